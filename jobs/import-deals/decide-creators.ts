@@ -5,20 +5,21 @@ import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
 
 /*
- * A deal that exists must not be created again, so a creator gets one only if no deal of theirs is known:
+ * A deal that exists must not be created again. The job creates a deal for a creator only if it knows of
+ * none:
  *
- *   this ledger has sent one for the same handle, platform, brand and dealflow   → that one, whatever became of it
+ *   this ledger has sent one for the same handle, platform, brand and dealflow   → that one, whatever its result
  *   the row names a deal                                                         → known
  *   the mirror or this ledger has one deal of that handle, platform and brand    → known
  *   they have several                                                            → held: a person names one in the row
  *   the service answers with a deal of that handle which the mirror has not read → held until mirror-account has read it
  *   otherwise                                                                    → create
  *
- * A dealflow counts only where the row names it: then a creator may have one deal in each. What the mirror does not know of a deal
- * (its platform, its brand) could be the same, so it is taken to be.
+ * The dealflow is compared only if the row names one. In that case a creator may have one deal in each
+ * dealflow. If the mirror does not know the platform or the brand of a deal, the deal is assumed to match.
  */
 
-/** Puts the rows of a file in force: the newest statement of a creator counts, of one file the last. */
+/** Makes the rows of a file current. The newest row about a creator counts; within one file, the last row. */
 export async function publishCreators(
   trx: Transaction<DB>,
   { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
@@ -46,21 +47,24 @@ export async function publishCreators(
 export type DealRules = {
   readonly job: string;
   readonly sources: readonly string[];
-  /** Of the rows that name none. */
+  /** Brand of rows that name no brand. */
   readonly brandId: string;
-  /** Of the rows that name none; null: such a row creates nothing. */
+  /** Dealflow of rows that name no dealflow. Null means that such a row creates nothing. */
   readonly dealflowId: string | null;
   readonly createAffiliateDetails: boolean;
   readonly runId: string;
   readonly accountId: string;
-  /** A plan asks the service nothing, so it shows deals that a run looks up first. */
+  /** A plan sends no requests to the service, so it also lists deals that a run would look up first. */
   readonly isPlan: boolean;
 };
 
-/** Row `e` of the ledger may be known to the service: it was sent, and not refused. */
+/** SQL condition: the service may know entry `e`, because it was sent and not refused. */
 const wasSent = sql`(not ${neverSent} and e.state <> 'rejected')`;
 
-/** The job's creators with brand and dealflow filled in; of several rows about one creator, `place` 1 is the one stated last. */
+/**
+ * The creators of the job, with the defaults for brand and dealflow filled in. If several rows name the same
+ * creator, the newest one has `place` 1.
+ */
 function statedCreators({ sources, brandId, dealflowId }: DealRules) {
   return sql`
     select s.*, ${dealKey('s')} as deal_key,
@@ -76,9 +80,10 @@ function statedCreators({ sources, brandId, dealflowId }: DealRules) {
 }
 
 /**
- * Decides for each creator of the job whether it has a deal, and which terms of it differ.
+ * Decides for each creator of the job whether the creator has a deal, and which of its terms differ from the
+ * row.
  *
- * @returns of how many something else is known now.
+ * @returns the number of creators whose decision has changed.
  */
 export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Promise<number> {
   const { job, accountId } = rules;
@@ -165,7 +170,10 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
   return Number(numAffectedRows ?? 0);
 }
 
-/** Terms that the row states and the service has otherwise. A deal whose terms were never read differs in none. */
+/**
+ * Terms of the row that differ from the terms at the service. A deal whose terms were never read has no
+ * differing terms.
+ */
 const differingTerms = sql`array_remove(array[
   case when w.code is not null and lower(w.code) <> all (array_remove(terms.codes, null)) then 'code' end,
   case when w.code_percent is not null and w.code_percent <> all (array_remove(terms.code_percents, null)) then 'code_percent' end,
@@ -175,8 +183,9 @@ const differingTerms = sql`array_remove(array[
 ], null)`;
 
 /**
- * Proposes the deals that are to be created, after `decideCreators` and in the same transaction. What was sent keeps its handle, its stage
- * (which `update_dealstage` changes) and the terms that the row no longer states, so that it differs only where a term does.
+ * Proposes the deals to create. Call it after `decideCreators`, in the same transaction. A deal that was sent
+ * keeps its handle, its stage (`update_dealstage` changes the stage) and the terms that the row no longer
+ * states, so that it differs only if a stated term differs.
  */
 export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Promise<void> {
   const { job, accountId, runId, createAffiliateDetails, isPlan } = rules;
@@ -212,7 +221,9 @@ export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Prom
   await propose(trx, { effect: 'create_deal', job, runId, accountId });
 }
 
-/** Proposes the notes of creators whose deal is known, after `decideCreators` and in the same transaction. */
+/**
+ * Proposes notes for creators whose deal is known. Call it after `decideCreators`, in the same transaction.
+ */
 export async function proposeNotes(
   trx: Transaction<DB>,
   { job, accountId, runId }: DealRules,

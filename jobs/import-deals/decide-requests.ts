@@ -2,20 +2,23 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 
-/** Whether `mirror-account` has ever published what it read: before that, the tool does not know which deals exist. */
+/**
+ * Returns true if `mirror-account` has published at least once. Before that, the tool does not know which
+ * deals exist.
+ */
 export async function isMirrored(db: Database): Promise<boolean> {
   const { rows } = await sql`select 1 from mirror.publications limit 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Requests of the ledger that a run has begun so far. */
+/** Number of ledger attempts that a run has started so far. */
 export async function countAttempts(db: Database, runId: string): Promise<number> {
   const { rows } = await sql<{ attempts: string }>`
     select count(*) as attempts from ledger.attempts where run_id = ${runId}::bigint`.execute(db);
   return Number(rows[0]?.attempts ?? 0);
 }
 
-/** Handles, as first written, for which a deal is to be created and the service was not asked yet. */
+/** Handles, in their original spelling, for which a deal is to be created and that were not looked up yet. */
 export async function handlesToLookUp(
   db: Database,
   { job, limit }: { readonly job: string; readonly limit: number | null },
@@ -27,7 +30,10 @@ export async function handlesToLookUp(
   return rows;
 }
 
-/** What the service answered when it was asked for a deal of this handle. @param looked.dealId null: it knows none. */
+/**
+ * Stores the answer of the service for a deal of this handle. @param looked.dealId null if the service knows
+ * no deal.
+ */
 export async function saveLookup(
   db: Database,
   { job, folded, dealId }: { readonly job: string; readonly folded: string; readonly dealId: string | null },
@@ -37,24 +43,27 @@ export async function saveLookup(
     where job = ${job} and handle_folded = ${folded} and looked_up_at is null`.execute(db);
 }
 
-/** A stage or an active status that the service has not taken yet. */
+/** A stage or an active status that the service has not accepted yet. */
 export type WaitingUpdate = {
   readonly creatorId: string;
   readonly dealId: string;
-  /** Null: nothing to send. */
+  /** Null if there is no stage to send. */
   readonly stage: number | null;
   readonly isActive: boolean | null;
 };
 
-/** Row `c` states a stage, or a status, that the service has not taken. */
+/** SQL conditions: row `c` states a stage, or a status, that the service has not accepted. */
 const stageWaits = sql`(c.stage is not null and c.stage is distinct from c.stage_taken)`;
 const statusWaits = sql`(c.is_active is not null and c.is_active is distinct from c.is_active_taken)`;
-/** Row `c` has a deal. */
+/** SQL condition: row `c` has a deal. */
 const hasDeal = sql`(c.outcome in ('create', 'known') and c.deal_id is not null)`;
 
 export const waits = { stage: stageWaits, status: statusWaits, hasDeal };
 
-/** Deals of the job whose stage or status is to be sent, in the order in which their creators were first stated. */
+/**
+ * Deals of the job whose stage or status has to be sent, in the order in which their creators were first
+ * stated.
+ */
 export async function waitingUpdates(db: Database, job: string): Promise<readonly WaitingUpdate[]> {
   const { rows } = await sql<WaitingUpdate>`
     select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${stageWaits} then c.stage end as stage,
@@ -64,13 +73,13 @@ export async function waitingUpdates(db: Database, job: string): Promise<readonl
   return rows;
 }
 
-/** What came of one update. */
+/** The result of one update. */
 export type UpdateAnswer = Pick<WaitingUpdate, 'creatorId' | 'stage' | 'isActive'> & {
-  /** Why the service refused it; null: it was taken. */
+  /** Why the service refused the update. Null if it accepted it. */
   readonly problem: string | null;
 };
 
-/** Keeps what the service took, or why it did not. */
+/** Stores what the service accepted, or why it refused. */
 export async function saveUpdate(db: Database | Transaction<DB>, answer: UpdateAnswer): Promise<void> {
   const { creatorId, stage, isActive, problem } = answer;
   await sql`

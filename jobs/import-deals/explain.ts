@@ -24,7 +24,7 @@ type Statement = {
 
 const SHOWN = 60;
 
-/** What is known of a creator of a list, by handle or by the id of the deal. */
+/** Finds what is known about a creator in a list, by handle or by the id of the deal. */
 export async function explainCreators(db: Database, text: string): Promise<readonly Explained[]> {
   const { rows } = await sql<Statement>`
     select c.stated_at as at, c.influencer_handle as handle, c.platform, c.brand_id as "brandId", c.dealflow_id as "dealflowId", f.uri,

@@ -29,8 +29,9 @@ import { type SentUpdates, updateDeals } from './update-deals.ts';
 type DealsRun = Run<ImportDealsSettings>;
 
 /**
- * The way of creators: list → open → decode → parse → map → stage → seal → decide → look up → propose deals → claim → post → record, then the
- * same for the notes of those that have a deal, then stages and statuses.
+ * Runs the steps of the job: list → open → decode → parse → map → stage → seal → decide → look up → propose
+ * deals → claim → post → record. Then does the same for the notes of creators that have a deal, and then
+ * sends stages and statuses.
  *
  * @throws KnownError `mirror_missing` (exit 2).
  */
@@ -65,7 +66,10 @@ export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> 
 type Sending = { readonly stop: RunStop | null; readonly updates: SentUpdates };
 const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0 } };
 
-/** Sends what was decided: deals first, because notes, stages and statuses need their ids. A run that was stopped sends nothing more. */
+/**
+ * Sends what was decided: deals first, because notes, stages and statuses need their ids. Once a step stops
+ * the run, the later steps send nothing.
+ */
 async function send(
   run: DealsRun,
   client: Client,
@@ -101,7 +105,7 @@ async function send(
   return { stop, updates };
 }
 
-/** @returns of how many creators something else is known now. */
+/** @returns the number of creators whose decision has changed. */
 function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): Promise<number> {
   return inTransaction(run.db, async (trx) => {
     await suitLargeStatements(trx);
@@ -112,7 +116,7 @@ function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): 
   });
 }
 
-/** Requests that the run may still send; null: as many as there are. */
+/** Number of requests that the run may still send. Null means no limit. */
 async function leftOf({ db, runId, options: { limit } }: DealsRun): Promise<number | null> {
   return limit === null ? null : Math.max(0, limit - (await countAttempts(db, runId)));
 }

@@ -3,7 +3,7 @@ import { renderDeals } from './render.ts';
 import type { DealsReport } from './report.ts';
 import { type ImportDealsSettings, importDealsFields } from './settings.ts';
 
-/** Creates a deal for each creator of a list that has none yet. */
+/** Creates a deal for each creator of a list who has none yet. */
 export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   kind: 'import-deals',
   summary: 'create one deal for each creator in a list',

@@ -7,9 +7,10 @@ import type { Run } from '../../src/pipeline/run.ts';
 import { handlesToLookUp, saveLookup } from './decide-requests.ts';
 
 /**
- * Asks the service, once for each handle, whether it knows a deal of a creator for whom one is to be created: the service has no list of
- * deals, so the mirror may not have discovered it. A deal that it names is made known to the mirror, which reads whose it is.
- * A creator who could not be looked up is looked up in the next run, and gets no deal before.
+ * Asks the service, once for each handle, whether a creator who is to get a deal already has one. The service
+ * has no operation to list deals, so the mirror may not have discovered it. A deal that the service names is
+ * added to the known deals, and the mirror then reads its details. A creator whose look-up failed gets no
+ * deal in this run and is looked up again in the next run.
  */
 export async function lookUpDeals(
   run: Run,
@@ -25,7 +26,7 @@ export async function lookUpDeals(
     unit: 'influencers',
     total: handles.length,
   });
-  // Each is asked for once; what gets no answer is tried a few times more.
+  // Each handle is looked up once. A request without an answer is retried a few times.
   const budget = createBudget(Number.POSITIVE_INFINITY);
   const ask = createAsk({ client, gate, budget, clock: () => new Date() });
   await forEach(handles, async ({ folded, handle }) => {
@@ -38,7 +39,7 @@ export async function lookUpDeals(
   });
 }
 
-/** @returns null where the answer holds no deal: then nothing is known. */
+/** @returns null if the answer contains no readable deal. */
 function readDealId(text: string): string | null {
   const opened = openDealAnswer(text);
   if (!('body' in opened)) return null;

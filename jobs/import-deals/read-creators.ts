@@ -7,14 +7,17 @@ import type { LayoutField } from '../../src/model/layout.ts';
 import { foldHandle } from '../../src/model/text/fold.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 
-/** A creator as one row of a list states it. Null: the row does not say. Percentages are decimal text, 0 to 100. */
+/**
+ * A creator as stated in one row of a list. Null means that the row does not state the value. Percentages are
+ * decimal text, 0 to 100.
+ */
 export type StatedCreator = {
-  /** As written, without `@`. */
+  /** In the original spelling, without `@`. */
   readonly handle: string;
   readonly handleFolded: string;
   /** `instagram`, `tiktok`, `youtube`, or another word in lower case. */
   readonly platform: string;
-  /** Digits. */
+  /** Digits only. */
   readonly brandId: string | null;
   readonly dealflowId: string | null;
   readonly dealId: string | null;
@@ -28,10 +31,13 @@ export type StatedCreator = {
   readonly customLinkTarget: string | null;
 };
 
-/** Reads one cell: its value, or what is wrong with it. Values are never objects with a code. */
+/**
+ * Parses one cell into its value or a fault. A value must not be an object with a property `help`, because
+ * that marks a fault.
+ */
 type Parse<Value> = (text: string) => Value | Fault;
 
-/** Thrown within a row, and caught at its end. */
+/** Thrown while a row is read, and caught in `readCreators`. */
 class FaultyCell extends Error {
   readonly fault: Fault;
   readonly column: Column | null;
@@ -43,7 +49,10 @@ class FaultyCell extends Error {
   }
 }
 
-/** Reads rows of creators. Only the fields that a deal is made of are looked at: who a person is stays in the file. */
+/**
+ * Reads rows of creators. Reads only the fields that a deal needs, so that other personal data stays in the
+ * file.
+ */
 export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, { status }) => {
   const parseStatus = statusParser(status.words);
   return ({ cells }) => {
@@ -94,13 +103,16 @@ function isFault(value: unknown): value is Fault {
 
 type NamedCreator = { readonly handle: string; readonly platform: string | null };
 
-/** What the networks allow, and more: blanks and slashes are in no handle. */
+/**
+ * Accepts everything that the platforms allow in handles, and more. A handle contains no blanks and no
+ * slashes.
+ */
 const HANDLE = /^[\p{L}\p{N}\p{M}._-]{1,100}$/u;
 const ADDRESS = /^(?:https?:\/\/)?(?:[\w-]+\.)*(instagram\.com|tiktok\.com|youtube\.com|youtu\.be)\/(.*)$/i;
-/** First parts of addresses that lead to a post, or to a channel by its id. */
+/** First path segments of addresses that lead to a post, or to a channel by its id. */
 const NO_PROFILE = /^(p|reel|reels|stories|explore|watch|shorts|playlist|channel|video|t)$/i;
 
-/** A handle with or without `@`, or the address of a profile, which also says the platform. */
+/** Parses a handle with or without `@`, or the address of a profile. The address also names the platform. */
 function parseHandle(text: string): NamedCreator | Fault {
   const address = ADDRESS.exec(cleanText(text));
   if (address === null) {
@@ -122,7 +134,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A stray % is in no handle: it is refused as such.
+    return text; // A stray % cannot be part of a handle, so the caller refuses the text.
   }
 }
 
@@ -135,7 +147,10 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   you_tube: 'youtube',
 };
 
-/** The contract does not say which words the service allows, so others than the three networks are sent as they are. */
+/**
+ * The contract does not say which platforms the service allows, so words other than the three platforms are
+ * sent as they are.
+ */
 function parsePlatform(text: string): string | Fault {
   const word = foldWord(text);
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(word)) return BAD_PLATFORM;
@@ -146,7 +161,7 @@ function parseBrand(text: string): string | Fault {
   return /^\d{1,15}$/.test(text) ? text : BAD_BRAND;
 }
 
-/** The id of a deal, or the address of its page. */
+/** Parses the id of a deal, or the address of its page. */
 function parseDeal(text: string): string | Fault {
   const id = parseId(text);
   return typeof id === 'string' ? (/\/deal\/([^/?#]+)/.exec(id)?.[1] ?? id) : id;
@@ -162,7 +177,7 @@ const STATUSES: Readonly<Record<string, boolean>> = {
   ...{ former: false, disabled: false, on_hold: false },
 };
 
-/** @param words of the layout, for words of a list of your own: each is translated to one that is known here. */
+/** @param words the layout's translations of words in the list to words that are known here. */
 function statusParser(words: Readonly<Record<string, string>>): Parse<boolean> {
   return (text) => {
     const word = foldWord(text);
@@ -171,8 +186,8 @@ function statusParser(words: Readonly<Record<string, string>>): Parse<boolean> {
 }
 
 /**
- * `15`, `15%`, `12,5 %`. A number below 1 without a sign may be a share, as spreadsheets write percentages, or a percentage: it is not
- * guessed at.
+ * Parses `15`, `15%` or `12,5 %`. A number below 1 without a percent sign is refused, because it may be a
+ * share, as spreadsheets write percentages, or a percentage.
  */
 function parsePercent(text: string): string | Fault {
   const [, digits, sign] = /^(\d{1,3}(?:[.,]\d{1,6})?)\s*(%?)$/.exec(text) ?? [];
@@ -182,7 +197,7 @@ function parsePercent(text: string): string | Fault {
   return sign === '' && Number(decimal) > 0 && Number(decimal) < 1 ? UNCLEAR_PERCENT : decimal;
 }
 
-/** A code, a link or its target. */
+/** Parses a code, a link or its target. */
 function parseText(text: string): string | Fault {
   const clean = cleanText(text);
   if (clean.length > MAX_TEXT_CHARS) return TOO_LONG;
@@ -191,7 +206,7 @@ function parseText(text: string): string | Fault {
 
 const MAX_NOTE_CHARS = 5_000;
 
-/** Kept with every e-mail address in it masked. */
+/** Parses a note. Every e-mail address in it is masked before it is stored. */
 function parseNote(text: string): string | Fault {
   const note = maskAddresses(cleanText(text));
   return note.length > MAX_NOTE_CHARS ? NOTE_TOO_LONG : note;

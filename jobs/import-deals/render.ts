@@ -15,7 +15,7 @@ import type { DealCounts, DealsReport } from './report.ts';
 
 type Summary = RunSummary<DealsReport>;
 
-/** What a run of `import-deals` did and where all creators stand. */
+/** Renders what a run of `import-deals` did and the state of every creator. */
 export const renderDeals: ReportRenderer<DealsReport> = {
   did: ({ created }) => `${formatCount(created)} deals created`,
   sum: sumOfCreators,
@@ -81,7 +81,7 @@ function describeDispositions({ report: { counts }, isPlan = false }: Summary): 
   ];
 }
 
-/** Notes, stages and statuses: what was sent, and what waits. */
+/** Notes, stages and statuses: what was sent and what is waiting. */
 function describeUpdates({ report: { counts }, isPlan = false }: Summary): readonly Block[] {
   const sent = [
     [counts.notes_sent, 'note'],

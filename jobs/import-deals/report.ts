@@ -6,40 +6,48 @@ import { waits } from './decide-requests.ts';
 import type { SentUpdates } from './update-deals.ts';
 
 /**
- * What a run of `import-deals` came to. `sumsAddUp`: creators = created + already + known + to_create + refused + in_doubt + written_off +
- * held, and the rows of the files are used or rejected.
+ * The result of a run of `import-deals`. `sumsAddUp` means that creators = created + already + known +
+ * to_create + refused + in_doubt + written_off + held, and that every row of the files is used or rejected.
  */
 export type DealsReport = RunReport<'import-deals', DealCounts, DealDetails>;
 
-/** Numbers of creators, where nothing else is said. What is said to be of this run is of this run; the others are the job's totals after it. */
+/**
+ * Counts of creators, unless the comment says otherwise. Counts described as "in this run" cover this run;
+ * the others are totals of the job after it.
+ */
 export type DealCounts = FileCounts & {
-  /** As the files state now, each handle, platform, brand and dealflow once. */
+  /**
+   * Creators as the files state them now. Each combination of handle, platform, brand and dealflow counts
+   * once.
+   */
   readonly creators: number;
-  /** Their deal was created in this run. */
+  /** Creators whose deal was created in this run. */
   readonly created: number;
-  /** Their deal was created before. */
+  /** Creators whose deal was created before this run. */
   readonly already: number;
-  /** They had a deal that this job did not create. */
+  /** Creators who had a deal that this job did not create. */
   readonly known: number;
-  /** In a plan: what a run would create, unless the service turns out to know a deal. */
+  /** In a plan: deals that a run would create, unless a look-up at the service finds one. */
   readonly to_create: number;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Let go by a person. */
+  /** Written off by a person. */
   readonly written_off: number;
-  /** A person must say what is meant. */
+  /** Creators for whom a person must make the decision. */
   readonly held: number;
-  /** Notes accepted in this run; those that wait for it or for their deal; those refused. */
+  /** Notes accepted in this run, notes that wait to be sent or for their deal, and refused notes. */
   readonly notes_sent: number;
   readonly notes_waiting: number;
   readonly notes_refused: number;
-  /** Taken by the service in this run. */
+  /** Stages and statuses that the service accepted in this run. */
   readonly stages_sent: number;
   readonly statuses_sent: number;
-  /** Stages and statuses that wait to be sent, and how many deals of them the service has refused. */
+  /** Stages and statuses that wait to be sent, and the number of deals whose update the service refused. */
   readonly updates_waiting: number;
   readonly updates_refused: number;
-  /** The service has other terms than the list, and no operation changes them. */
+  /**
+   * Creators whose terms at the service differ from the list. The service has no operation to change terms.
+   */
   readonly terms_differ: number;
 };
 
@@ -48,7 +56,7 @@ export type CreatorPlace = {
   readonly handle: string;
   readonly platform: string;
   readonly dealId: string | null;
-  /** `several_deals`; or the names of the terms. */
+  /** The reason, such as `several_deals`, or the names of the terms that differ. */
   readonly why: string;
 };
 
@@ -66,7 +74,7 @@ export type DealDetails = FileDetails &
 
 const SHOWN_CREATORS = 10;
 
-/** What a run of `import-deals` did, and where all creators of its job stand after it. */
+/** Reports what a run of `import-deals` did and the state of every creator of its job after it. */
 export async function reportDeals(
   db: Database,
   options: ReportedRun & { readonly sent: SentUpdates },
@@ -112,7 +120,7 @@ type Disposition =
   | 'written_off'
   | 'held';
 
-/** Creators `c` of the job that count, with the entry `e` of their deal. */
+/** SQL: creators `c`, joined with the ledger entry `e` of their deal. */
 const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
 
 async function readDispositions(

@@ -8,9 +8,9 @@ export type ImportDealsSettings = JobSettings & {
   readonly kind: 'import-deals';
   /** Brand of the rows that name none. */
   readonly brandId: string;
-  /** Dealflow of the rows that name none; null: such a row creates nothing. */
+  /** Dealflow of rows that name no dealflow. Null means that such a row creates nothing. */
   readonly dealflowId: string | null;
-  /** Whether the service makes code and link in the connected shop. */
+  /** Whether the service creates the code and the link in the connected shop. */
   readonly createAffiliateDetails: boolean;
 };
 
@@ -32,7 +32,7 @@ const fields = z.strictObject({
     ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const importDealsFields = fields.transform(
   (job) =>
     (context: JobContext): ImportDealsSettings => ({

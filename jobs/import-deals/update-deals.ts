@@ -7,10 +7,10 @@ import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import { saveUpdate, type WaitingUpdate, waitingUpdates } from './decide-requests.ts';
 
-/** Updates that the service took in a run. */
+/** Number of updates that the service accepted in a run. */
 export type SentUpdates = { readonly stages: number; readonly statuses: number };
 
-/** One request: what it sets, and how. */
+/** One request and the values that it sets. */
 type Update = {
   readonly sets: { readonly stage: number | null; readonly isActive: boolean | null };
   readonly operation: OperationName;
@@ -18,10 +18,11 @@ type Update = {
 };
 
 /**
- * Sends stages (`update_dealstage`) and active statuses (`update_deal_info`) that the service has not taken yet. Both set a value, so they
- * are repeated until the answer is clear. What is refused is tried again in the next run.
+ * Sends stages (`update_dealstage`) and active statuses (`update_deal_info`) that the service has not
+ * accepted yet. Both requests set a value, so they are safe to repeat until the answer is clear. A refused
+ * update is sent again in the next run.
  *
- * @param limit requests at most; null for all.
+ * @param limit maximum number of requests. Null means no limit.
  */
 export async function updateDeals(
   run: Run,
@@ -40,7 +41,7 @@ export async function updateDeals(
       if (left <= 0) return;
       left -= 1;
       const answer = await sendRepeatable({ client, gate }, { operation, input, read: readBatchAnswer });
-      // Without a clear answer it waits for the next run.
+      // Without a clear answer, the update waits for the next run.
       if (answer === null) return;
       const { outcome } = answer;
       if (outcome.kind !== 'accepted' && (outcome.kind !== 'rejected' || outcome.stopsGate)) return;

@@ -26,23 +26,23 @@ type MirrorRun = Run<MirrorAccountSettings>;
 
 export type Exploring = {
   readonly questions: Questions;
-  /** Requests for autocomplete, of those of the run. */
+  /** The part of the run's budget that may be spent on autocomplete. */
   readonly autocomplete: Budget;
-  /** What was asked for since then is not asked for again. */
+  /** Skips what was requested at or after this instant. */
   readonly askedBefore: Date;
 };
 
-/** What came of looking for deals. */
+/** The result of searching for deals. */
 export type Explored = {
-  /** Deals that were discovered. */
+  /** Number of newly discovered deals. */
   readonly discovered: number;
   readonly problems: readonly string[];
 };
 
-/** Asked for together; what they came to is kept when all of them are answered. */
+/** Number of requests per wave. The results of a wave are stored once all of them are answered. */
 const WAVE = 200;
 
-/** Asks for the deals of every handle that is known without one, or was asked for too long ago. */
+/** Requests the deals of every known handle that has no deal, or whose last request is too long ago. */
 export async function exploreHandles(
   run: MirrorRun,
   exploring: Exploring,
@@ -83,7 +83,7 @@ type FoundByHandle = {
   readonly deals: readonly AskedDeal[];
 };
 
-/** Autocomplete names all deals of a handle; where it does not, `get_deal_details` names one. */
+/** Autocomplete lists all deals of a handle. If it lists none, `get_deal_details` may return one. */
 async function askHandle(
   run: MirrorRun,
   { questions, autocomplete }: Exploring,
@@ -126,7 +126,10 @@ async function askHandle(
   };
 }
 
-/** Asks for beginnings of handles, longer ones where an answer looks cut off, as far as the budget goes. */
+/**
+ * Requests prefixes of handles through autocomplete, and longer prefixes if an answer appears to be cut off,
+ * as far as the budget goes.
+ */
 export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Promise<Explored> {
   const { db, runId, progress } = run;
   const { questions, autocomplete, askedBefore } = exploring;

@@ -18,7 +18,7 @@ import type { MirrorAccountSettings } from './settings.ts';
 
 type MirrorRun = Run<MirrorAccountSettings>;
 
-/** What a kill may lose of what was read: so many answers, or those of so long. */
+/** Limits what a killed process may lose: at most this number of answers, or the answers of this time. */
 const BATCH = { maxItems: 500, maxAgeMs: 2_000 };
 
 const LISTINGS = [
@@ -26,7 +26,7 @@ const LISTINGS = [
   { kind: 'dealflow', shape: dealflowShape, operation: 'search_dealflows', many: 'dealflows' },
 ] as const;
 
-/** Reads the listings of brands and dealflows. @returns what went wrong, in sentences. */
+/** Reads the listings of brands and dealflows. @returns the problems, as sentences. */
 export async function fetchListings(run: MirrorRun, questions: Questions): Promise<readonly string[]> {
   const { db, runId } = run;
   const problems: string[] = [];
@@ -46,7 +46,7 @@ export async function fetchListings(run: MirrorRun, questions: Questions): Promi
   return problems;
 }
 
-/** Reads the deals that are due, those read longest ago first, until the budget is used up. */
+/** Reads the deals that are due, starting with those read longest ago, until the budget is used up. */
 export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueOptions): Promise<void> {
   const { db, runId, progress } = run;
   const total = Object.values(await countDueDeals(db, due)).reduce((sum, deals) => sum + deals, 0);
@@ -86,7 +86,7 @@ async function askDeal(
   return { dealId, fetchedAt: answer.fetchedAt, outcome };
 }
 
-/** The query of `get_deal_details`. */
+/** Builds the query of `get_deal_details`. */
 export function dealQuery(
   which: Readonly<Record<string, string>>,
   withCollaborations: boolean,
@@ -97,11 +97,11 @@ export function dealQuery(
 type ReadOutcome = {
   readonly outcome: DealOutcome;
   readonly unreadable: { readonly kind: 'deal' | 'collaboration'; readonly items: readonly NotARecord[] };
-  /** The deal that was answered in place of the one that was asked for. */
+  /** The id of the deal that the service returned instead of the requested one. Null otherwise. */
   readonly otherDealId: string | null;
 };
 
-/** What an answer about a deal comes to. */
+/** Determines the result of an answer about a deal. */
 export function readOutcome(
   answer: Exclude<Answer, { kind: 'not_asked' }>,
   known: { readonly askedId: string | null; readonly answerHash: string | null },
@@ -125,21 +125,21 @@ function outcomeOf(
   return { outcome, unreadable: { kind, items }, otherDealId: null };
 }
 
-/** Collects items and writes them together. */
+/** Collects items and writes them in batches. */
 export type Batches<Item> = {
-  /** Returns when there is room for more. */
+  /** Adds an item. Resolves once there is room for more. */
   add(item: Item): Promise<void>;
-  /** Writes what is left. */
+  /** Writes the remaining items. */
   flush(): Promise<void>;
 };
 
 export type BatchOptions = {
   readonly maxItems: number;
-  /** A batch is written when the first of it has waited so long, looked at when the next one comes. */
+  /** A batch is written once its first item is this old. The age is checked only when an item is added. */
   readonly maxAgeMs: number;
 };
 
-/** One batch is written while the next one is collected, so that neither waits for the other for long. */
+/** Writes one batch while the next one is collected, so that neither waits long for the other. */
 function createBatches<Item>(
   write: (items: readonly Item[]) => Promise<void>,
   { maxItems, maxAgeMs }: BatchOptions,

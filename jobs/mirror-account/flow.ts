@@ -18,7 +18,7 @@ import type { MirrorAccountSettings } from './settings.ts';
 
 const MS_PER_HOUR = 3_600_000;
 
-/** The way of the mirror: meet → list → explore → fetch → publish → report. */
+/** Runs the steps of the mirror: collect known deals → list → explore → fetch → publish → report. */
 export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<FlowEnd<MirrorReport>> {
   const { db, job, client, runId, owner, options } = run;
   const clock = await openDatabaseClock(db);
@@ -42,7 +42,7 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
 
   run.progress.begin({ name: 'publish', label: 'Publishing', unit: 'deals', total: null });
   const stop = questions.stopped();
-  // What a run that stops has read waits for the next one: a reader never sees half a run.
+  // The answers of a run that stops early wait for the next run, so that readers never see half a run.
   const published = stop === null ? await publish(db, { runId, owner, ...due }) : null;
   run.progress.advance(published?.deals.asked ?? 0);
   if (published !== null)
@@ -57,7 +57,10 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
   return { stop: stop ?? (published === null ? LEASE_LOST : null), report };
 }
 
-/** Everything that is asked of the service, in the order of what the budget is best spent on. */
+/**
+ * Sends all requests to the service, in the order of their value for the mirror, because the budget may run
+ * out.
+ */
 async function readAccount(
   run: Run<MirrorAccountSettings>,
   exploring: Exploring,
@@ -85,7 +88,7 @@ function dueAt(now: Date, refreshAfterHours: number) {
   return { now, refreshAfterHours, askedBefore };
 }
 
-/** What a run would ask for. */
+/** Counts what a run would request. */
 async function countDue(db: Database, due: Due, { withPrefixes }: { readonly withPrefixes: boolean }) {
   return {
     dueByWay: await countDueDeals(db, due),

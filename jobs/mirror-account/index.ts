@@ -15,7 +15,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   crossCheck: (job, { before }) => onlyMirror(job, before),
   purpose: () => null,
   leases: () => [],
-  // Its plan writes a few rows, in tables of its own.
+  // A plan writes only a few rows, to its own tables.
   plansInOverlay: false,
   flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
   fills: [
@@ -44,7 +44,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
       return stale + unread;
     },
     drift: (counts) => (counts as Partial<MirrorCounts>).drift ?? 0,
-    // Two runs in a row that did not come to their end.
+    // The time in which two runs in a row have failed to finish.
     staleAfterHours: ({ refreshAfterHours }) => 2 * refreshAfterHours,
   },
   render: renderMirror,

@@ -4,15 +4,18 @@ import type { RunStop } from '../../src/model/run.ts';
 import { type OpenRequestGate, openRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 
-/** Asking the service, within its limits and the run's budget, as long as the run goes on. */
+/**
+ * Sends requests to the service within its limits and the budget of the run, for as long as the run
+ * continues.
+ */
 export type Questions = Pick<OpenRequestGate, 'forEach' | 'close'> & {
   readonly ask: Ask;
   readonly budget: Budget;
-  /** The database's clock: comparable between machines. */
+  /** The clock of the database, so that instants from different machines are comparable. */
   readonly clock: () => Date;
-  /** Why nothing more is asked; null while there is. A used budget is no stop. */
+  /** Why no more requests are sent. Null while the run continues. A used budget is not a stop. */
   stopped(): RunStop | null;
-  /** Whether anything more can be asked. */
+  /** Returns true while more requests can be sent. */
   isOpen(): boolean;
 };
 
@@ -22,7 +25,7 @@ export type QuestionsOptions = {
   readonly clock: () => Date;
 };
 
-/** Opens the gate of a run that only asks. */
+/** Opens the request gate of a run that only reads from the service. */
 export function openQuestions(run: Run, { client, budget, clock }: QuestionsOptions): Questions {
   const { gate, forEach, close } = openRequestGate(run, client);
   return {

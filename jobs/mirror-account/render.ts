@@ -8,7 +8,10 @@ import type { Drift, MirrorCounts, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;
 
-/** What a run of `mirror-account` changed, how complete the mirror is, and where its answers differ from earlier ones. */
+/**
+ * Renders what a run of `mirror-account` changed, how complete the mirror is, and how answers differ from
+ * earlier ones.
+ */
 export const renderMirror: ReportRenderer<MirrorReport> = {
   did: ({ deals }) =>
     `${formatCount(deals.asked)} read, ${formatCount(deals.new + deals.changed)} new or changed`,
@@ -46,7 +49,7 @@ function describePlan({ report: { details, counts } }: Summary): readonly Block[
     [due, `deals that are due${ways.length === 0 ? '' : `: ${ways.join(', ')}`}`],
   ] as const;
   const parts = rows.map(
-    // A line that begins with blanks is left as it is, so that the numbers stand below each other.
+    // Lines that begin with blanks are not wrapped, so that the numbers align.
     ([count, what]) => ({ kind: 'item', text: `  ${formatCount(count).padStart(7)}  ${what}` }) as const,
   );
   const budget =
@@ -204,7 +207,7 @@ function describeDealSums({ report: { counts, details, sumsAddUp } }: Summary): 
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 
-/** Deals that were read for a mirror that was not published are counted by the run that publishes them. */
+/** Deals that an unpublished run has read are counted by the run that publishes them. */
 function sumOfDeals({ published, deals }: MirrorCounts): Sum | null {
   if (!published) return null;
   return {

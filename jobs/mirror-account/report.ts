@@ -5,32 +5,32 @@ import type { InstantText } from '../../src/model/order.ts';
 import type { RunReport } from '../../src/model/report.ts';
 
 /**
- * What a run of `mirror-account` came to. `sumsAddUp`: deals that were asked for = new + changed + unchanged + gone + failed, and the ways
- * by which deals are known add up to all of them.
+ * The result of a run of `mirror-account`. `sumsAddUp` means that requested deals = new + changed + unchanged
+ * + gone + failed, and that the known deals of all discovery ways add up to all known deals.
  */
 export type MirrorReport = RunReport<'mirror-account', MirrorCounts, MirrorDetails>;
 
 export type MirrorCounts = Published & {
-  /** False when the run stopped before its end: what it has read is published by the next one. */
+  /** False if the run stopped early. The next run publishes what it has read. */
   readonly published: boolean;
-  /** Requests of this run, repeats included. */
+  /** Requests of this run, including retries. */
   readonly requests: number;
   /** Deals discovered in this run. */
   readonly deals_discovered: number;
-  /** Deals that are known after this run: the sum of the five below. */
+  /** Deals that are known after this run. The sum of the five counts below. */
   readonly deals_known: number;
   readonly deals_fresh: number;
   readonly deals_stale: number;
   readonly deals_unread: number;
   readonly deals_failing: number;
   readonly deals_gone: number;
-  /** What did not fit, in this run. */
+  /** Fields whose values did not match expectations in this run. */
   readonly drift: number;
-  /** Records and answers of this run that could not be taken for what they should be. */
+  /** Records and answers of this run that could not be parsed as expected. */
   readonly unreadable: number;
 };
 
-/** How complete the mirror is for one way of discovering deals; `all` for every deal. */
+/** How complete the mirror is for the deals discovered in one way. The way `all` covers every deal. */
 export type Coverage = {
   readonly way: string;
   readonly known: number;
@@ -40,11 +40,11 @@ export type Coverage = {
   readonly unread: number;
   readonly failing: number;
   readonly deleted: number;
-  /** When the one read longest ago was read; null when none was. */
+  /** When the deal that was read longest ago was read. Null if no deal was read. */
   readonly oldestReadAt: InstantText | null;
 };
 
-/** Something that the service sends otherwise than before. */
+/** A difference between the service's answers and the contract or earlier answers. */
 export type Drift = {
   readonly recordKind: string;
   readonly field: string;
@@ -55,14 +55,14 @@ export type Drift = {
   readonly sampleId: string | null;
 };
 
-/** So many records or answers that could not be read, for the same reason. */
+/** The number of records or answers that could not be read for the same reason. */
 export type Unread = { readonly recordKind: string; readonly reason: string; readonly records: number };
 
-/** What a run would ask for. */
+/** What a run would request. */
 export type MirrorPlan = {
   readonly budget: number;
   readonly autocompleteBudget: number;
-  /** Deals that are due, by how they were discovered. */
+  /** Deals that are due, by the way they were discovered. */
   readonly dueByWay: Readonly<Record<string, number>>;
   readonly handles: number;
   readonly prefixes: number;
@@ -70,30 +70,30 @@ export type MirrorPlan = {
 
 export type MirrorDetails = {
   readonly plan: MirrorPlan | null;
-  /** Of the newest publication, `all` first; empty before the first. */
+  /** Coverage of the newest publication, `all` first. Empty before the first publication. */
   readonly coverage: readonly Coverage[];
-  /** The first few of this run. */
+  /** The first few differences of this run. */
   readonly drift: readonly Drift[];
-  /** Of this run. */
+  /** Unreadable records and answers of this run. */
   readonly unreadable: readonly Unread[];
-  /** Why deals could not be read when they were last asked for. */
+  /** Why deals could not be read when they were last requested. */
   readonly failing: readonly Unread[];
-  /** What was read only in part, or not at all, in sentences. */
+  /** What was read only in part or not at all, as sentences. */
   readonly problems: readonly string[];
-  /** Deals that are due and wait for the next run, because of the budget. */
+  /** Deals that are due and wait for the next run because of the budget. */
   readonly waiting: number;
-  /** Answers that are read and not published, because the run stopped. */
+  /** Answers that were read and are not published yet, because the run stopped. */
   readonly staged: number;
 };
 
-/** A summary shows so many of each kind. */
+/** Maximum number of rows of each kind in a summary. */
 const SHOWN_ROWS = 8;
 
 export type MirrorOutcome = {
-  /** Null when nothing was published. */
+  /** Null if nothing was published. */
   readonly published: Published | null;
   readonly requests: number;
-  /** Deals discovered. */
+  /** Number of deals discovered. */
   readonly discovered: number;
   readonly problems: readonly string[];
 };
@@ -101,9 +101,9 @@ export type MirrorOutcome = {
 export type ReportMirrorOptions = {
   readonly runId: string;
   readonly due: { readonly askedBefore: Date };
-  /** Of a plan. */
+  /** Null for a run. */
   readonly plan: MirrorPlan | null;
-  /** Of a run. */
+  /** Null for a plan. */
   readonly outcome: MirrorOutcome | null;
 };
 
@@ -115,7 +115,7 @@ const NOTHING_PUBLISHED: Published = {
   collaborations: NOTHING,
 };
 
-/** What a run of `mirror-account` did, and how complete the mirror is after it. */
+/** Reports what a run of `mirror-account` did and how complete the mirror is after it. */
 export async function reportMirror(db: Database, options: ReportMirrorOptions): Promise<MirrorReport> {
   const { runId, plan, outcome } = options;
   const disposition = await readDisposition(db, options.due.askedBefore);
@@ -160,7 +160,7 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
   };
 }
 
-/** Deals that were asked for are counted once each, and the ways add up to all deals that are known. */
+/** Returns true if every requested deal is counted once, and the ways add up to all known deals. */
 function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
   const isCounted = deals.asked === deals.new + deals.changed + deals.unchanged + deals.gone + deals.failed;
   const all = coverage.find(({ way }) => way === 'all')?.known ?? 0;

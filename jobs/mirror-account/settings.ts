@@ -6,21 +6,24 @@ import type { JobSettings } from '../../src/model/config.ts';
 
 export type MirrorAccountSettings = JobSettings & {
   readonly kind: 'mirror-account';
-  /** Requests of one run at most. */
+  /** Maximum number of requests in one run. */
   readonly budget: number;
-  /** Of them, requests that look for deals by handles; 0: none are looked for so. */
+  /** The part of the budget for searching deals by handle. 0 turns the search off. */
   readonly autocompleteBudget: number;
-  /** A deal is read again so long after it was last read. */
+  /** Hours after which a deal is read again. */
   readonly refreshAfterHours: number;
-  /** Whether collaborations are asked for with each deal. */
+  /** Whether collaborations are requested with each deal. */
   readonly collaborations: boolean;
 };
 
-/** At 4 requests a second some 40 minutes. */
+/** At 4 requests per second, a run takes about 40 minutes. */
 const BUDGET = 10_000;
-/** Enough for the first letters and a few hundred longer beginnings a night. */
+/** Enough for the first letters and a few hundred longer prefixes per night. */
 const AUTOCOMPLETE_BUDGET = 500;
-/** Less than a day, so that a nightly run that begins a little earlier than the night before still reads everything. */
+/**
+ * Less than a day, so that a nightly run that starts slightly earlier than the previous one still reads every
+ * deal again.
+ */
 const REFRESH_AFTER_HOURS = 20;
 
 export function isMirrorAccount(job: JobSettings): job is MirrorAccountSettings {
@@ -49,7 +52,7 @@ const fields = z.strictObject({
     .describe('Whether to request collaborations (codes, links, sales) with each deal.'),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const mirrorAccountFields = fields.transform(
   (job) =>
     (context: JobContext): MirrorAccountSettings => ({

@@ -6,18 +6,23 @@ import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/p
 import { neverSent } from '../../src/ledger/states.ts';
 
 /*
- * A click is added to a total that the service keeps, and cannot be taken back. So what is posted for one influencer, day, source and country is a
- * chain of entries: the first posts the clicks that were stated then, each later one what a newer file states beyond that. The key of an entry
- * names how many were posted before it (`start_at`), so that no number is ever posted twice:
+ * The service adds a click to a total and cannot remove it. So the clicks of one influencer, day, source and
+ * country are posted as a chain of entries: the first entry posts the clicks stated at that time, and each
+ * later entry posts the increase that a newer file states. The key of an entry contains the number of clicks
+ * posted before it (`start_at`), so that no click is ever posted twice:
  *
  *   a file states 10        → [target, day, source, country, 0]  posts 10
  *   a later file states 14  → [target, day, source, country, 10] posts 4
- *   a later file states 12  → nothing is sent; an adjustment is noted
+ *   a later file states 12  → nothing is sent; an adjustment is recorded
  *
- * An entry that was not sent yet, or was refused, is replaced while it waits: if the first had not been sent, it would post 14.
+ * An entry that was not sent yet, or was refused, is replaced while it waits: if the first entry had not been
+ * sent, it would post 14.
  */
 
-/** Puts the rows of a file in force: the newest statement of a subject, day and country counts; rows of one file are added up. */
+/**
+ * Makes the rows of a file current. For each subject, day and country the newest file counts; rows of one
+ * file are added up.
+ */
 export async function publishClicks(
   trx: Transaction<DB>,
   { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
@@ -47,13 +52,15 @@ export type ClickRules = {
   readonly job: string;
   readonly sources: readonly { readonly source: string; readonly timeZone: string | null }[];
   readonly brandId: string;
-  /** First day that is posted; null: all. */
+  /** First day that is posted. Null means all days. */
   readonly startDate: string | null;
 };
 
 /**
- * Decides whose the clicks of the job's sources are: the influencer whom the export names, else the owner of a code, of a link, or of a handle in
- * what was clicked, if it was the owner's at any time of that day.
+ * Attributes the clicks of the job's sources: to the influencer that the export names, else to the owner of a
+ * code, a link or a handle in what was clicked. An owner counts if it was valid at any time of that day.
+ *
+ * @returns the number of click rows whose decision has changed.
  */
 export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Promise<number> {
   const { job, sources, brandId, startDate } = rules;
@@ -134,7 +141,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
   return Number(numAffectedRows ?? 0);
 }
 
-/** Proposes to the ledger what should be posted now, after `decideClicks` and in the same transaction. */
+/** Proposes the clicks to post to the ledger. Call it after `decideClicks`, in the same transaction. */
 export async function proposeClicks(
   trx: Transaction<DB>,
   { job, brandId, runId, accountId }: ClickRules & { readonly runId: string; readonly accountId: string },
@@ -156,8 +163,9 @@ export async function proposeClicks(
 }
 
 /**
- * The parts of each chain that matter now: the newest one that was sent, as it should be now, and the one that waits or is to be made. Of each how many
- * clicks it posts; 0: none.
+ * SQL for the relevant parts of each chain: the newest part that was sent, with the clicks that it should
+ * have now, and the part that is waiting or has to be created. Each part has the number of clicks that it
+ * posts; 0 means none.
  */
 function parts({ job, accountId, brandId }: { job: string; accountId: string; brandId: string }) {
   return sql`

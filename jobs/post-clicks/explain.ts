@@ -19,10 +19,10 @@ type Statement = {
   readonly source: string;
 };
 
-/** So many days of one link are shown, the newest first. */
+/** Maximum number of rows shown. The newest days come first. */
 const SHOWN = 60;
 
-/** What is known of the clicks of a link, a code or an influencer. */
+/** Finds what is known about the clicks of a link, a code or an influencer. */
 export async function explainClicks(db: Database, text: string): Promise<readonly Explained[]> {
   const folded = foldCode(text);
   const targets = [`handle:${foldHandle(text)}`, `deal:${text}`, `collab:${text}`];

@@ -14,7 +14,10 @@ import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
 import type { PostClicksSettings } from './settings.ts';
 
-/** The way of clicks: list → open → decode → parse → map → stage → seal → decide → propose → claim → post → record → report. */
+/**
+ * Runs the steps of the job: list → open → decode → parse → map → stage → seal → decide → propose → claim →
+ * post → record → report.
+ */
 export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<ClicksReport>> {
   const { db, job, runId } = run;
   const sources = sourcesOf(run);
@@ -46,7 +49,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
   return { stop, report };
 }
 
-/** How files of clicks are read. */
+/** Reads files of clicks. */
 export function createClickIntake(): Intake {
   return createRowIntake({ purpose: { readFor: 'clicks' }, open: () => readClicks, publish: publishClicks });
 }

@@ -3,7 +3,7 @@ import { renderClicks } from './render.ts';
 import type { ClicksReport } from './report.ts';
 import { type PostClicksSettings, postClicksFields } from './settings.ts';
 
-/** Adds the clicks of link shorteners and web analytics to the totals of influencers. */
+/** Posts the clicks of link shorteners and web analytics to the totals of influencers. */
 export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   kind: 'post-clicks',
   summary: 'post clicks from link shorteners and web analytics to influencers',

@@ -9,35 +9,35 @@ import type { Layout, LayoutField } from '../../src/model/layout.ts';
 import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 
-/** Clicks as one row of an export states them. */
+/** Clicks as stated in one row of an export. */
 export type StatedClicks = {
-  /** What was clicked, in a form that all spellings share. */
+  /** What was clicked, in a normalised form, so that all spellings are equal. */
   readonly subject: string;
-  /** The same, for people. */
+  /** What was clicked, as shown to people. */
   readonly written: string;
-  /** Texts in it that may name an influencer, folded as codes are. */
+  /** Texts in the subject that may name an influencer, folded like codes. */
   readonly references: readonly string[];
   readonly influencerHandle: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
   /** YYYY-MM-DD, as the export counts days. */
   readonly day: string;
-  /** ISO 3166-1 alpha-2; empty where the export does not say. */
+  /** ISO 3166-1 alpha-2. Empty if the export does not state the country. */
   readonly country: string;
   readonly clicks: number;
 };
 
-/** Whom or what a row is about. */
+/** The influencer, code or link that a row is about. */
 type Subject = Omit<StatedClicks, 'day' | 'country' | 'clicks'>;
 
-/** What web analytics write where they know no page. */
+/** What web analytics tools write if they know no page. */
 const NO_PAGE = /^\((not set|other|none|direct)\)$/i;
 /** A word in a path that may be a code or a handle. */
 const WORD = /^[\p{L}\p{N}@._-]{2,100}$/u;
 
 /**
- * Reads rows of clicks. A row without a link, a code or an influencer (a total, a page that the export does not know) is passed over; so is the
- * home page, which names no influencer.
+ * Reads rows of clicks. Skips rows without a link, a code or an influencer, such as totals and pages that the
+ * export does not know. Also skips the home page, because it names no influencer.
  */
 export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout) => {
   const find = subjectFinder(header, layout);
@@ -58,7 +58,8 @@ export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout)
       kind: 'row',
       row: {
         ...subject,
-        // The day on the clock of the export: whatever offset it writes, its days are its own.
+        // The day is taken as the export writes it, whatever offset it writes, because the export counts by
+        // its own days.
         day: dayOf(day.text, instant),
         country: /^[A-Z]{2}$/.test(country) ? country : '',
         clicks,
@@ -73,7 +74,7 @@ function dayOf(written: string, instant: string): string {
   return ISO_DAY.exec(written.trim())?.[1] ?? instant.slice(0, 10);
 }
 
-/** Whole numbers, with the separator that the layout allows between groups of digits. */
+/** Parses a whole number that may contain the thousands separator of the layout. */
 function parseCount(text: string, { money }: Layout): number | null {
   const digits = money.thousands === null ? text : text.replaceAll(money.thousands, '');
   return /^\d{1,12}$/.test(digits) ? Number(digits) : null;
@@ -129,7 +130,7 @@ function explicitSubject(kind: 'deal' | 'collab' | 'handle', id: string): Subjec
   return { ...names, subject: `${kind}:${folded}`, written: id, references: [] };
 }
 
-/** Null for a page that can name no influencer: the home page, without parameters that the layout knows. */
+/** Null for a page that can name no influencer: the home page without a known parameter of the layout. */
 function linkSubject(text: string, values: readonly string[]): Subject | null {
   const address = addressOf(text);
   const word = cleanText(address.split('/').at(-1) ?? '');
@@ -144,7 +145,10 @@ function linkSubject(text: string, values: readonly string[]): Subject | null {
   };
 }
 
-/** Host and path of an address, or the path alone where the export writes pages so; empty for a home page. */
+/**
+ * The host and path of an address, or the path alone if the export writes pages that way. Empty for a home
+ * page.
+ */
 function addressOf(text: string): string {
   const isWithHost = /^https?:\/\//i.test(text) || /^[\w-]+(\.[\w-]+)+\//.test(text);
   if (isWithHost) return linkOf(/^https?:/i.test(text) ? text : `https://${text}`)[0] ?? '';

@@ -20,7 +20,7 @@ import type { ClickCounts, ClicksReport } from './report.ts';
 
 type Summary = RunSummary<ClicksReport>;
 
-/** What a run of `post-clicks` did and where all clicks stand. */
+/** Renders what a run of `post-clicks` did and the state of all clicks. */
 export const renderClicks: ReportRenderer<ClicksReport> = {
   did: ({ posted }) => `${formatCount(posted)} clicks posted`,
   sum: sumOfClicks,

@@ -18,36 +18,40 @@ import {
 } from '../../src/report/run-report.ts';
 
 /**
- * What a run of `post-clicks` came to. `sumsAddUp`: clicks = attributed + unattributed + held + excluded, and of every influencer, day, source and
- * country at least as many clicks are posted, or wait, as are stated.
+ * The result of a run of `post-clicks`. `sumsAddUp` means that clicks = attributed + unattributed + held +
+ * excluded, and that for every influencer, day, source and country at least the stated number of clicks is
+ * posted or waiting.
  */
 export type ClicksReport = RunReport<'post-clicks', ClickCounts, ClickDetails>;
 
-/** Numbers of clicks, where nothing else is said. `files`, `rows` and `posted` count this run; the others are the job's totals after it. */
+/**
+ * Numbers of clicks, unless the comment says otherwise. `files`, `rows` and `posted` count this run; the
+ * others are totals of the job after it.
+ */
 export type ClickCounts = FileCounts & {
-  /** Rows that state nothing that is looked for, by reason. */
+  /** Rows without usable clicks, by reason. */
   readonly passed_over: Readonly<Record<string, number>>;
-  /** As the files state now, each link, day and country once. */
+  /** Clicks as the files state them now. Each link, day and country counts once. */
   readonly clicks: number;
   readonly attributed: number;
-  /** Of links and codes that no influencer owns. */
+  /** Clicks of links and codes that no influencer owns. */
   readonly unattributed: number;
-  /** Of links and codes that several own. */
+  /** Clicks of links and codes that several influencers own. */
   readonly held: number;
-  /** Before the job's first day. */
+  /** Clicks before the first day of the job. */
   readonly excluded: number;
-  /** Accepted in this run. */
+  /** Clicks accepted in this run. */
   readonly posted: number;
-  /** Requests that were accepted in this run. */
+  /** Requests accepted in this run. */
   readonly requests: number;
-  /** Accepted before. */
+  /** Clicks accepted before this run. */
   readonly already: number;
   readonly ready: number;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Let go by a person. */
+  /** Written off by a person. */
   readonly written_off: number;
-  /** Posted beyond what the files state now. The service cannot take clicks back. */
+  /** Clicks posted in excess of what the files state now. The service cannot remove clicks. */
   readonly too_many: number;
 };
 
@@ -56,19 +60,19 @@ export type UnownedClicks = { readonly written: string; readonly reason: string;
 
 export type ClickDetails = FileDetails &
   DoubtDetails & {
-    /** Those with the most clicks. */
+    /** The links and codes with the most clicks. */
     readonly unowned: readonly UnownedClicks[];
     readonly unownedTotal: number;
     /** Why the service refused clicks. */
     readonly refusals: readonly { readonly reason: string; readonly clicks: number }[];
-    /** Entries that differ from what the files state now, noted in this run. */
+    /** Number of adjustments recorded in this run, for entries that differ from what the files state now. */
     readonly adjusted: number;
     readonly codeProblems: readonly CodeProblem[];
   };
 
 const SHOWN_LINKS = 10;
 
-/** What a run of `post-clicks` did, and where all clicks of its job stand after it. */
+/** Reports what a run of `post-clicks` did and the state of all clicks of its job after it. */
 export async function reportClicks(
   db: Database,
   options: ReportedRun & { readonly codeProblems: readonly CodeProblem[] },
@@ -147,7 +151,10 @@ async function readEntries(db: Database, { job, runId }: { readonly job: string;
   };
 }
 
-/** Of every influencer, day, source and country: what is stated, against what is posted or waits. */
+/**
+ * Compares, for every influencer, day, source and country, the stated clicks with those that are posted or
+ * waiting.
+ */
 async function compare(db: Database, job: string) {
   const { rows } = await sql<{ lost: string; too_many: string }>`
     with stated as (

@@ -7,9 +7,9 @@ import type { JobSettings } from '../../src/model/config.ts';
 export type PostClicksSettings = JobSettings & {
   readonly kind: 'post-clicks';
   readonly brandId: string;
-  /** Absolute path of codes.csv; null when the exports name influencers themselves. */
+  /** Absolute path of codes.csv. Null if the exports name influencers themselves. */
   readonly codes: string | null;
-  /** First day (YYYY-MM-DD) whose clicks are posted; null: all days that a file states. */
+  /** First day (YYYY-MM-DD) whose clicks are posted. Null means all days that a file states. */
   readonly startDate: string | null;
 };
 
@@ -24,7 +24,7 @@ const fields = z.strictObject({
   ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const postClicksFields = fields.transform(
   (job) =>
     (context: JobContext): PostClicksSettings => ({

@@ -7,24 +7,26 @@ import { neverSent } from '../../src/ledger/states.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /*
- * Every run decides anew about all influencers among the customers of a brand, and batches those who were not sent yet anew, so that who has
- * unsubscribed or was forgotten since is in no batch. An influencer is:
+ * Every run decides again about all influencers among the customers of a brand, and forms new batches of
+ * those who were not sent yet. So an influencer who has unsubscribed or was forgotten in the meantime is in
+ * no batch. An influencer is:
  *
- *   in_batch   in an entry of the ledger for this outreach that was sent, may have been sent, or is to be sent now; never chosen again
+ *   in_batch   in a ledger entry for this outreach that was sent, may have been sent, or is to be sent now; never chosen again
  *   excluded   by the rule of the job, or because they must never be submitted
  *   waiting    chosen by the rule, and beyond the credits, the limit or the approval of the run
  *
- * A batch that the service refused was not processed (docs/ledger.md, T4): one unknown id is enough. The next run cuts it into ten, and so on until
- * those ids are alone. Who was refused alone stays refused.
+ * The service does not process a batch that it refuses (docs/ledger.md, T4). A single unknown id is enough
+ * for a refusal. The next run splits such a batch into ten, and so on, until each unknown id is alone. An
+ * influencer who was refused alone stays refused.
  */
 
-/** Influencers of one run at most. */
+/** Limits on the number of influencers in one run. */
 export type Allowance = {
-  /** For which the credits suffice. */
+  /** The number that the credits pay for. */
   readonly credits: number;
-  /** `--limit`. */
+  /** The value of `--limit`. */
   readonly limit: number;
-  /** How many a person has approved; 0 before that. */
+  /** The number that a person has approved. 0 before the approval. */
   readonly approved: number;
 };
 
@@ -35,13 +37,14 @@ export type OutreachDecision = {
   readonly allowance: Allowance;
 };
 
-/** A refused batch becomes so many. */
+/** Number of parts into which a refused batch is split. */
 const PARTS = 10;
 
 /**
- * Decides, proposes the batches of those who may be submitted now to the ledger, and keeps what was decided.
+ * Decides about every influencer, proposes the batches that may be submitted now to the ledger, and stores
+ * the decisions.
  *
- * @returns how many influencers there are, and how many the run would submit if it were approved.
+ * @returns the number of influencers, and the number that the run would submit if it were approved.
  */
 export async function decideOutreach(
   trx: Transaction<DB>,
@@ -63,8 +66,9 @@ export async function decideOutreach(
 }
 
 /**
- * Makes `outreach_members`: the influencers of all batches of the account, one row each. `is_gone`: the batch was withdrawn, none in it was sent.
- * A table of its own, because no statistics of the ledger say how many influencers its batches hold.
+ * Creates `outreach_members`, with one row for each influencer in any batch of the account. `is_gone` means
+ * that the batch was withdrawn before it was sent. The members get a table of their own so that Postgres has
+ * statistics about them; the statistics of the ledger do not include the size of batches.
  */
 async function listMembers(trx: Transaction<DB>, accountId: string): Promise<void> {
   await sql`drop table if exists pg_temp.outreach_members`.execute(trx);
@@ -78,7 +82,10 @@ async function listMembers(trx: Transaction<DB>, accountId: string): Promise<voi
   await sql`analyze outreach_members`.execute(trx);
 }
 
-/** Makes `outreach_choice`: a row for each influencer; who has neither an outcome nor a reason meets the rule. */
+/**
+ * Creates `outreach_choice`, with one row for each influencer. A row with neither an entry nor a reason meets
+ * the rule.
+ */
 async function chooseInfluencers(
   trx: Transaction<DB>,
   { settings: { name: job, brandId, outreachId, rule } }: OutreachDecision,
@@ -147,7 +154,10 @@ async function chooseInfluencers(
   await sql`analyze outreach_choice`.execute(trx);
 }
 
-/** Influencers of batches that are to be sent once more because a person said so; they are sent first, and count as others do. */
+/**
+ * Counts the influencers in batches that a person has approved to be sent again. They are sent first, and
+ * count towards the allowance.
+ */
 async function countResent(trx: Transaction<DB>, { settings: { name } }: OutreachDecision): Promise<number> {
   const { rows } = await sql<{ people: string }>`
     select coalesce(sum(jsonb_array_length(e.details -> 'ids')), 0) as people from ledger.entries e
@@ -157,7 +167,10 @@ async function countResent(trx: Transaction<DB>, { settings: { name } }: Outreac
   return Number(rows[0]?.people ?? 0);
 }
 
-/** Those with the most followers first; the others say what they wait for. */
+/**
+ * Chooses the influencers with the most followers within the allowance. The others get the reason why they
+ * wait.
+ */
 async function allow(
   trx: Transaction<DB>,
   { credits, limit, approved }: Allowance,
@@ -176,7 +189,7 @@ async function allow(
     where o.influencer = w.influencer`.execute(trx);
 }
 
-/** Entries of the ledger for those who were chosen; batches that wait and hold others are withdrawn. */
+/** Creates ledger entries for the chosen influencers. Withdraws waiting batches with other members. */
 async function proposeBatches(
   trx: Transaction<DB>,
   { settings: { name, brandId, outreachId, batchSize }, accountId, runId }: OutreachDecision,
@@ -217,7 +230,9 @@ async function proposeBatches(
       and m.platform = o.platform and m.user_id = o.user_id`.execute(trx);
 }
 
-/** For reports and `explain`. Influencers of whom nothing is known any more are dropped. */
+/**
+ * Stores the decisions for reports and `explain`. Deletes influencers about whom nothing is known any more.
+ */
 async function keepDecisions(
   trx: Transaction<DB>,
   { settings: { name, outreachId }, runId }: OutreachDecision,
@@ -242,7 +257,7 @@ async function keepDecisions(
         excluded.outcome, excluded.reason, excluded.entry_id)`.execute(trx);
 }
 
-/** How many of the requests that are ready, oldest first, hold so many influencers together at most. */
+/** Counts the ready requests, oldest first, that together contain at most this number of influencers. */
 export async function countWithin(
   db: Database,
   { job, influencers }: { readonly job: string; readonly influencers: number },

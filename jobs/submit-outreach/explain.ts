@@ -16,7 +16,10 @@ type Decision = {
   readonly entryId: string | null;
 };
 
-/** What is known of an influencer among the customers: why they were submitted or not, and the batches that held them. */
+/**
+ * Finds what is known about an influencer among the customers: why they were submitted or not, and the
+ * batches that contained them.
+ */
 export async function explainInfluencers(db: Database, text: string): Promise<readonly Explained[]> {
   const { rows } = await sql<Decision>`
     select decided_at as at, job, outreach_id as "outreachId", platform, user_id as "userId", username, followers, outcome, reason,

@@ -11,7 +11,7 @@ import { describeApproval } from './render.ts';
 import { HUNDREDTHS_AN_INFLUENCER, type OutreachReport, readNext, reportOutreach } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
-/** The way of influencers: choose → (approve) → propose → claim → submit → record → report. */
+/** Runs the steps of the job: choose → (approve) → propose → claim → submit → record → report. */
 export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<FlowEnd<OutreachReport>> {
   const { db, job, runId, options } = run;
   const posting = await beginPosting(run);
@@ -28,9 +28,9 @@ export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<
 }
 
 /**
- * Decides who is submitted, and asks for approval where it is needed.
+ * Decides which influencers to submit, and asks for approval if it is required.
  *
- * @returns how many influencers the run may submit.
+ * @returns the number of influencers that the run may submit.
  */
 async function choose(
   run: Run<SubmitOutreachSettings>,
@@ -59,12 +59,16 @@ async function choose(
   progress.end();
   const question = describeApproval(job, { eligible, next: await readNext(db, job.name) });
   if (!(await options.approve(question))) return 0;
-  // Who has unsubscribed while the question was open is out, and none is added beyond the number that was approved.
+  // Decides again: influencers who unsubscribed while the question was open are left out, and the approved
+  // number is not exceeded.
   await decide(eligible);
   return eligible;
 }
 
-/** Sends what is ready, at most so many influencers: requests hold several, and one that a person let be sent again counts as well. */
+/**
+ * Sends ready requests with at most this number of influencers in total. A request contains several
+ * influencers. Requests that a person approved to be sent again count too.
+ */
 async function postApproved(
   run: Run<SubmitOutreachSettings>,
   posting: Posting,

@@ -5,7 +5,10 @@ import { renderOutreach } from './render.ts';
 import type { OutreachCounts, OutreachReport } from './report.ts';
 import { type SubmitOutreachSettings, submitOutreachFields } from './settings.ts';
 
-/** Submits influencers among the customers to an outreach campaign, each once, within a budget of credits and with an approval. */
+/**
+ * Submits influencers among the customers to an outreach campaign, each once, within a budget of credits and
+ * after an approval.
+ */
 export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   kind: 'submit-outreach',
   summary: 'submit influencers among the customers to an outreach campaign',
@@ -15,9 +18,10 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   oneReaderHelp: 'It reads no sources.',
   crossCheck: checkRule,
   purpose: () => null,
-  // One at a time, whatever the campaign: no influencer may be contacted twice within some days.
+  // Only one run at a time, for all campaigns, because an influencer must not be contacted twice within
+  // `not_contacted_days`.
   leases: () => ['outreach:submissions'],
-  // Its plan writes a row for each influencer who changed.
+  // A plan writes a row for each influencer whose decision changed.
   plansInOverlay: false,
   approves: 'submitting influencers, which spends credits',
   flow: async (run) => (await import('./flow.ts')).submitOutreach(run),

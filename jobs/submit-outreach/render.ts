@@ -14,7 +14,7 @@ import type { SubmitOutreachSettings } from './settings.ts';
 
 type Summary = RunSummary<OutreachReport>;
 
-/** What a run of `submit-outreach` did, what it cost, and where all influencers stand. */
+/** Renders what a run of `submit-outreach` did, what it cost, and the state of every influencer. */
 export const renderOutreach: ReportRenderer<OutreachReport> = {
   did: ({ submitted }) => `${plural(submitted, 'influencer')} submitted`,
   sum: sumOfInfluencers,
@@ -47,7 +47,7 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
   },
 };
 
-/** What a person is asked before anything is sent. */
+/** The question that a person must approve before anything is sent. */
 export function describeApproval(
   { outreachId, name }: SubmitOutreachSettings,
   { eligible, next }: { readonly eligible: number; readonly next: readonly ShownInfluencer[] },

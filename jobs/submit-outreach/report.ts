@@ -5,35 +5,42 @@ import { isOfRun, readRunDoubts } from '../../src/report/run-report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /**
- * What a run of `submit-outreach` came to. `sumsAddUp`: every candidate counts once, each chosen influencer is in a batch, and none is in two batches
- * of the outreach.
+ * The result of a run of `submit-outreach`. `sumsAddUp` means that every candidate is counted once, each
+ * chosen influencer is in a batch, and no influencer is in two batches of the outreach.
  */
 export type OutreachReport = RunReport<'submit-outreach', OutreachCounts, OutreachDetails>;
 
-/** Numbers of influencers, where nothing else is said, after the run. */
+/** Numbers of influencers after the run, unless the comment says otherwise. */
 export type OutreachCounts = {
   /** Influencers among the customers of the brand. */
   readonly candidates: number;
-  /** In batches that the service accepted in this run. */
+  /** Influencers in batches that the service accepted in this run. */
   readonly submitted: number;
-  /** Of those: added to the outreach; the others were in the account already. */
+  /**
+   * The part of `submitted` that the service added to the outreach. The others were already in the account.
+   */
   readonly added: number;
-  /** Requests that were accepted in this run. */
+  /** Requests accepted in this run. */
   readonly requests: number;
-  /** In batches that were accepted before. */
+  /** Influencers in batches that were accepted before this run. */
   readonly already: number;
-  /** In batches that are to be sent; in a plan, those that a run would send. */
+  /** Influencers in batches that are to be sent; in a plan, those that a run would send. */
   readonly ready: number;
   readonly requests_ready: number;
-  /** Chosen, and beyond what the run may submit. */
+  /** Chosen influencers beyond what the run may submit, by the limit that they exceed. */
   readonly waiting: { readonly approval: number; readonly limit: number; readonly credits: number };
-  /** By the rule of the job, or because they must never be submitted, by reason. */
+  /**
+   * Influencers excluded by the rule of the job, or because they must never be submitted. Grouped by reason.
+   */
   readonly excluded: Readonly<Record<string, number>>;
   readonly refused: number;
   readonly in_doubt: number;
-  /** Let go by a person. */
+  /** Written off by a person. */
   readonly written_off: number;
-  /** Search credits, as text with two decimals: a run's budget, spent by this run, and spent if its doubts were processed. */
+  /**
+   * Search credits, as text with two decimals: the budget of a run, the credits that this run spent, the
+   * credits that its entries in doubt may have spent, and the rest.
+   */
   readonly credits: {
     readonly budget: string;
     readonly spent: string;
@@ -42,7 +49,7 @@ export type OutreachCounts = {
   };
 };
 
-/** An influencer whom the run has submitted, or would submit. */
+/** An influencer that the run has submitted or would submit. */
 export type ShownInfluencer = {
   readonly platform: string;
   readonly username: string | null;
@@ -52,20 +59,20 @@ export type ShownInfluencer = {
 
 export type OutreachDetails = DoubtDetails & {
   readonly outreachId: string;
-  /** Those with the most followers who are to be submitted, or wait for the approval. */
+  /** Influencers to be submitted or waiting for approval, those with the most followers first. */
   readonly next: readonly ShownInfluencer[];
-  /** Why the service refused batches that are not cut yet, or influencers who were alone in theirs. */
+  /** Why the service refused batches that are not split yet, or batches of a single influencer. */
   readonly refusals: readonly { readonly reason: string; readonly influencers: number }[];
-  /** Refused influencers whom the next run submits in smaller batches. */
+  /** Number of refused influencers that the next run submits in smaller batches. */
   readonly triedAgain: number;
 };
 
 const SHOWN = 10;
 
-/** Section Limits of the specification: 0.04 search credits for each influencer added. */
+/** From the section "Limits" of the specification: 0.04 search credits for each influencer added. */
 export const HUNDREDTHS_AN_INFLUENCER = 4;
 
-/** What a run of `submit-outreach` did, and where all influencers stand after it. */
+/** Reports what a run of `submit-outreach` did and the state of every influencer after it. */
 export async function reportOutreach(
   db: Database,
   { runId, job }: { readonly runId: string; readonly job: SubmitOutreachSettings },
@@ -120,7 +127,10 @@ export async function reportOutreach(
   };
 }
 
-/** Whom a run would submit, of those with the most followers, while it waits for the approval. */
+/**
+ * Lists the influencers that a run would submit, or that wait for approval. Those with the most followers
+ * come first.
+ */
 export async function readNext(db: Database, job: string): Promise<readonly ShownInfluencer[]> {
   const { rows } = await sql<ShownInfluencer & { followers: string | null }>`
     select c.platform, c.username, c.user_id as "userId", c.followers
@@ -132,7 +142,10 @@ export async function readNext(db: Database, job: string): Promise<readonly Show
 
 type Group = { readonly outcome: string; readonly reason: string | null; readonly people: number };
 
-/** Candidates by what became of them: `submitted` in this run, else the state of their batch, `waiting` or `excluded`. */
+/**
+ * Groups candidates by result: `submitted` in this run, else the state of their batch, `waiting` or
+ * `excluded`.
+ */
 async function readGroups(
   db: Database,
   { runId, job }: { readonly runId: string; readonly job: string },
@@ -149,7 +162,11 @@ async function readGroups(
   return rows.map((row) => ({ ...row, people: Number(row.people) }));
 }
 
-/** What the requests of the run came to. The service says how many it has added; a person who accepts a doubt does not. */
+/**
+ * Reads the results of the requests of the run. The service states the number of influencers that it added.
+ * If a person accepts an entry in doubt, that number is missing, and all influencers of the batch are
+ * counted.
+ */
 async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
   const { rows } = await sql<{ requests: string; added: string; doubtful: string; ready: string }>`
     select count(*) filter (where is_of_run and state = 'accepted') as requests,
@@ -182,7 +199,7 @@ function creditsOf(
   };
 }
 
-/** What so many influencers cost at most: `1.60`. */
+/** The maximum cost of this number of influencers, for example `1.60`. */
 export function costOf(influencers: number): string {
   return creditText(influencers * HUNDREDTHS_AN_INFLUENCER);
 }
@@ -205,7 +222,10 @@ function isWhole({
   return excluded.not_proposed === undefined && candidates === all.reduce((sum, part) => sum + part, 0);
 }
 
-/** Whether two batches of the outreach hold the same influencer, both sent or to be sent, and no person had one of them sent again. */
+/**
+ * Returns true if an influencer is in two batches of the outreach that were sent or are to be sent, unless a
+ * person approved sending one of them again.
+ */
 async function isAnybodyTwice(db: Database, outreachId: string): Promise<boolean> {
   const { rows } = await sql`
     select from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') as m(user_id)

@@ -6,19 +6,19 @@ import type { JobSettings } from '../../src/model/config.ts';
 
 export type SubmitOutreachSettings = JobSettings & {
   readonly kind: 'submit-outreach';
-  /** Whose customers are looked at. */
+  /** Brand whose customers are considered. */
   readonly brandId: string;
   readonly outreachId: string;
   readonly rule: OutreachRule;
-  /** Search credits of one run at most, in hundredths. */
+  /** Maximum search credits of one run, in hundredths. */
   readonly creditHundredths: number;
-  /** Influencers of one request. */
+  /** Maximum number of influencers in one request. */
   readonly batchSize: number;
-  /** Whether runs submit without asking. */
+  /** Whether runs submit without asking for approval. */
   readonly approve: boolean;
 };
 
-/** Whom to submit: who meets every condition that is set. Null: not set. */
+/** Which influencers to submit: those who meet every condition that is set. Null means not set. */
 export type OutreachRule = {
   readonly platforms: readonly string[];
   readonly minFollowers: number | null;
@@ -28,7 +28,7 @@ export type OutreachRule = {
   /** In the currency of the export. */
   readonly minSpent: number | null;
   readonly withCode: boolean;
-  /** Days after a submission to another outreach during which an influencer is left out. */
+  /** Number of days after a submission to another outreach during which an influencer is left out. */
   readonly notContactedDays: number | null;
 };
 
@@ -84,7 +84,7 @@ const fields = z.strictObject({
     ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const submitOutreachFields = fields.transform(
   (job) =>
     (context: JobContext): SubmitOutreachSettings => ({
