@@ -1,4 +1,4 @@
-{{/* What each pod has, whatever it runs. Called with a dict: root, command, databaseUrl, restartPolicy, and isServer. */}}
+{{/* What each pod has, whatever it runs. Called with a dict: root, component, args, isMigration, isServer and restartPolicy. */}}
 {{- define "influencer-sync.labels" -}}
 app.kubernetes.io/name: influencer-sync
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -14,21 +14,58 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ .Values.image.repository }}{{ if hasPrefix "sha256:" .Values.image.tag }}@{{ else }}:{{ end }}{{ .Values.image.tag }}
 {{- end }}
 
+{{/* The keys of the Secret, by the variables that they are for. Only the migration has the password of the owner of the tables. */}}
+{{- define "influencer-sync.secretKeys" -}}
+{{- if .isMigration }}
+{{- toJson (dict "DATABASE_URL" "migration-url") }}
+{{- else }}
+{{- toJson (dict "DATABASE_URL" "database-url" "INFLUENCER_API_KEY" "api-key" "CUSTOMER_HASH_KEY" "customer-hash-key") }}
+{{- end }}
+{{- end }}
+
+{{/* Fails if a secret has two sources, which the program would refuse, or none. */}}
+{{- define "influencer-sync.checkSecrets" -}}
+{{- $values := .root.Values }}
+{{- $part := ternary "migration" "jobs" (default false .isMigration) }}
+{{- $set := merge (dict) (get $values.secretEnv $part | default dict) ($values.env | default dict) }}
+{{- range $name, $key := fromJson (include "influencer-sync.secretKeys" .) }}
+{{- $sources := list }}
+{{- range $suffix := list "" "_FILE" "_AWS_SECRET" "_AWS_PARAMETER" }}
+{{- if hasKey $set (print $name $suffix) }}{{ $sources = append $sources (print $name $suffix) }}{{ end }}
+{{- end }}
+{{- if and $values.secret $sources }}
+{{- fail (printf "%s is set, but the Secret %s has %s already. Set secret to \"\" and give every secret a source in secretEnv, or remove the variable." (join " and " $sources) $values.secret $key) }}
+{{- else if gt (len $sources) 1 }}
+{{- fail (printf "secretEnv.%s: %s are set. Keep one of them." $part (join " and " $sources)) }}
+{{- else if not (or $values.secret $sources (eq $name "CUSTOMER_HASH_KEY")) }}
+{{- fail (printf "secretEnv.%s: %s has no source. Set it, %s_FILE, %s_AWS_SECRET or %s_AWS_PARAMETER, or name an existing Secret (secret)." $part $name $name $name $name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "influencer-sync.pod" -}}
+{{- include "influencer-sync.checkSecrets" . }}
+{{- $values := .root.Values }}
+{{- $secretEnv := get $values.secretEnv (ternary "migration" "jobs" (default false .isMigration)) | default dict }}
+{{- $secretKeys := fromJson (include "influencer-sync.secretKeys" .) -}}
 metadata:
   labels:
     {{- include "influencer-sync.selector" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .component }}
+  {{- with $values.podAnnotations }}
+  annotations: {{ toJson . }}
+  {{- end }}
 spec:
-  serviceAccountName: {{ .serviceAccount | default .root.Release.Name }}
+  {{- /* Helm creates the account of the chart after it has run the migration. */}}
+  serviceAccountName: {{ $values.serviceAccount.name | default (ternary "default" .root.Release.Name (default false .isMigration)) }}
   automountServiceAccountToken: false
-  {{- with .root.Values.imagePullSecrets }}
+  {{- with $values.imagePullSecrets }}
   imagePullSecrets: {{ toJson . }}
   {{- end }}
   {{- with .restartPolicy }}
   restartPolicy: {{ . }}
   {{- end }}
-  terminationGracePeriodSeconds: {{ .root.Values.terminationGracePeriodSeconds }}
+  terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 1000
@@ -38,16 +75,21 @@ spec:
   containers:
     - name: influencer-sync
       image: {{ include "influencer-sync.image" .root | quote }}
-      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
       args: {{ toJson .args }}
       env:
-        - { name: DATABASE_URL_FILE, value: /secrets/{{ .databaseUrl }} }
-        {{- if .isJob }}
-        - { name: INFLUENCER_API_URL, value: {{ required "apiUrl: the address of the service" .root.Values.apiUrl | quote }} }
-        - { name: INFLUENCER_API_KEY_FILE, value: /secrets/api-key }
-        - { name: CUSTOMER_HASH_KEY_FILE, value: /secrets/customer-hash-key }
+        {{- if not .isMigration }}
+        - { name: INFLUENCER_API_URL, value: {{ required "apiUrl: the address of the service" $values.apiUrl | quote }} }
         {{- end }}
-        {{- range $name, $value := .root.Values.env }}
+        {{- if $values.secret }}
+        {{- range $name, $key := $secretKeys }}
+        - { name: {{ $name }}_FILE, value: /secrets/{{ $key }} }
+        {{- end }}
+        {{- end }}
+        {{- range $name, $value := $secretEnv }}
+        - { name: {{ $name }}, {{ if kindIs "map" $value }}valueFrom: {{ toJson $value }}{{ else }}value: {{ $value | quote }}{{ end }} }
+        {{- end }}
+        {{- range $name, $value := $values.env }}
         - { name: {{ $name }}, value: {{ $value | quote }} }
         {{- end }}
       {{- if .isServer }}
@@ -66,32 +108,39 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
       {{- end }}
-      resources: {{ toJson .root.Values.resources }}
+      resources: {{ toJson $values.resources }}
       securityContext:
         allowPrivilegeEscalation: false
         readOnlyRootFilesystem: true
         capabilities: { drop: [ALL] }
       volumeMounts:
         - { name: config, mountPath: /config, readOnly: true }
+        {{- if $values.secret }}
         - { name: secrets, mountPath: /secrets, readOnly: true }
+        {{- end }}
         - { name: data, mountPath: /data }
         - { name: tmp, mountPath: /tmp }
+        {{- with $values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: config
-      configMap: { name: {{ .root.Values.configMap }} }
+      configMap: { name: {{ $values.configMap }} }
+    {{- if $values.secret }}
     - name: secrets
       secret:
-        secretName: {{ .root.Values.secret }}
+        secretName: {{ $values.secret }}
         defaultMode: 0440
-        # Only the migration has the password of the owner of the tables.
         items:
-          - { key: {{ .databaseUrl }}, path: {{ .databaseUrl }} }
-          {{- if .isJob }}
-          - { key: api-key, path: api-key }
-          - { key: customer-hash-key, path: customer-hash-key }
+          {{- range $secretKeys }}
+          - { key: {{ . }}, path: {{ . }} }
           {{- end }}
+    {{- end }}
     - name: data
-      emptyDir: { sizeLimit: {{ .root.Values.dataSize }} }
+      emptyDir: { sizeLimit: {{ $values.dataSize }} }
     - name: tmp
-      emptyDir: { sizeLimit: {{ .root.Values.dataSize }} }
+      emptyDir: { sizeLimit: {{ $values.dataSize }} }
+    {{- with $values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end }}
