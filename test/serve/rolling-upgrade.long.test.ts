@@ -3,12 +3,22 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
-import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import {
+  countStates,
+  manyRows,
+  openWorkshop,
+  processed,
+  readRun,
+  repeated,
+  toCsv,
+  type Workshop,
+} from '../pipeline/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { dropBoth, openSpreadShop } from '../work/spread-shop.ts';
 
 // A dozen processes; a machine may be busy.
 vi.setConfig({ testTimeout: 300_000 });
@@ -67,7 +77,7 @@ it('an older and this version serve beside each other while the database is migr
   if ('missing' in older) return context.skip(older.missing);
   const program = checkOut(older.commit);
   const shop = await openWorkshop({
-    databaseUrl: await createEmptyDatabase(),
+    databaseUrl: await createEmptyDatabase('serve'),
     flow: FLOW,
     api: 'lease_seconds: 3\ntimeout_seconds: 2',
     sandbox: { latencyMs: 100 },
@@ -129,6 +139,67 @@ it('an older and this version serve beside each other while the database is migr
   expect(await second.ended).toMatchObject({ exitCode: 0, signal: null });
 });
 
+it('workers of both versions do the work of a run of either, also while the database is migrated: every order is posted once', async (context) => {
+  const older = findOlder();
+  if ('missing' in older) return context.skip(older.missing);
+  const program = checkOut(older.commit);
+  const shop = await openSpreadShop({
+    databaseUrl: await createEmptyDatabase('workers'),
+    sandbox: { latencyMs: 25 },
+  });
+  const start = (args: readonly string[], version: { program?: string }, machine: string): CliProcess =>
+    startCli(args, {
+      cwd: shop.folder,
+      env: { ...shop.env, INFLUENCER_SYNC_DATA: join(shop.folder, machine) },
+      ...version,
+    });
+  const db = await connect({ url: shop.databaseUrl, embeddedFolder: '' });
+  onTestFinished(() => db.destroy());
+  const areAtWork = async (count: number) => {
+    const workers = await db.selectFrom('ops.workers').select('worker_id').execute();
+    return workers.length === count;
+  };
+  const doneBy = async (run: number) => {
+    const units = await db.selectFrom('ops.work_units').select(['run_id', 'state', 'worker_id']).execute();
+    const ofRun = units.filter(({ run_id: runId }) => Number(runId) === run);
+    expect(ofRun.map(({ state }) => state)).toEqual(ofRun.map(() => 'done'));
+    return new Set(ofRun.map(({ worker_id: worker }) => worker)).size;
+  };
+
+  // The run and the worker are older, and this version migrates while they work.
+  expect((await start(['migrate'], { program }, 'older').ended).exitCode).toBe(0);
+  const first = start(['work', '--json'], { program }, 'older');
+  await waitFor(() => areAtWork(1));
+  dropBoth(shop, 120);
+  const run = start(['run', 'orders', '--json'], { program }, 'runs');
+  await processed(shop, 20);
+  const migrated = await shop.start('migrate').ended;
+  expect(migrated.exitCode, migrated.stderr).toBe(0);
+  expect(await shop.posted(), 'the migration came in the middle of the run').not.toHaveLength(240);
+  const second = start(['work', '--json'], {}, 'newer');
+  expect(readRun(await run.ended)).toMatchObject({
+    exitCode: 0,
+    finished: { counts: { entries: { accepted: 240 } } },
+  });
+
+  // A run of this version has workers of both. The older one is replaced in the middle of it.
+  await waitFor(() => areAtWork(2));
+  dropBoth(shop, 240);
+  const next = start(['run', 'orders', '--json'], {}, 'runs');
+  await processed(shop, 340);
+  first.kill('SIGTERM');
+  expect(await first.ended).toMatchObject({ exitCode: 0, signal: null });
+  expect(readRun(await next.ended)).toMatchObject({
+    exitCode: 0,
+    finished: { counts: { entries: { accepted: 240 } } },
+  });
+  expect(await doneBy(2)).toBe(2);
+  expect(await countStates(db)).toEqual({ accepted: 480 });
+  expect(repeated(await shop.posted())).toEqual([]);
+  second.kill('SIGTERM');
+  expect(await second.ended).toMatchObject({ exitCode: 0, signal: null });
+});
+
 /** Starts it, and says where it listens. */
 async function serve(start: Workshop['start']): Promise<CliProcess & { readonly url: string }> {
   const started = start('serve', '--json');
@@ -139,9 +210,9 @@ async function serve(start: Workshop['start']): Promise<CliProcess & { readonly 
 }
 
 /** Without a schema: the older version makes it. Dropped with the databases of the suite. */
-async function createEmptyDatabase(): Promise<string> {
+async function createEmptyDatabase(of: string): Promise<string> {
   const { serverUrl, prefix } = suiteDatabases();
-  const name = `${prefix}rolling_upgrade`;
+  const name = `${prefix}rolling_upgrade_${of}`;
   await runStatement(serverUrl, `create database ${name}`);
   return urlOf(serverUrl, name);
 }
