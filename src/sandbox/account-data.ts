@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** YAML is read as text throughout, so that no id is taken for a number. */
+/** All YAML scalars are read as text, so that no id becomes a number. */
 const text = z.string().min(1);
 const id = z.string().regex(/^\S{1,64}$/, 'must be an id without blanks, 64 characters at most');
-/** What a header can carry. */
+/** Characters that an HTTP header can carry. */
 const key = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be a key of visible characters, without blanks');
 const brandId = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a whole number above 0')
   .transform(Number);
-/** Absent, empty, `null` and `~` are the same. */
+/** Absent, empty, `null` and `~` all mean null. */
 const optional = z
   .string()
   .nullish()
@@ -17,7 +17,7 @@ const optional = z
     value === undefined || value === null || ['', 'null', '~'].includes(value) ? null : value,
   );
 
-/** Numbers are read from text too. */
+/** Numbers are parsed from text. */
 const amount = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,2})?$/, 'must be a number, with two decimals at most')
@@ -32,7 +32,7 @@ const dealflowData = z.strictObject({ id, name: text, brand_id: brandId });
 const outreachData = z.strictObject({
   id,
   name: text,
-  /** Where its deals are opened; the first of the account when not given. */
+  /** The dealflow of the campaign's deals; the first of the account by default. */
   dealflow_id: optional,
 });
 const dealData = z.strictObject({
@@ -42,35 +42,35 @@ const dealData = z.strictObject({
   brand_id: brandId,
   dealflow_id: id,
   code: optional,
-  /** Made from the seed when not given. */
+  /** Derived from the seed by default. */
   collab_id: optional,
 });
 
-/** Enough for a hundred and twenty pages of a first look; small enough to see it run out. */
+/** Enough for 120 pages of results, but few enough that a tester can use them up. */
 const SEARCH_CREDITS = 1_200;
 const REPORT_CREDITS = 50;
 
-/** What an account of the sandbox holds at the start. A deal id that stands twice is one deal with two collaborations. */
+/** The initial data of an account. A deal id that appears twice is one deal with two collaborations. */
 const accountData = z.strictObject({
-  /** Made from the seed when not given, by the account's place in the file. */
+  /** By default derived from the seed and the account's position in the file. */
   id: optional.pipe(id.nullable()),
-  /** API keys, each of a user of its own; one that is made from the seed when none is given. */
+  /** API keys, one per user. If there are none, one is derived from the seed. */
   keys: z.array(key).default([]),
-  /** Signs the account's events; made from the seed when not given. */
+  /** Secret that signs the account's events; derived from the seed by default. */
   webhook_secret: optional,
   brands: z.array(brandData).min(1),
-  /** One for each brand, made from the seed, when not given. */
+  /** By default one per brand, derived from the seed. */
   dealflows: z.array(dealflowData).optional(),
   deals: z.array(dealData).default([]),
-  /** Outreach campaigns; one, made from the seed, when not given. */
+  /** Outreach campaigns; by default one, derived from the seed. */
   outreaches: z.array(outreachData).optional(),
-  /** What the account may spend. */
+  /** The credits that the account starts with. */
   credits: z
     .strictObject({ search: amount.default(SEARCH_CREDITS), reports: count.default(REPORT_CREDITS) })
     .default({ search: SEARCH_CREDITS, reports: REPORT_CREDITS }),
 });
 
-/** A file of one account is the account itself; one of several has a list of them. */
+/** A file is either one account, or a list of accounts under `accounts`. */
 export const oneAccount = accountData.transform((account) => ({ accounts: [account] }));
 export const severalAccounts = z.strictObject({ accounts: z.array(accountData).min(1) });
 

@@ -7,7 +7,9 @@ import type { StateStore } from './state/state-store.ts';
 
 export type Brand = { readonly id: number; readonly name: string };
 export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };
-/** A campaign opens its deals in one dealflow; null: the account has none. */
+/**
+ * An outreach campaign. It creates its deals in one dealflow; `dealflowId` is null if the account has none.
+ */
 export type Outreach = { readonly id: string; readonly name: string; readonly dealflowId: string | null };
 
 export type Collaboration = {
@@ -18,15 +20,15 @@ export type Collaboration = {
   code: string | null;
   /** Further members of the request that created it: code_perc, custom_url, commission_perc. */
   details: Readonly<Record<string, unknown>>;
-  /** Whether posts of the influencer are captured. */
+  /** Whether the influencer's posts are captured. */
   capturesPosts: boolean;
-  /** How many were. */
+  /** Number of posts captured so far. */
   capturedPosts: number;
   clicks: number;
   referrals: number;
-  /** By currency, never summed across; the empty text is the account's own. */
+  /** Sales by currency, never added up across currencies. The empty key is the account's own currency. */
   readonly sales: Map<string, ExactSum>;
-  /** What `salesOf` said when the last payout was requested. */
+  /** The result of `salesOf` at the last payout request. */
   paidSales: Readonly<Record<string, string>>;
 };
 
@@ -37,7 +39,7 @@ export type Deal = {
   readonly brandId: number;
   isActive: boolean;
   funnelStep: number | null;
-  /** Contact data and whatever else the request that created it carried. */
+  /** Contact data and further members of the request that created the deal. */
   details: Readonly<Record<string, unknown>>;
   readonly notes: Note[];
   readonly tasks: Task[];
@@ -55,33 +57,33 @@ export type Task = {
   readonly created_at: string;
 };
 
-/** Customers that were sent to be identified in one call. */
+/** The customers that one call submitted for identification. */
 export type Enquiry = {
   readonly brandId: number;
   readonly sourceType: string | null;
-  /** As they came. */
+  /** Addresses as received. */
   readonly emails: readonly string[];
   readonly queuedAt: number;
-  /** Instant in milliseconds from which the result is there. */
+  /** When the result becomes available, in Unix milliseconds. */
   readonly dueAt: number;
 };
 
-/** What became of a discount code or link: made in the connected shop, or only noted on the deal page. */
+/** Where a discount code or link was created: in the connected shop, or only on the deal page. */
 export type StoreEntry = {
   readonly kind: 'discount_code' | 'custom_link';
   readonly value: string;
   readonly collab_id: string;
   readonly created_in: 'store' | 'deal_page';
-  /** Percentage of a code, target of a link. */
+  /** The percentage of a code or the target of a link. */
   readonly detail: string | number | null;
 };
 
 export type Webhook = { readonly webhook_url: string; readonly webhook_type: string };
 
-/** The whole state of one account. Nothing in it is seen by another. */
+/** The whole state of one account. Accounts never see each other's state. */
 export type Account = {
   readonly id: string;
-  /** Of the ids that it makes. */
+  /** The seed of the ids that the account creates. */
   readonly seed: string;
   readonly stateStore: StateStore | null;
   readonly brands: Map<number, Brand>;
@@ -90,22 +92,25 @@ export type Account = {
   readonly deals: Map<string, Deal>;
   readonly dealsByHandle: Map<string, Deal[]>;
   readonly collaborations: Map<string, Collaboration>;
-  /** Order platform and id of referrals, where a second one is to be noticed. */
+  /** Order platform and order id of referrals; only kept if repeated orders must be recognised. */
   readonly orders: Collection<true>;
   readonly credits: Credits;
   /** User ids of influencers that a search has shown. */
   readonly seen: Collection<true>;
-  /** By user id: when the report was made. */
+  /** When the report was generated, by user id. */
   readonly reports: Collection<string>;
-  /** By user id: the outreach campaign it was added to. */
+  /** The outreach campaign to which the influencer was added, by user id. */
   readonly submitted: Collection<string>;
-  /** Calls that sent customers, by their number: one record a call, for there may be millions of customers. */
+  /**
+   * Calls that submitted customers, by their number. There is one record per call because there may be
+   * millions of customers.
+   */
   readonly enquiries: Collection<Enquiry>;
   readonly store: Collection<StoreEntry>;
   readonly webhooks: Collection<Webhook>;
 };
 
-/** The next id of the seed that is not taken. */
+/** Returns the next deal id of the seed that is not taken. */
 export function newDealId({ deals, seed }: Account): string {
   for (let number = deals.size; ; number += 1) {
     const id = idFrom(seed, 'deal', number);
@@ -120,7 +125,7 @@ export type NewDeal = Omit<DealData, 'platform'> & {
   readonly collaborationDetails?: Readonly<Record<string, unknown>>;
 };
 
-/** Adds a deal; for a deal id that is known already, another collaboration of that deal. */
+/** Adds a deal. If the deal id exists, adds another collaboration to that deal. */
 export function addDeal(account: Account, data: NewDeal): Collaboration {
   const deal = account.deals.get(data.deal_id) ?? openDeal(account, data);
   const collaboration: Collaboration = {
@@ -173,12 +178,12 @@ function enterCollaboration(account: Account, collaboration: Collaboration): voi
   account.collaborations.set(collaboration.id, collaboration);
 }
 
-/** Handles are the same with and without `@`, in any case. */
+/** Normalises a handle: `@` and upper or lower case make no difference. */
 export function foldHandle(handle: string): string {
   return handle.trim().replace(/^@/, '').toLowerCase();
 }
 
-/** Moves the counters of a collaboration by one order. `revenue` is exact decimal text. */
+/** Adds one order to the counters of a collaboration. `revenue` is exact decimal text. */
 export function creditSale(
   collaboration: Collaboration,
   sale: { readonly revenue: string; readonly currency: string | undefined },
@@ -190,17 +195,17 @@ export function creditSale(
   collaboration.sales.set(currency, sum);
 }
 
-/** Exact text by currency, as `sales` has them. */
+/** The sales of a collaboration as exact text by currency. */
 export function salesOf({ sales }: Collaboration): Readonly<Record<string, string>> {
   return Object.fromEntries([...sales].map(([currency, sum]) => [currency, exactText(sum)]));
 }
 
-/** To be called after a change to a deal, so that it outlives the process. */
+/** Saves a deal in the store. Call it after every change, so that the change survives a restart. */
 export function keepDeal({ stateStore }: Account, { collaborations: _, ...deal }: Deal): void {
   stateStore?.put('deal', deal.id, deal);
 }
 
-/** To be called after a change to a collaboration, so that it outlives the process. */
+/** Saves a collaboration in the store. Call it after every change, so that the change survives a restart. */
 export function keepCollaboration({ stateStore }: Account, collaboration: Collaboration): void {
   if (stateStore === null) return;
   const { deal, sales, ...rest } = collaboration;
@@ -216,13 +221,16 @@ type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales' | 'capturedPosts' 
   readonly sales: readonly (readonly [currency: string, exact: string])[];
 };
 
-/** Puts the deals of the store into the account. @returns whether there were any. */
+/**
+ * Loads the deals of the store into the account.
+ * @returns true if there were any.
+ */
 export function restoreDeals(account: Account): boolean {
   const { stateStore } = account;
   for (const [, value] of stateStore?.all('deal') ?? [])
     enterDeal(account, { ...(value as KeptDeal), collaborations: [] });
   for (const [, value] of stateStore?.all('collaboration') ?? []) {
-    // Files of an earlier version lack what has a value here.
+    // Files of an earlier version lack the members that have defaults here.
     const { dealId, sales, capturedPosts = 0, paidSales = {}, ...rest } = value as KeptCollaboration;
     const deal = account.deals.get(dealId);
     if (deal === undefined) continue;

@@ -9,32 +9,33 @@ import {
 import { handlers } from './operations/index.ts';
 import { type Answer, type Call, refuse, type Session } from './operations/operation.ts';
 
-/** A JSON body as it came and as it was read; `value` is undefined when it is no JSON. */
+/** A JSON body as text and parsed. `value` is undefined if the text is not JSON. */
 export type Body = {
   readonly text: string;
   readonly value: unknown;
-  /** Why it could not be read, where there is more to say than that it is no JSON object. */
+  /** Why the body could not be read, if "not a JSON object" does not explain it. */
   readonly problem?: string;
 };
 
-/** One request, as far as its operation can see it. */
+/** The parts of a request that operations use. */
 export type Request = {
   readonly key: string | readonly string[] | undefined;
-  /** To whom the key belongs; null: to no user. */
+  /** The user and account of the key; null if the key belongs to no user. */
   readonly session: Session | null;
   readonly query: unknown;
-  /** Whether the query is UTF-8; it is when not given. */
+  /** Whether the query is UTF-8. Default: true. */
   readonly isQueryReadable?: boolean;
-  /** Absent where none came. */
+  /** Undefined or null if the request has no body. */
   readonly body: Body | undefined | null;
 };
 
 /**
- * Answers the requests of one operation: checks the key, the rate and the contract, then processes, in the account of the key and no other.
- * Null: the sandbox has no such operation.
+ * Creates the function that answers the requests of one operation. It checks the key, the rate limit and the
+ * contract, then runs the operation in the account of the key only.
  *
- * @param anonymous who asks where an operation needs no key.
- * @param isStrict whether members that the contract does not name are refused.
+ * @param anonymous the session that is used if the operation needs no key.
+ * @param isStrict whether to refuse members that are not in the contract.
+ * @returns null if the sandbox does not implement the operation.
  */
 export function createAnswerer(
   name: OperationName,
@@ -45,7 +46,7 @@ export function createAnswerer(
   if (handle === undefined) return null;
   const operation = operationOf(name);
   const findUnknown = unknownFinderOf(operation);
-  // The name ties the schema to the handler; the compiler cannot see that across the list.
+  // The name determines both the schema and the handler, but the compiler cannot see that.
   const process = handle as (call: Call<OperationName>) => Answer;
 
   return (request) => {
@@ -85,14 +86,14 @@ export function createAnswerer(
   };
 }
 
-/** What a request has beside the members that the contract names, in its query and in its body. */
+/** Finds the members of a request's query and body that are not in the contract. */
 function unknownFinderOf({ query, body }: Operation): (request: Request) => readonly UnknownMember[] {
   const inQuery = createUnknownMemberFinder(query);
   const inBody = body === null ? () => [] : createUnknownMemberFinder(body);
   return (request) => [...inQuery(request.query), ...inBody(request.body?.value)];
 }
 
-/** Checks a request against the contract; a 400 names each field that does not fit. */
+/** Checks a request against the contract. A 400 answer names each field that does not fit. */
 function validated(
   operation: Operation,
   request: Request,

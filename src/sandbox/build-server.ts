@@ -16,41 +16,45 @@ import type { RequestLog } from './request-log.ts';
 import type { Kept, Snapshot } from './state/snapshot.ts';
 import type { StateStore } from './state/state-store.ts';
 
-/** All that a request can touch; which account, its key decides. */
+/** Everything that a request can access. Its key determines the account. */
 export type Context = {
   /** At least one. */
   readonly tenants: readonly Tenant[];
-  /** Those of all tenants. */
+  /** Sessions of all tenants, by key. */
   readonly sessions: ReadonlyMap<string, Session>;
   readonly requestLog: RequestLog;
   readonly stateStore: StateStore;
   readonly clock: Clock;
   readonly stream: EventStream;
-  /** The latest requests, with what they held. */
+  /** The latest requests with their content. */
   readonly journal: Journal;
-  /** What a snapshot is taken of. */
+  /** The state that a snapshot contains. */
   readonly kept: Kept;
-  /** Puts a snapshot in place of everything. */
+  /** Replaces the whole state with a snapshot. */
   readonly restore: (snapshot: Snapshot) => void;
-  /** Puts everything back to the start, faults included. */
+  /** Resets everything to the initial state, faults included. */
   readonly reset: () => void;
   readonly faults: FaultPlan;
-  /** Stops listening for so many milliseconds. */
+  /** Stops listening for this number of milliseconds. */
   readonly goDown: (ms: number) => void;
-  /** Whether `/_sandbox` answers peers that are not on this machine. */
+  /** Whether `/_sandbox` answers clients on other machines. */
   readonly isControlOpen: boolean;
-  /** Whether members that the contract does not name are refused. */
+  /** Whether members that are not in the contract are refused. */
   readonly isStrict: boolean;
-  /** Tells whoever runs the sandbox. */
+  /** Prints a warning for the person who runs the sandbox. */
   readonly warn: (line: string) => void;
 };
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** One server with a route for every operation that has a handler, and the control routes under `/_sandbox`. */
+/**
+ * Builds the server, with a route for every operation that has a handler and the control routes under
+ * `/_sandbox`.
+ */
 export function buildServer(context: Context): FastifyInstance {
   const server = Fastify({ bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false, forceCloseConnections: true });
-  // Fastify wants a body of it and answers 400 without one; as a method of no path it is a 405.
+  // Fastify requires a body for QUERY and answers 400 without one. Registered as a plain method without
+  // routes, it gets a 405.
   server.addHttpMethod('QUERY', { overrideExisting: true });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
@@ -86,7 +90,7 @@ function readBody(bytes: Buffer): Body {
 
 type Visit = {
   readonly name: OperationName | null;
-  /** To whom its key belongs. */
+  /** The session of the request's key. */
   readonly session: Session | null;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -102,14 +106,14 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   const run = ({ request: { headers, query, body, url } }: Visit): Answer =>
     answer({
       key: headers['x-api-key'],
-      // Asked for only now: the accounts may have been reset while a fault delayed the request.
+      // Looked up only now, because the accounts may have been reset while a fault delayed the request.
       session: sessionOf(context, headers['x-api-key']),
       query,
       isQueryReadable: isReadable(url),
       body: body as Body | undefined | null,
     });
 
-  // A reply that is returned would be waited for like a promise; here it is sent already.
+  // Returns undefined for a reply that is already sent: Fastify would await a returned reply like a promise.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
     const visit = visitOf(context, name, { request, reply });
     const mishap = context.faults.decide({
@@ -144,7 +148,7 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   }
 }
 
-/** What a cut or stalled body is half of when the request is not processed. */
+/** The answer of which half is sent if the body is cut off or stalled and the request is not processed. */
 const STAND_IN: Answer = { status: 200, body: { message: 'Your request was received.' }, isProcessed: false };
 
 function visitOf(
@@ -173,7 +177,7 @@ function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
   return visit.reply.code(answer.status).send(answer.body);
 }
 
-/** Says that a member was ignored, to the client in a header and to whoever runs the sandbox. */
+/** Warns that a member was ignored: the client in a header, the operator in a line of output. */
 function warnOfUnknown({ warn }: Context, { name, reply }: Visit, { unknownMembers = [] }: Answer): void {
   if (unknownMembers.length === 0) return;
   const text = explainUnknownMembers(unknownMembers).replaceAll('…', '...');
@@ -211,11 +215,11 @@ function record(
     secrets: secretsOf(context),
     ...fate,
   });
-  // What was done is kept before anyone is told.
+  // Commit the changes before the client gets its answer.
   context.stateStore.commit();
 }
 
-/** Whether what stands percent-encoded in an address is UTF-8. */
+/** @returns true if everything percent-encoded in the address is valid UTF-8. */
 function isReadable(url: string): boolean {
   if (!url.includes('%')) return true;
   try {

@@ -3,7 +3,7 @@ import { type Account, type Collaboration, keepCollaboration } from './account.t
 import type { Clock } from './clock.ts';
 import type { EventDetails, Events } from './events/events.ts';
 
-/** What may be agreed anew for a collaboration; absent members stay, null takes away. */
+/** New terms of a collaboration. Absent members keep their value; null removes it. */
 export type Terms = {
   readonly code?: string | null;
   readonly code_perc?: number | null;
@@ -12,7 +12,9 @@ export type Terms = {
   readonly custom_url_target?: string | null;
 };
 
-/** Changes the terms of a collaboration and fires an event for the code, the link and the commission, as far as they became different. */
+/**
+ * Changes the terms of a collaboration. Fires an event for each of code, link and commission that changed.
+ */
 export function changeTerms(
   { account, events, clock }: { readonly account: Account; readonly events: Events; readonly clock: Clock },
   collaboration: Collaboration,

@@ -2,13 +2,13 @@ import type { AccountData } from './account-data.ts';
 
 export type Path = readonly PropertyKey[];
 
-/** Something wrong with a data file, and where. */
+/** A problem in a data file, and its place. */
 export type Finding = { readonly path: Path; readonly message: string; readonly help: string };
 
 /**
- * What each record by itself cannot show: ids that stand twice and ids of nothing.
+ * Finds problems that a single record cannot show: duplicate ids, and references to ids that do not exist.
  *
- * @param isListed whether the accounts stand in a list of the file, or the one account is the file.
+ * @param isListed true if the file lists its accounts, false if it is one account.
  */
 export function checkAccounts(accounts: readonly AccountData[], isListed: boolean): readonly Finding[] {
   const own = accounts.flatMap((account, index) =>
@@ -34,7 +34,7 @@ export function checkAccounts(accounts: readonly AccountData[], isListed: boolea
   return [...own, ...keysTwice, ...(isListed ? repeated(ids, 'accounts', 'id') : [])];
 }
 
-/** One account by itself. Accounts do not see each other, so two may use the same ids. */
+/** Checks one account. Accounts are independent, so two may use the same ids. */
 function findInAccount(data: AccountData): readonly Finding[] {
   const brands = new Set(data.brands.map((brand) => brand.id));
   const { dealflows: given = [], outreaches = [] } = data;
@@ -115,7 +115,9 @@ function namesOf(dealflows: ReadonlyMap<string, number>): string {
     : `Use one of: ${[...dealflows.keys()].join(', ')}.`;
 }
 
-/** Two entries of one deal are two collaborations of one influencer. */
+/**
+ * Two entries with the same deal id are two collaborations of one influencer, so their handles must be equal.
+ */
 function otherHandles(deals: AccountData['deals']): readonly Finding[] {
   const handles = new Map<string, string>();
   return deals.flatMap((deal, index) => {

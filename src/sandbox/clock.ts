@@ -1,29 +1,32 @@
-/** How the clock stands, as `/_sandbox/clock` shows it and a snapshot keeps it. */
+/** The state of the clock, as `/_sandbox/clock` shows it and snapshots contain it. */
 export type ClockState = {
-  /** How far it is ahead of the machine's, in milliseconds; negative: behind. */
+  /** How far the clock is ahead of the machine's, in milliseconds; negative if it is behind. */
   readonly aheadMs: number;
-  /** The machine's time at which it was stopped; null: it runs. */
+  /** The machine's time at which the clock was stopped; null if it runs. */
   readonly stoppedAtMs: number | null;
 };
 
-/** The time of the sandbox, by which everything in it happens. */
+/** The clock that everything in the sandbox uses. */
 export type Clock = {
   /** Unix milliseconds. */
   now(): number;
   state(): ClockState;
-  /** Moves it; what became due meanwhile happens at once. */
+  /** Sets the clock. Everything that is due by then happens at once. */
   set(state: ClockState): void;
-  /** Does something once the clock says so. @returns how to call it off. */
+  /**
+   * Calls `act` when the clock reaches `dueAtMs`.
+   * @returns a function that cancels the call.
+   */
   schedule(dueAtMs: number, act: () => void): () => void;
 };
 
-/** The machine's time. */
+/** The state of a clock that shows the machine's time. */
 export const REAL_TIME: ClockState = { aheadMs: 0, stoppedAtMs: null };
 
-/** A timer takes no longer wait; it is then set again. */
+/** The longest wait of a Node timer. Longer waits set the timer again. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A clock that runs with the machine's until it is set. Nothing that waits for it keeps the process alive. */
+/** Creates a clock that follows the machine's until it is set. Its timers do not keep the process alive. */
 export function createClock(): Clock {
   let state = REAL_TIME;
   const waiting = new Map<() => void, { readonly dueAtMs: number; timer: NodeJS.Timeout | null }>();

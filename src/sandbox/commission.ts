@@ -1,20 +1,26 @@
 import { type Collaboration, salesOf } from './account.ts';
 import { addExact, exactText } from './exact.ts';
 
-/** The currency in which the sandbox's account keeps its books. Amounts in others are taken over one to one: it knows no rates. */
+/**
+ * The currency of the sandbox's accounts. Amounts in other currencies are converted one to one, because the
+ * sandbox has no exchange rates.
+ */
 export const ACCOUNT_CURRENCY = 'EUR';
 
-/** Commission of a collaboration for which none was agreed, in percent. */
+/** Default commission of a collaboration, in percent. */
 const COMMISSION_PERC = 10;
 
-/** What a collaboration earns of each sale, in percent. */
+/** The commission of a collaboration, in percent. */
 export function commissionPercOf({ details }: Collaboration): number {
   return typeof details.commission_perc === 'number' ? details.commission_perc : COMMISSION_PERC;
 }
 
 export type Payout = { readonly currency: string; readonly amount: number };
 
-/** Takes the commission of all sales since the last time, one payout for each currency in which something was earned. */
+/**
+ * Returns the commission of all sales since the last call, one payout per currency that earned something, and
+ * marks it as paid.
+ */
 export function takePayouts(collaboration: Collaboration): readonly Payout[] {
   const { paidSales } = collaboration;
   const sales = salesOf(collaboration);

@@ -1,12 +1,14 @@
-/** A sum of exact decimals: `units` of 10 to the power of minus `scale`. */
+/** An exact decimal sum: `units` × 10^-`scale`. */
 export type ExactSum = { units: bigint; scale: number };
 
-/** An exponent beyond this is no amount of money; it would only cost memory. */
+/** No amount of money has a larger exponent; it would only waste memory. */
 const MAX_EXPONENT = 30;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Adds a JSON number, given as text, without a float in between. An absurd exponent adds nothing. */
+/**
+ * Adds a JSON number in text form without converting it to a float. Ignores a number with an absurd exponent.
+ */
 export function addExact(sum: ExactSum, text: string): void {
   const [, sign, whole = '0', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const shift = Number(exponent);
@@ -21,12 +23,12 @@ export function addExact(sum: ExactSum, text: string): void {
   sum.units += sign === '-' ? -aligned : aligned;
 }
 
-/** So many zeros behind it. */
+/** Appends zeros to the number. */
 function shifted(units: bigint, digits: number): bigint {
   return digits === 0 ? units : units * 10n ** BigInt(digits);
 }
 
-/** `1249.00`. */
+/** The sum as text, for example `1249.00`. */
 export function exactText({ units, scale }: ExactSum): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
   const sign = units < 0n ? '-' : '';
@@ -34,14 +36,16 @@ export function exactText({ units, scale }: ExactSum): string {
 }
 
 /**
- * How a number member of a JSON object is written in its text, byte for byte: `1249.00`, not 1249.
+ * Reads the exact text of a number member of a JSON object: `1249.00`, not 1249.
  *
- * @param json the text of the object, known to be valid.
+ * @param json the text of the object; it must be valid JSON.
+ * @returns null if the object has no such number.
  */
 export function readNumberText(json: string, member: string): string | null {
   const name = `"${member}"`;
   const at = json.indexOf(name);
-  // Without an escape, a nested object or a second mention, the text after the name is the value; else the parser has to tell.
+  // If there is no escape, no nested object and only one mention of the name, the text after the name is the
+  // value. Otherwise only a parser can tell.
   const isPlain =
     at !== -1 && at === json.lastIndexOf(name) && !json.includes('\\') && json.lastIndexOf('{') < at;
   if (isPlain && json.indexOf('{') === json.lastIndexOf('{')) {
@@ -56,7 +60,8 @@ type ReviverContext = { readonly source?: string };
 function readByParser(json: string, member: string): string | null {
   const sources = new Map<unknown, string>();
   let found: string | null = null;
-  // A reviver sees a nested member before that of the outermost object, and `this` is the object that holds it.
+  // A reviver visits nested members before those of the outermost object; `this` is the object that contains
+  // the member.
   const revive = function (this: unknown, key: string, value: unknown, context?: ReviverContext): unknown {
     if (key === member && typeof value === 'number' && context?.source !== undefined)
       sources.set(this, context.source);

@@ -1,7 +1,7 @@
 import { type Account, type Collaboration, type Deal, foldHandle } from './account.ts';
 import { type Answer, refuse } from './operations/operation.ts';
 
-/** What names a collaboration in a click or a referral. */
+/** The members that identify a collaboration in a click or a referral. */
 export type Identification = {
   readonly deal_id?: string | undefined;
   readonly influencer_handle?: string | undefined;
@@ -14,8 +14,9 @@ export type Found =
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /**
- * Finds the one collaboration that is meant: by `collab_id`, else by deal (id or page address), else by influencer; `brand_id` chooses
- * among several. Where several remain it is refused, for the service could not know which one earned.
+ * Finds one collaboration: by `collab_id`, else by deal (id or page address), else by influencer. `brand_id`
+ * narrows the choice. If several remain, the request is refused, because it is unclear which one earned the
+ * order.
  */
 export function findCollaboration(account: Account, named: Identification): Found {
   const { brand_id: brandId } = named;
@@ -35,7 +36,7 @@ export function findCollaboration(account: Account, named: Identification): Foun
   return refused(400, `Several collaborations match: choose one with ${choose}.`);
 }
 
-/** `{app_url}/deal/<deal_id>` or the id itself. */
+/** Returns the deal id of a page address `{app_url}/deal/<deal_id>`, or the id itself. */
 export function readDealId(idOrAddress: string): string {
   return /\/deal\/([^/?#]+)/.exec(idOrAddress)?.[1] ?? idOrAddress;
 }
@@ -60,7 +61,7 @@ function candidatesOf(account: Account, named: Identification): readonly Collabo
     : deals.flatMap((deal) => deal.collaborations);
 }
 
-/** All deals of an influencer, oldest first. */
+/** Returns all deals of an influencer, oldest first. */
 export function dealsOf(account: Account, handle: string): readonly Deal[] {
   return account.dealsByHandle.get(handle) ?? account.dealsByHandle.get(foldHandle(handle)) ?? [];
 }

@@ -2,7 +2,7 @@ import type { OperationName } from '../api/contract.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import type { Body } from './answer-request.ts';
 
-/** A request as it came, and what became of it. */
+/** A request as received, and its result. */
 export type JournaledRequest = {
   readonly sequence: number;
   readonly at: string;
@@ -12,7 +12,7 @@ export type JournaledRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Body | null;
-  /** Keys and signing secrets, which are not kept. */
+  /** Keys and signing secrets to mask. */
   readonly secrets: readonly string[];
   readonly status: number | null;
   readonly isProcessed: boolean;
@@ -20,7 +20,7 @@ export type JournaledRequest = {
   readonly unknownMembers: readonly string[];
 };
 
-/** One row of `GET /_sandbox/requests`. E-mail addresses and secrets are masked before it is kept. */
+/** One row of `GET /_sandbox/requests`. E-mail addresses and secrets are masked before it is stored. */
 export type JournalEntry = Pick<
   JournaledRequest,
   'sequence' | 'at' | 'account_id' | 'operation' | 'method' | 'status' | 'fault'
@@ -33,33 +33,33 @@ export type JournalEntry = Pick<
   readonly unknown_members: readonly string[];
 };
 
-/** What is looked for; each member that is given must fit. */
+/** Search criteria. An entry must match all that are given. */
 export type JournalQuery = {
   readonly account?: string | undefined;
   readonly operation?: string | undefined;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly status?: number | undefined;
-  /** Stands somewhere in the path, the query, a header or the body, in any case. */
+  /** Text that appears in the path, the query, a header or the body, in upper or lower case. */
   readonly text?: string | undefined;
   /** Only requests after this sequence. */
   readonly after?: number | undefined;
-  /** The latest so many. */
+  /** Maximum number of entries; the latest are returned. */
   readonly limit: number;
 };
 
-/** The latest requests with what they held, for people who look for a mistake. */
+/** The latest requests with their content, for debugging. */
 export type Journal = {
   add(request: JournaledRequest): void;
-  /** The oldest first. */
+  /** Finds entries, oldest first. */
   find(query: JournalQuery): readonly JournalEntry[];
   clear(): void;
 };
 
-/** Enough for a test, and little memory: the request log has all of them, without what they held. */
+/** Enough for a test, and uses little memory. The request log has all requests, without their content. */
 const MAX_ENTRIES = 1_000;
 
-/** Of a body. */
+/** Maximum length of a body. */
 const MAX_CHARS = 16_384;
 
 /** Headers whose whole value is a secret. */
@@ -70,7 +70,7 @@ export function createJournal(): Journal {
   return {
     add(request) {
       entries.push(toEntry(request));
-      // Cut now and then, since each cut copies the list.
+      // Truncate only now and then, because each time copies the list.
       if (entries.length >= 2 * MAX_ENTRIES) entries = entries.slice(-MAX_ENTRIES);
     },
     find(query) {
@@ -111,7 +111,7 @@ function toEntry(request: JournaledRequest): JournalEntry {
   };
 }
 
-/** An address may be written with escapes, where no mask would see it. */
+/** Decodes JSON escapes, in which the mask would not recognise an e-mail address. */
 function readableText({ text, value }: Body): string {
   return value !== undefined && text.includes('\\') ? JSON.stringify(value) : text;
 }

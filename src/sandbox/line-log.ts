@@ -9,23 +9,29 @@ import {
 } from 'node:fs';
 import { Readable } from 'node:stream';
 
-/** What the sandbox did, one JSON object a line, in order. Its own record: a pipeline's claims are compared with it. */
+/**
+ * A log of what the sandbox did, one JSON object per line, in order. It is the sandbox's own record, with
+ * which a pipeline's claims are compared.
+ */
 export type LineLog = {
-  /** Lines so far. */
+  /** Number of lines. */
   count(): number;
   /** @param line one JSON object without a line break. */
   append(line: string): void;
-  /** Puts these lines in place of all. */
+  /** Replaces all lines. */
   replace(lines: readonly string[]): void;
-  /** Everything so far, as NDJSON. */
+  /** All lines as NDJSON. */
   read(): Readable;
   close(): void;
 };
 
-/** Lines are kept outside the heap, so many at a time: millions of small strings would slow the collector, and one by one costs more. */
+/**
+ * Number of lines that are stored together in a buffer outside the heap. Millions of small strings would slow
+ * the garbage collector, and one buffer per line costs more.
+ */
 const LINES_A_BLOCK = 64;
 
-/** Keeps the log in memory. */
+/** Creates a log in memory. */
 export function createMemoryLog(): LineLog {
   const blocks: Buffer[] = [];
   let lines: string[] = [];
@@ -60,10 +66,10 @@ export function createMemoryLog(): LineLog {
 }
 
 /**
- * Keeps the log in a file, each line written before the request is answered, so that a sandbox that is killed leaves it. An existing file
- * is continued; a last line that a kill cut off is dropped.
+ * Creates a log in a file. Each line is written before the request is answered, so that the file survives a
+ * kill of the process. Continues an existing file and drops a last line that was cut off.
  *
- * @param onLine told each line that the file already holds, in order.
+ * @param onLine called with each line that the file already contains, in order.
  */
 export function createFileLog(path: string, onLine: (line: string) => void): LineLog {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];

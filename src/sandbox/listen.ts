@@ -3,7 +3,10 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { hostInUrl } from '../model/text/is-loopback.ts';
 
-/** Begins to listen. @throws KnownError `port_unusable` (exit 2), after everything was released. */
+/**
+ * Starts to listen.
+ * @throws KnownError `port_unusable` (exit 2), after calling `release`.
+ */
 export async function listen(start: () => Promise<unknown>, release: () => void): Promise<void> {
   try {
     await start();
@@ -20,7 +23,10 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
   }
 }
 
-/** Listens once more after the server was down. @returns whether the port was free. */
+/**
+ * Listens again after the server was down.
+ * @returns true if the port was free.
+ */
 export function listensAgain(
   http: Server,
   address: { readonly port: number; readonly host: string },
@@ -38,7 +44,7 @@ export function listensAgain(
   });
 }
 
-/** An address under which this machine reaches itself. */
+/** Returns an address at which this machine can reach the host that it listens on. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

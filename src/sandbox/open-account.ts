@@ -6,8 +6,11 @@ import { createCredits } from './state/credits.ts';
 import type { StateStore } from './state/state-store.ts';
 
 /**
- * @param seed of the account's ids, its own included where `data` gives none.
- * @param stateStore where the account's state is kept; null: only in memory. State that it holds goes before `data`.
+ * Creates an account from its data, or restores it from the store.
+ *
+ * @param seed the seed of the account's ids, and of its own id if `data` has none.
+ * @param stateStore where the state is kept; null for memory only. State in the store takes precedence over
+ *   the deals of `data`.
  */
 export function openAccount(data: AccountData, seed: string, stateStore: StateStore | null = null): Account {
   const dealflows = dealflowsOf(data, seed);
@@ -39,7 +42,7 @@ export function accountIdOf({ id }: Pick<AccountData, 'id'>, seed: string): stri
   return id ?? idFrom(seed, 'account');
 }
 
-/** One for each brand where the data gives none, so that deals can be created. */
+/** If the data has no dealflows, one per brand, so that deals can be created. */
 function dealflowsOf({ dealflows, brands }: AccountData, seed: string): readonly Dealflow[] {
   if (dealflows !== undefined)
     return dealflows.map(({ id, name, brand_id }) => ({ id, name, brandId: brand_id }));
@@ -50,7 +53,7 @@ function dealflowsOf({ dealflows, brands }: AccountData, seed: string): readonly
   }));
 }
 
-/** One where the data gives none, so that influencers can be submitted. */
+/** If the data has no outreach campaigns, one, so that influencers can be submitted. */
 function outreachesOf(
   { outreaches }: AccountData,
   seed: string,

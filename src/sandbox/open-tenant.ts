@@ -10,20 +10,20 @@ import { idFrom } from './random-id.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { StateStore } from './state/state-store.ts';
 
-/** An account with what belongs to it alone. */
+/** An account with its keys, secrets and sessions. */
 export type Tenant = {
   readonly world: World;
-  /** API keys, at least one, each of another user. */
+  /** API keys, at least one, one per user. */
   readonly keys: readonly string[];
-  /** Signs the account's events. */
+  /** Secret that signs the account's events. */
   readonly webhookSecret: string;
-  /** Who asks, by key. */
+  /** Sessions by key. */
   readonly sessions: ReadonlyMap<string, Session>;
-  /** The headers with which an event of that body is sent now. */
+  /** Creates the headers of an event that is sent now. */
   readonly signEvent: (body: string) => Readonly<Record<string, string>>;
 };
 
-/** An account as the data and the seed give it, with its state. */
+/** An account with its keys and state, as the data and the seed define it. */
 export type Registered = Pick<Tenant, 'keys' | 'webhookSecret'> & {
   readonly account: Account;
   readonly seed: string;
@@ -32,13 +32,13 @@ export type Registered = Pick<Tenant, 'keys' | 'webhookSecret'> & {
 export type RegisterOptions = {
   readonly seed: string;
   readonly stateStore: StateStore | null;
-  /** Of the first account, beside those that the data gives. */
+  /** Additional key of the first account. */
   readonly key: string | undefined;
-  /** Of the first account, instead of what the data gives. */
+  /** Secret of the first account; replaces the one in the data. */
   readonly webhookSecret: string | undefined;
 };
 
-/** Makes the accounts; what the data leaves out comes from the seed. */
+/** Creates the accounts. Whatever the data leaves out is derived from the seed. */
 export function registerAccounts(
   all: readonly AccountData[],
   { seed, stateStore, key, webhookSecret }: RegisterOptions,
@@ -48,7 +48,7 @@ export function registerAccounts(
     const isFirst = index === 0;
     const own = seedOf(data, seed, index);
     const accountId = accountIdOf(data, own);
-    // The account that a file of one has keeps its place when others join it.
+    // Without a scope, so that the state of a file's only account stays valid when more accounts are added.
     const collection =
       stateStore === null || accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
     const keys = [...(isFirst && key !== undefined ? [key] : []), ...data.keys];
@@ -64,7 +64,10 @@ export function registerAccounts(
   });
 }
 
-/** An account that has an id keeps what is made from the seed wherever it stands in the file. */
+/**
+ * The seed of an account. An account with an id keeps everything that is derived from the seed, whatever its
+ * position in the file.
+ */
 function seedOf({ id }: AccountData, seed: string, index: number): string {
   if (id !== null) return `${seed}/account ${id}`;
   return index === 0 ? seed : `${seed}/account ${index}`;
@@ -73,12 +76,12 @@ function seedOf({ id }: AccountData, seed: string, index: number): string {
 export type TenantOptions = Omit<World, 'account' | 'events' | 'followUps'> & {
   readonly headerPrefix: string;
   readonly retryMs: number;
-  /** Null: as many as come. */
+  /** Null for no limit. */
   readonly requestsAMinute: number | null;
   readonly stream: EventStream;
 };
 
-/** Puts an account into its world, and its users on their sessions. */
+/** Creates an account's events, follow-ups, rate limit and sessions. */
 export function openTenant(registered: Registered, options: TenantOptions): Tenant {
   const { account, seed, keys, webhookSecret } = registered;
   const { headerPrefix, retryMs, requestsAMinute, stream, ...shared } = options;
@@ -112,8 +115,8 @@ export function openTenant(registered: Registered, options: TenantOptions): Tena
 }
 
 /**
- * The part of a store that belongs to one account, so that two accounts can have records of the same ids. Request logs and commits are
- * of the whole.
+ * Limits a store to the records of one account, so that two accounts can have records with the same ids. Logs
+ * and commits still concern the whole store.
  */
 function scopeStateStore(stateStore: StateStore, accountId: string): StateStore {
   const scoped = (kind: string): string => `${accountId} ${kind}`;

@@ -4,8 +4,8 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const CHARACTERS = `${LETTERS}0123456789`;
 
 /**
- * An id of ten characters such as `ETUNQ6ZTW1`, the same for the same seed and parts. It begins with a letter, so that nothing takes it
- * for a number.
+ * Derives an id of ten characters, such as `ETUNQ6ZTW1`, from a seed and parts. It begins with a letter, so
+ * that no reader takes it for a number.
  */
 export function idFrom(seed: string, ...parts: readonly (string | number)[]): string {
   const digest = createHash('sha256')
@@ -15,7 +15,7 @@ export function idFrom(seed: string, ...parts: readonly (string | number)[]): st
   return LETTERS.charAt(first % LETTERS.length) + rest.map((byte) => CHARACTERS.charAt(byte % 36)).join('');
 }
 
-/** Numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
+/** Creates a generator of numbers from 0 to 1, with the same sequence for the same seed (mulberry32). */
 export function seededRandom(seed: string): () => number {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   return () => {

@@ -1,4 +1,7 @@
-/** Requests a minute that an account may send, by plan. The service says no numbers; 4 and 8 a second have been reported. */
+/**
+ * Requests per minute that an account may send, by plan. The service publishes no numbers; 4 and 8 per second
+ * have been reported.
+ */
 export const PLANS = { off: null, standard: 240, plus: 480 } as const satisfies Record<string, number | null>;
 
 export type Plan = keyof typeof PLANS;
@@ -6,14 +9,17 @@ export type Plan = keyof typeof PLANS;
 const WINDOW_MS = 60_000;
 
 export type RateLimit = {
-  /** Counts a request. @returns 0 where it may pass, else the seconds after which the next one may. */
+  /**
+   * Counts a request.
+   * @returns 0 if it may pass, else the number of seconds until the next one may.
+   */
   take(): number;
 };
 
 /**
- * Counts requests in windows of a minute, each of which begins with its first request.
+ * Counts requests in windows of one minute. A window begins with its first request.
  *
- * @param now milliseconds.
+ * @param now returns the time in milliseconds.
  */
 export function createRateLimit(requestsAMinute: number, now: () => number): RateLimit {
   let endsAt = Number.NEGATIVE_INFINITY;
@@ -21,7 +27,7 @@ export function createRateLimit(requestsAMinute: number, now: () => number): Rat
   return {
     take() {
       const at = now();
-      // A clock that was set back begins anew.
+      // If the clock was set back, a new window begins.
       if (at >= endsAt || at < endsAt - WINDOW_MS) {
         endsAt = at + WINDOW_MS;
         taken = 0;

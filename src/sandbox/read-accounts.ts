@@ -10,7 +10,7 @@ import { packageFile } from '../package/package-file.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 
-/** The account that the sandbox has when it is given none. */
+/** The default account of the sandbox. */
 export const DEMO_ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
 
 /**
@@ -22,10 +22,10 @@ export function readAccounts(path: string): readonly AccountData[] {
   return parseAccounts(readText(path), path);
 }
 
-/** @param file its name, as messages say it. */
+/** @param file the name of the file, for messages. */
 export function parseAccounts(text: string, file: string): readonly AccountData[] {
   const lines = new LineCounter();
-  // failsafe: every scalar stays text.
+  // With the failsafe schema, every scalar stays text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'failsafe' });
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
@@ -89,7 +89,7 @@ function toFinding(issue: z.core.$ZodIssue): Finding {
   };
 }
 
-/** Where a path stands in the text; of a member that is missing, where its parent stands. */
+/** The offset of a path in the text. For a missing member, the offset of its parent. */
 function offsetOf(root: unknown, path: Path): number {
   let node = root;
   let offset = startOf(root) ?? 0;

@@ -12,36 +12,39 @@ export type Order = {
   readonly currency?: string | undefined;
 };
 
-/** The logs by name, each a list of lines. */
+/** Names of the logs. */
 export const LOGS = ['referrals', 'clicks', 'submissions', 'requests'] as const;
 
-/** What became of a request. */
+/** The result of a request. */
 export type Fate = {
   readonly sequence: number;
-  /** Whose key it carried; null: nobody's. */
+  /** The account of the request's key; null if the key belongs to none. */
   readonly accountId: string | null;
   readonly operation: OperationName | null;
   readonly method: string;
-  /** Without its query, which may hold addresses. */
+  /** The path without the query, which may contain e-mail addresses. */
   readonly path: string;
-  /** Null when no status was sent. */
+  /** Null if no status was sent. */
   readonly status: number | null;
   readonly isProcessed: boolean;
   /** The fault that was played, if any. */
   readonly fault: string | null;
-  /** Paths of members that the contract does not name. */
+  /** Paths of members that are not in the contract. */
   readonly unknownMembers: readonly string[];
 };
 
-/** What the sandbox received and did; nothing of it depends on what a client believes. */
+/** What the sandbox received and did, independent of what a client believes. */
 export type RequestLog = {
   readonly referrals: LineLog;
   readonly clicks: LineLog;
   readonly submissions: LineLog;
   readonly requests: LineLog;
-  /** Counts a request as received. */
+  /**
+   * Counts a received request.
+   * @returns its number.
+   */
   nextSequence(): number;
-  /** @returns the revenue as it was written, exact. */
+  /** @returns the exact text of the revenue. */
   recordReferral(referral: {
     readonly account: Account;
     readonly collaboration: Collaboration;
@@ -58,21 +61,22 @@ export type RequestLog = {
   recordSubmission(submission: {
     readonly account: Account;
     readonly outreachId: string;
-    /** Who was added by it, and no other before. */
+    /** Influencers that this request added; those added earlier are left out. */
     readonly added: readonly string[];
     readonly bodyText: string;
   }): void;
   recordRequest(fate: Fate): void;
-  /** Puts these lines in place of all; none: empties the logs. */
+  /** Replaces all lines. A log that is missing here is emptied. */
   replace(logs: Partial<Readonly<Record<(typeof LOGS)[number], readonly string[]>>>): void;
   close(): void;
 };
 
 /**
- * The requests of all accounts: each line names its own.
+ * Creates the log of all accounts. Each line contains its account id.
  *
- * @param options.stateStore keeps it with the state; null: in memory.
- * @param options.file where referrals are also kept, so that they outlive the process; null: with the rest.
+ * @param options.stateStore where the logs are kept; null for memory.
+ * @param options.file file that keeps the referrals, so that they survive a restart; null to keep them like
+ *   the other logs.
  */
 export function createRequestLog(
   accounts: readonly Account[],
@@ -80,7 +84,7 @@ export function createRequestLog(
     readonly stateStore: StateStore | null;
     readonly file: string | null;
     readonly notesOrders: boolean;
-    /** Unix milliseconds; the machine's when not given. */
+    /** Returns the time in Unix milliseconds; the machine's by default. */
     readonly now?: () => number;
   },
 ): RequestLog {
@@ -165,7 +169,9 @@ export function createRequestLog(
   };
 }
 
-/** What begins a line about a collaboration; the names in it are written once for all of its lines. */
+/**
+ * Creates the beginning of lines about a collaboration. The ids in it are formatted once per collaboration.
+ */
 function createHead(
   timestamp: () => string,
 ): (log: LineLog, about: { readonly account: Account; readonly collaboration: Collaboration }) => string {
@@ -182,12 +188,12 @@ function createHead(
     `{"sequence":${log.count() + 1},"at":"${timestamp()}",${names.get(collaboration) ?? nameAll(account, collaboration)}`;
 }
 
-/** Line breaks stand only between the tokens of valid JSON, where a blank means the same. */
+/** In valid JSON, line breaks appear only between tokens, where a blank means the same. */
 function onOneLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json;
 }
 
-/** The time in ISO 8601, formatted once a millisecond. */
+/** Creates a function that formats the current time in ISO 8601, at most once per millisecond. */
 function createTimestamp(clock: () => number): () => string {
   let last = 0;
   let text = '';
@@ -210,7 +216,10 @@ type ReferralLine = {
   readonly currency?: string;
 };
 
-/** Brings the account to where it was when the line was written. Deals that were created meanwhile are not in the file. */
+/**
+ * Applies a logged referral to its account. Deals that were created at run time are not in the file, so their
+ * counters are not restored.
+ */
 function replayReferral(accounts: readonly Account[], line: string, notesOrders: boolean): void {
   const referral = JSON.parse(line) as ReferralLine;
   const account = accounts.find(({ id }) => id === referral.account_id);

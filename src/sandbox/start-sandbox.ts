@@ -21,42 +21,53 @@ import { openStateStore } from './state/open-state-store.ts';
 import type { Snapshot } from './state/snapshot.ts';
 
 export type SandboxOptions = {
-  /** 0: a free one. */
+  /** 0 for a free port. */
   readonly port: number;
-  /** 127.0.0.1 when not given. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** YAML file with the account, or with several; the built-in one when not given. */
+  /** YAML file with one or several accounts. Default: the built-in account. */
   readonly data?: string;
-  /** Of the first account, beside those that the data gives; made from the seed when there is none. */
+  /** Additional key of the first account. If the account has no key at all, one is derived from the seed. */
   readonly key?: string;
-  /** Same seed, same ids, key, account and faults. */
+  /** The same seed gives the same ids, keys, accounts and faults. */
   readonly seed?: string;
-  /** What happens to an order id that is there already from the same platform; accepted when not given. */
+  /** What to do with an order id that was already received from the same platform. Default: accept it. */
   readonly duplicates?: Duplicates;
   readonly faults?: readonly FaultRuleInput[];
-  /** Of every request. */
+  /** Delay of every request. */
   readonly latencyMs?: number;
-  /** File that referrals are also written to, each before it is answered; continued when it exists. */
+  /** File to which each referral is also written before it is answered. An existing file is continued. */
   readonly referralLog?: string;
-  /** SQLite file that keeps the state and the request log, so that both survive a restart; made when it is missing. In memory when not given. */
+  /**
+   * SQLite file for the state and the request log, so that both survive a restart. It is created if it is
+   * missing. Default: memory.
+   */
   readonly db?: string;
-  /** How many requests a minute an account may send; any number when not given. */
+  /** The plan that limits the requests per minute of an account. Default: no limit. */
   readonly plan?: Plan;
-  /** How long identifying customers takes; two seconds when not given. */
+  /** How long the identification of customers takes. Default: two seconds. */
   readonly identifyDelayMs?: number;
-  /** Lets webhooks go to this machine and to private networks, which the service refuses. */
+  /** Allows webhooks to this machine and to private networks, which the service refuses. */
   readonly allowPrivateWebhooks?: boolean;
-  /** Signs events of the first account; made from the seed when not given. */
+  /** Secret that signs the events of the first account. Default: derived from the seed. */
   readonly webhookSecret?: string;
-  /** What the names of the headers of an event begin with; `X-Service` when not given. */
+  /** Prefix of the names of an event's headers. Default: `X-Service`. */
   readonly webhookHeaderPrefix?: string;
-  /** Wait before an event is sent a second time, doubled each further time; a second when not given. */
+  /**
+   * Delay before the second attempt to send an event, doubled before each further one. Default: one second.
+   */
   readonly webhookRetryMs?: number;
-  /** Lets `/_sandbox` answer other machines too. */
+  /** Allows other machines to use `/_sandbox`. */
   readonly openControl?: boolean;
-  /** Refuses members that the contract does not name with 400; when not given, a header and a line say so. */
+  /**
+   * Refuses members that are not in the contract with 400. By default, the sandbox only warns, in a header
+   * and through `onWarning`.
+   */
   readonly strict?: boolean;
-  /** Told once of each unknown member of each operation: `get_search: filter.folowers …`. No values. */
+  /**
+   * Called once for each unknown member of each operation: `get_search: filter.folowers …`. The line contains
+   * no values.
+   */
   readonly onWarning?: (line: string) => void;
 };
 
@@ -65,39 +76,35 @@ export type Sandbox = {
   readonly url: string;
   /** The first key of the first account. */
   readonly key: string;
-  /** With which events of the first account are signed. */
+  /** Secret that signs the events of the first account. */
   readonly webhookSecret: string;
   /** All accounts, the first one included. */
   readonly accounts: readonly SandboxAccount[];
-  /** Ends all connections. */
+  /** Stops the sandbox and closes all connections. */
   close(): Promise<void>;
 };
 
-/** Who can ask, and how its events are signed. */
+/** An account, its keys, and the secret that signs its events. */
 export type SandboxAccount = {
   readonly id: string;
   readonly keys: readonly string[];
   readonly webhookSecret: string;
 };
 
-/** Long enough to be seen waiting, short enough to wait for. */
+/** Long enough to be noticeable, short enough to wait for. */
 const IDENTIFY_DELAY_MS = 2_000;
 
 const WEBHOOK_RETRY_MS = 1_000;
 
 const DAY_MS = 86_400_000;
 
-/** The accounts as they are now; a reset opens them anew. */
+/** The current accounts. A reset opens them again. */
 type Stage = Pick<Context, 'tenants' | 'sessions'>;
 
-/** Whoever has not read these reads no more. */
+/** After this many different warnings, no more are printed. */
 const MAX_WARNINGS = 1_000;
 
-/**
- * Runs the service locally: a stateful twin with a log of what it really did.
- *
- * @throws KnownError `sandbox_data_missing`, `sandbox_data_invalid`, `sandbox_log_unusable`, `sandbox_db_unusable`, `port_unusable` (exit 2).
- */
+/** Runs a local copy of the service: stateful, with a log of what it really did. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', seed = '1', duplicates = 'accept', latencyMs = 0, referralLog } = options;
   const data = readAccounts(options.data ?? DEMO_ACCOUNT);
@@ -160,13 +167,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     http.closeIdleConnections();
     do {
       await sleep(ms);
-      // Someone else may have the port for a moment; then it stays down a little longer.
+      // Another process may have taken the port in the meantime. The server then stays down a little longer.
     } while (!isClosed && !(await listensAgain(http, { port: taken, host })));
   }
 
   const faults = createFaultPlan(seed, latencyMs);
 
-  /** Puts the state of a snapshot in place of all; without one, the state of the start. */
+  /** Replaces the whole state with a snapshot; without one, with the initial state. */
   function restore(snapshot: Snapshot | null): void {
     silence(stage.tenants);
     const kept = stateStore.all('seed').map(([id, value]) => ['seed', id, value] as const);
@@ -230,7 +237,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** A client repeats its mistakes; the request log has each of them. */
+/** Prints each warning once, because a client repeats its mistakes. The request log has every occurrence. */
 function warnOnce(warn: (line: string) => void): (line: string) => void {
   const told = new Set<string>();
   return (line) => {

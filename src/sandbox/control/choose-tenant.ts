@@ -5,7 +5,7 @@ import { type Answer, refuse } from '../operations/operation.ts';
 
 type Refused = { readonly kind: 'refused'; readonly answer: Answer };
 
-/** The accounts that a control request is about: the one of `?account=<id>`, or all. */
+/** Chooses the accounts of a control request: the one that `?account=<id>` names, or all. */
 export function chooseTenants(
   { tenants }: Pick<Context, 'tenants'>,
   request: FastifyRequest,
@@ -17,7 +17,7 @@ export function chooseTenants(
   return { kind: 'refused', answer: refuse(404, `There is no such account. There are: ${idsOf(tenants)}.`) };
 }
 
-/** The one account that a control request is about; where there are several it must say which. */
+/** Chooses the one account of a control request. If there are several, the request must name one. */
 export function chooseTenant(
   context: Pick<Context, 'tenants'>,
   request: FastifyRequest,

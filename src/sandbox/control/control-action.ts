@@ -12,7 +12,7 @@ import { describeCredits, type Guard } from './control-state.ts';
 
 const credits = z.strictObject({ search: z.number().min(0).optional(), reports: z.int().min(0).optional() });
 
-/** Routes that make happen what people do in the web application of the service, in one account. */
+/** Adds the routes that do what people do in the service's web application, in one account. */
 export function addActionRoutes(server: FastifyInstance, context: Context, onRequest: Guard): void {
   server.post('/_sandbox/credits', { onRequest }, (request, reply) => {
     const read = credits.safeParse(bodyOf(request));
@@ -41,7 +41,7 @@ function trigger({ world, sessions }: Tenant, kind: string, input: unknown): Ans
   return triggerEvent(world, kind, { input, refer: (order) => refer([...sessions.values()][0], order) });
 }
 
-/** As the first user of the account would, whatever its plan. */
+/** Posts an order as the first user of the account, without a rate limit. */
 function refer(session: Session | undefined, order: unknown): Answer {
   if (session === undefined) return refuse(404, 'The account has no user.');
   const unlimited = { ...session, rateLimit: null };

@@ -9,7 +9,7 @@ import { chooseTenant, chooseTenants } from './choose-tenant.ts';
 
 export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
-/** Lists that each account has, by the last part of their path. */
+/** The lists of an account, by the last part of their path. */
 const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {
   customers: (world) => [...listCustomers(world.account)].map((one) => describeCustomer(world, one)),
   store: ({ account }) => account.store.items.values(),
@@ -22,7 +22,10 @@ const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {
     })),
 };
 
-/** Routes that show what the web application of the service would show: of one account with `?account=<id>`, else of all. */
+/**
+ * Adds the routes that show what the service's web application would show, for one account with
+ * `?account=<id>` or for all.
+ */
 export function addStateRoutes(server: FastifyInstance, context: Context, onRequest: Guard): void {
   server.get('/_sandbox/accounts', { onRequest }, () => context.tenants.map(describeTenant));
   for (const [name, list] of Object.entries(LISTS)) {
@@ -51,14 +54,14 @@ export function addStateRoutes(server: FastifyInstance, context: Context, onRequ
   });
 }
 
-/** Each row says whose it is. */
+/** Lists rows of several accounts. Each row contains its account id. */
 function rowsOf(tenants: readonly Tenant[], list: (world: World) => Iterable<object>): readonly object[] {
   return tenants.flatMap(({ world }) =>
     [...list(world)].map((row) => ({ account_id: world.account.id, ...row })),
   );
 }
 
-/** No keys: the person who started the sandbox was told them. */
+/** Describes an account without its keys, which were printed when the sandbox started. */
 function describeTenant({ world, sessions }: Tenant): object {
   const { id, brands, dealflows, outreaches, deals, webhooks } = world.account;
   return {
@@ -91,13 +94,16 @@ function describeWork(
   };
 }
 
-/** Whether a day is over, in UTC. @param day DD-MM-YYYY. */
+/**
+ * @returns true if the day is over, in UTC.
+ * @param day DD-MM-YYYY.
+ */
 function isPast(day: string, nowMs: number): boolean {
   const [date, month, year] = day.split('-').map(Number);
   return Date.UTC(year ?? 0, (month ?? 1) - 1, (date ?? 1) + 1) <= nowMs;
 }
 
-/** A row of "Your customers": queued until its time has come. */
+/** A row of the page "Your customers". The customer is queued until the result is due. */
 function describeCustomer(
   { population, clock }: World,
   { email, brandId, sourceType, queuedAt, dueAt }: Customer,
@@ -114,10 +120,10 @@ function describeCustomer(
   return { ...row, status: 'done', ...result };
 }
 
-/** A customer that was sent to be identified. */
+/** A customer that was submitted for identification. */
 export type Customer = Omit<Enquiry, 'emails'> & { readonly email: string };
 
-/** Those of all calls, in the order in which they came, each once a brand. */
+/** Lists the customers of all calls in the order of submission, each one once per brand. */
 function* listCustomers({ enquiries }: Account): Generator<Customer> {
   const listed = new Set<string>();
   for (const { emails, ...enquiry } of enquiries.items.values()) {

@@ -6,7 +6,7 @@ import { type Clock, REAL_TIME } from '../clock.ts';
 import { snapshot, takeSnapshot } from '../state/snapshot.ts';
 import type { Guard } from './control-state.ts';
 
-/** A snapshot of a large account. */
+/** Large enough for the snapshot of a large account. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
 const clockChange = z.strictObject({
@@ -15,7 +15,7 @@ const clockChange = z.strictObject({
   stopped: z.boolean().optional(),
 });
 
-/** Routes that put the whole sandbox to another time or state: the clock, reset, snapshot and restore. */
+/** Adds the routes that change the time or state of the whole sandbox: clock, reset, snapshot and restore. */
 export function addTimeRoutes(server: FastifyInstance, context: Context, onRequest: Guard): void {
   const { clock, kept } = context;
   server.get('/_sandbox/clock', { onRequest }, () => describeClock(clock));
@@ -47,7 +47,7 @@ export function addTimeRoutes(server: FastifyInstance, context: Context, onReque
   });
 }
 
-/** First to an instant, then forward, then stopped or running. */
+/** Sets the clock to an instant, then advances it, then stops or starts it. */
 function moveClock(clock: Clock, change: z.output<typeof clockChange>): void {
   const { aheadMs, stoppedAtMs } = clock.state();
   const isStopped = change.stopped ?? stoppedAtMs !== null;

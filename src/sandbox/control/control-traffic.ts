@@ -21,7 +21,10 @@ const search = z.strictObject({
   limit: wholeNumber.default(100),
 });
 
-/** Routes that show what comes and goes: requests with what they held, events as they happen, and events once more. */
+/**
+ * Adds the routes that show recent requests with their content, stream events as they happen, and redeliver
+ * events.
+ */
 export function addTrafficRoutes(server: FastifyInstance, context: Context, onRequest: Guard): void {
   server.get('/_sandbox/requests', { onRequest }, (request, reply) => {
     const read = search.safeParse(request.query);

@@ -12,12 +12,15 @@ import { addStateRoutes, type Guard } from './control-state.ts';
 import { addTimeRoutes } from './control-time.ts';
 import { addTrafficRoutes } from './control-traffic.ts';
 
-/** Version of the interface that it speaks: section Versioning. */
+/** Version of the API that the sandbox implements, from section Versioning of the specification. */
 const VERSION = '1.4.2';
 
 const DOWN_MS = 1_000;
 
-/** Routes that are no part of the service: faults, logs, state, time, health. They need no key and answer this machine only. */
+/**
+ * Adds the routes that are not part of the service: faults, logs, state, time and health. They need no key
+ * and, by default, answer only clients on this machine.
+ */
 export function addControlRoutes(server: FastifyInstance, context: Context): void {
   const { requestLog, faults } = context;
   const onRequest: Guard = (request, reply, done) => {
@@ -63,7 +66,10 @@ export function addControlRoutes(server: FastifyInstance, context: Context): voi
   addPages(server, context, onRequest);
 }
 
-/** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */
+/**
+ * Activates fault rules. A `refuse` rule without conditions takes effect at once, so that the next client
+ * finds the port closed.
+ */
 export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly FaultRule[]): void {
   const isImmediate = (rule: FaultRule): boolean =>
     rule.kind === 'refuse' && rule.after === 0 && rule.probability === 1 && !rule.operation && !rule.path;
@@ -71,7 +77,7 @@ export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly
   for (const rule of rules) if (isImmediate(rule)) context.goDown(rule.ms ?? DOWN_MS);
 }
 
-/** @param accountId whose lines; null: all. */
+/** @param accountId only lines of this account; null for all. */
 function sendLog(reply: FastifyReply, log: LineLog, accountId: string | null): FastifyReply {
   const lines = log.read();
   return reply

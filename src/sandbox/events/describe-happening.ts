@@ -2,17 +2,20 @@ import type { WebhookType } from '../../api/contract/webhook-types.ts';
 import type { Collaboration } from '../account.ts';
 import type { EventDetails } from './events.ts';
 
-/** The details of an event that is no change of what the sandbox keeps: its settings, in the shape of its kind. */
+/**
+ * Builds the details of an event that changes no state of the sandbox: its settings, in the shape of its
+ * kind.
+ */
 export function describeHappening(
   kind: WebhookType,
   { brandId }: Collaboration,
   { settings, atMs }: { readonly settings: Readonly<Record<string, unknown>>; readonly atMs: number },
 ): EventDetails {
-  // Zone-less, as the service writes it.
+  // Without a time zone, as the service writes it.
   const received_time = new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
   switch (kind) {
     case 'new_payout_request':
-      // Text here, an integer everywhere else.
+      // Text in this event, an integer everywhere else.
       return { ...settings, brand_id: String(brandId) };
     case 'new_max_bid':
       return { max_bid_information: settings };

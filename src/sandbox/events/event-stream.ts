@@ -1,18 +1,18 @@
 import type { WebhookType } from '../../api/contract/webhook-types.ts';
 
-/** An event of one account, with its body as it is sent. */
+/** An event of one account, with its body as sent. */
 export type StreamedEvent = {
   readonly accountId: string;
   readonly kind: WebhookType;
   readonly body: string;
 };
 
-/** Hands events to whoever watches, beside the webhooks: `webhooks listen` needs none. */
+/** Passes events to subscribers in addition to webhooks. `webhooks listen` uses it and needs no webhook. */
 export type EventStream = {
-  /** Whether anyone watches. */
+  /** Whether there are subscribers. */
   isWatched(): boolean;
   publish(event: StreamedEvent): void;
-  /** @returns how to stop watching. */
+  /** @returns a function that ends the subscription. */
   watch(take: (event: StreamedEvent) => void): () => void;
 };
 

@@ -9,7 +9,7 @@ import type { Poster } from './post-event.ts';
 /** Members that only one kind of event has. */
 export type EventDetails = Readonly<Record<string, unknown>>;
 
-/** What happened, to whom, and when. */
+/** An event: what happened, for which collaboration, and when. */
 export type Happened = {
   readonly collaboration: Collaboration;
   readonly details: EventDetails;
@@ -20,55 +20,64 @@ export type Happened = {
 export type Attempt = {
   readonly at: string;
   readonly status: number | null;
-  /** Why there is no status. */
+  /** Why there is no status, if there is none. */
   readonly error: string | null;
 };
 
-/** One event on its way to one webhook. */
+/** One event for one webhook, and the attempts to deliver it. */
 export type Delivery = {
   readonly id: number;
   readonly webhook_type: WebhookType;
   readonly webhook_url: string;
   readonly state: 'pending' | 'delivered' | 'failed';
-  /** The body as it is sent, byte for byte. */
+  /** The body, byte for byte as sent. */
   readonly body: string;
   readonly attempts: readonly Attempt[];
-  /** The delivery of which this one was asked for. */
+  /** The delivery that this one repeats on request. */
   readonly redelivery_of?: number;
 };
 
 export type Events = {
-  /** Whether a webhook is registered for that kind. */
+  /** Whether a webhook or subscriber for this kind exists. */
   isWanted(kind: WebhookType): boolean;
-  /** Sends an event to each webhook of its kind, in the background. @returns how many there are. */
+  /**
+   * Sends an event to each webhook of its kind, in the background.
+   * @returns the number of webhooks.
+   */
   fire(kind: WebhookType, event: Happened): number;
-  /** Sends the body of an earlier delivery again, to the same webhook. @returns the new delivery; null: there is no such id. */
+  /**
+   * Sends the body of an earlier delivery again, to the same webhook.
+   * @returns the new delivery; null if there is none with this id.
+   */
   redeliver(id: number): Delivery | null;
-  /** What was sent and what came of it, the oldest first; of those that are done only the latest are kept. */
+  /** Deliveries and their results, oldest first. Of completed deliveries, only the latest are kept. */
   deliveries(): Iterable<Delivery>;
-  /** Stops sending. What is pending is sent after the next start, where the state is kept. */
+  /** Stops sending. If the state is kept, pending deliveries are sent after the next start. */
   close(): void;
 };
 
 export type EventsOptions = {
   readonly poster: Poster;
-  /** Before the second attempt; each further wait is twice as long. */
+  /** Delay before the second attempt; each further delay is twice as long. */
   readonly retryMs: number;
   readonly appUrl: () => string;
   readonly clock: Clock;
   readonly stream: EventStream;
 };
 
-/** The first attempt and five more: with a second before the second one, half a minute in all. */
+/** The first attempt and five retries: half a minute in all if the first delay is one second. */
 const MAX_ATTEMPTS = 6;
 
-/** Deliveries that are on their way at a time. */
+/** Maximum number of concurrent deliveries. */
 const AT_A_TIME = 32;
 
-/** Of the log. */
+/** Maximum number of deliveries in the log. */
 const MAX_KEPT = 50_000;
 
-/** Sends events in the background, first those that were pending when the process before this one ended. */
+/**
+ * Creates the sender of an account's events, which works in the background. It first sends deliveries that
+ * were pending when the previous process ended.
+ */
 export function createEvents(
   account: Account,
   { poster, retryMs, appUrl, clock, stream }: EventsOptions,
@@ -86,7 +95,7 @@ export function createEvents(
     const { status, error } = isRegistered
       ? await poster.post({ url: delivery.webhook_url, body: delivery.body })
       : { status: null, error: 'the webhook was deleted' };
-    // A connection that was cut by closing says nothing about the receiver.
+    // If closing cut the connection, the failure says nothing about the receiver.
     if (isClosed) return;
     const attempts = [...delivery.attempts, { at, status, error }];
     const isDelivered = status !== null && status >= 200 && status <= 299;
@@ -160,7 +169,7 @@ function listening(account: Account, kind: WebhookType): readonly string[] {
     .map(({ webhook_url }) => webhook_url);
 }
 
-/** The body of an event: what all kinds have in common, and the details of its kind. */
+/** Builds the body of an event: the members common to all kinds, and the details of its kind. */
 function describeEvent(
   account: Account,
   { collaboration, details, atMs }: Happened,

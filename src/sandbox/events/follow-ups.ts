@@ -10,22 +10,26 @@ import { describeHappening } from './describe-happening.ts';
 import type { Events } from './events.ts';
 import { createSchedule } from './schedule.ts';
 
-// No operation makes an influencer answer, post or ask for money. In the service people do that, some time after an operation; here it
-// follows from the operation by itself, by the clock of the sandbox and the seed:
+// No operation makes an influencer reply, post or request a payout. At the service, people do that some time
+// after an operation. In the sandbox it follows from the operation automatically, determined by the sandbox's
+// clock and seed:
 //
-//     submit_influencers    → the outreach mail, with which the deal is opened → for most, a reply
-//     update_post_capture   → a few posts, while the capture is on
-//     new_influencer_referral → a payout request for the commission of all orders since the last one
+// - submit_influencers → the outreach mail, which creates the deal → in most cases a reply
+// - update_post_capture → a few posts while capturing is on
+// - new_influencer_referral → a payout request for the commission of all orders since the last one
 
-/** What follows from operations, in sandbox time. */
+/** Plans and performs the consequences of operations, in sandbox time. */
 export type FollowUps = {
-  /** An influencer was added to an outreach campaign: a mail goes out, and may be answered. */
+  /** Call when an influencer was added to an outreach campaign: a mail is sent, and may be answered. */
   startOutreach(userId: string, outreachId: string): void;
-  /** The capture of posts was switched: the influencer publishes some, or those to come are not captured. */
+  /**
+   * Call when capturing of posts was switched: the influencer publishes a few posts, or the planned posts are
+   * cancelled.
+   */
   switchCapture(collaboration: Collaboration): void;
-  /** An order was credited: its commission will be asked for. */
+  /** Call when an order was credited: a payout of its commission is requested later. */
   expectPayout(collaboration: Collaboration): void;
-  /** What is going to happen. */
+  /** Planned events, earliest first. */
   planned(): Iterable<FollowUp>;
   close(): void;
 };
@@ -45,18 +49,18 @@ export type FollowUp = { readonly dueAtMs: number } & (
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** From the submission to the mail. */
+/** Time between submission and mail. */
 const MAIL_AFTER_MS = HOUR_MS;
 
-/** From the mail to the reply, and how many reply at all. */
+/** Range of hours between the mail and the reply, and the share of influencers who reply. */
 const REPLY_AFTER_HOURS = [6, 72] as const;
 const REPLY_SHARE = 0.75;
 
-/** Posts that follow from switching the capture on, and the days before each. */
+/** Maximum number of posts after capturing was switched on, and the range of days before each. */
 const MAX_POSTS = 3;
 const POST_AFTER_DAYS = [1, 5] as const;
 
-/** From the first order that no payout request covers to the next request. */
+/** Time between the first unpaid order and the payout request. */
 const PAYOUT_AFTER_MS = 30 * DAY_MS;
 
 const REPLIES = [
@@ -191,7 +195,10 @@ export function createFollowUps({
   };
 }
 
-/** The influencer's deal: one that was created meanwhile, else a new one in the campaign's dealflow. Null: the account has no dealflow. */
+/**
+ * Returns the influencer's deal if one was created in the meantime, otherwise creates one in the campaign's
+ * dealflow. Null if the account has no dealflow.
+ */
 function openDeal(account: Account, influencer: Influencer, outreachId: string): Collaboration | null {
   const { handle, platform, fullName, email } = influencer;
   const deal = dealsOf(account, handle).find((one) => one.platform === platform);

@@ -5,30 +5,30 @@ import { isPrivateHost, lookUpPublic } from './private-address.ts';
 
 export type PostedEvent = { readonly url: string; readonly body: string };
 
-/** What came of one attempt: the status, or why there is none. */
+/** The result of one attempt: the status, or the reason why there is none. */
 export type Receipt = { readonly status: number | null; readonly error: string | null };
 
 export type Poster = {
-  /** Sends one event. Follows no redirect, never throws. */
+  /** Sends one event. It follows no redirect and never throws. */
   post(event: PostedEvent): Promise<Receipt>;
   close(): void;
 };
 
 export type PosterOptions = {
-  /** Key of the signature. */
+  /** Secret of the signature. */
   readonly secret: string;
-  /** What the names of the two headers begin with: `X-Service`. */
+  /** Prefix of the names of the two headers, for example `X-Service`. */
   readonly headerPrefix: string;
-  /** Whether events may go to this machine and to private networks. */
+  /** Whether events may be sent to this machine and to private networks. */
   readonly allowsPrivate: boolean;
-  /** Unix milliseconds; the machine's when not given. */
+  /** Returns the time in Unix milliseconds; the machine's by default. */
   readonly now?: () => number;
 };
 
-/** A receiver that has not acknowledged by then has not received it. */
+/** An event that is not acknowledged within this time counts as not received. */
 const TIMEOUT_MS = 10_000;
 
-/** The two headers of section Events, "Delivery and verification". */
+/** Creates the two headers of section Events, "Delivery and verification". */
 export function signEvent(
   body: string,
   {
@@ -43,7 +43,10 @@ export function signEvent(
   };
 }
 
-/** Section Events, "Delivery and verification". The signature is HMAC-SHA256 over the body's bytes, in lower-case hex. */
+/**
+ * Creates the sender of events: section Events, "Delivery and verification". The signature is the HMAC-SHA256
+ * of the body's bytes, in lower-case hex.
+ */
 export function createPoster({ secret, headerPrefix, allowsPrivate, now = Date.now }: PosterOptions): Poster {
   const agents = {
     'http:': new HttpAgent({ keepAlive: true }),

@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Networks that are not the public internet, from the IANA registries of special-purpose addresses. */
+/**
+ * Networks that are not part of the public internet, from the IANA registries of special-purpose addresses.
+ */
 const NETWORKS: readonly (readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -19,7 +21,10 @@ const NETWORKS: readonly (readonly [network: string, prefix: number, family: 'ip
   ['ff00::', 8, 'ipv6'],
 ];
 
-/** Whether a host, as `URL.hostname` writes it, is plainly this machine or in a private network. Other names only the look-up can tell. */
+/**
+ * @returns true if a host, as in `URL.hostname`, is obviously this machine or in a private network. For other
+ *   names, only the look-up can tell.
+ */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname
     .replace(/^\[|\]$/g, '')
@@ -32,11 +37,14 @@ export function isPrivateHost(hostname: string): boolean {
 function isPrivateAddress(address: string): boolean {
   const list = new BlockList();
   for (const [network, prefix, family] of NETWORKS) list.addSubnet(network, prefix, family);
-  // An IPv4 address in IPv6 form is checked as what it is.
+  // BlockList checks an IPv4-mapped IPv6 address as the IPv4 address.
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Looks a name up and keeps only public addresses, so that a name cannot lead where an address may not. */
+/**
+ * Resolves a name and keeps only public addresses, so that a name cannot lead to an address that is itself
+ * refused.
+ */
 export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, []);

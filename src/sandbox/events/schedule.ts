@@ -2,26 +2,30 @@ import type { Clock } from '../clock.ts';
 import { createCollection } from '../state/collection.ts';
 import type { StateStore } from '../state/state-store.ts';
 
-/** What is going to happen, each at its time, the earliest first. Kept with the state, so that it outlives the process. */
+/**
+ * Planned items, performed at their time, earliest first. They are part of the state, so they survive a
+ * restart.
+ */
 export type Schedule<Item> = {
   readonly items: ReadonlyMap<string, Item>;
-  /** Plans something, in place of what has the same id. */
+  /** Plans an item. It replaces an item with the same id. */
   add(id: string, item: Item): void;
   cancel(id: string): void;
-  /** Nothing happens any more; what was planned stays in the state. */
+  /** Stops performing items. Planned items stay in the state. */
   close(): void;
 };
 
 /**
- * Does things when the clock says so. What became due together happens in the order of its time, together with what follows from it:
- * a clock that is advanced by a month goes through the days of that month.
+ * Performs items when the clock reaches their time. Items that are due together are performed in the order of
+ * their times, together with the items that result from them: if the clock is advanced by a month, all days
+ * of that month are played.
  */
 export function createSchedule<Item extends { readonly dueAtMs: number }>(
   perform: (item: Item) => void,
   { stateStore, clock }: { readonly stateStore: StateStore | null; readonly clock: Clock },
 ): Schedule<Item> {
   const planned = createCollection<Item>(stateStore, 'planned');
-  /** Ids, the earliest first; those of the same time in the order in which they were planned. */
+  /** Ids by due time; those with the same time in the order in which they were planned. */
   const queue: string[] = [];
   let cancelTimer: (() => void) | null = null;
   let isPerforming = false;

@@ -10,7 +10,7 @@ import { describeHappening } from './describe-happening.ts';
 const amount = z.coerce.number();
 const text = z.string().min(1);
 
-/** Names the collaboration; with none of them it is the account's first. */
+/** Identifies the collaboration. If all are absent, it is the account's first. */
 const named = {
   deal_id: z.string().optional(),
   influencer_handle: z.string().optional(),
@@ -18,7 +18,7 @@ const named = {
   brand_id: z.coerce.number().int().optional(),
 };
 
-/** Settings of each kind that no operation causes, with what they are when nothing is said. Everything may come as text. */
+/** Settings of the kinds that no operation causes, with defaults. All values may be given as text. */
 const happenings = {
   new_payout_request: z.strictObject({
     ...named,
@@ -44,7 +44,10 @@ const happenings = {
   }),
 } as const;
 
-/** Settings of the kinds that a change of state causes. An order is a referral, so it takes what that takes. */
+/**
+ * Settings of the kinds that a change of state causes. `new_influencer_order` is missing because it takes the
+ * fields of a referral.
+ */
 const terms = z.strictObject({
   ...named,
   code: z.string().optional(),
@@ -63,14 +66,15 @@ function emailWith(subject: string) {
   };
 }
 
-/** Whether it is one of the ten kinds. */
+/** @returns true if the text is one of the ten kinds. */
 export function isWebhookType(kind: string): kind is WebhookType {
   return (webhookTypes as readonly string[]).includes(kind);
 }
 
 /**
- * Makes an event happen: what no operation causes is simply told; the change of a code, a commission or a link is made; an order is
- * referred through `refer`, the operation itself.
+ * Triggers an event. A kind that no operation causes is sent without any change of state. For a kind that
+ * reports a change of code, commission or link, the change is made. For an order, `refer` runs the referral
+ * operation itself.
  */
 export function triggerEvent(
   world: World,
@@ -93,7 +97,7 @@ export function triggerEvent(
   return told(kind, collaboration, world.events.fire(kind, { collaboration, details, atMs }));
 }
 
-/** Counts the orders of the account, so that the same seed and requests give the same ids. */
+/** The number of the next order in the account, so that the same seed and requests give the same ids. */
 function nextNumber({ collaborations }: Account): number {
   return [...collaborations.values()].reduce((sum, { referrals }) => sum + referrals, 1);
 }
@@ -115,14 +119,14 @@ function triggerOrder(
   return refer(order);
 }
 
-/** The same, or the account's first collaboration where nothing names one. */
+/** Returns the input, with the account's first collaboration if it identifies none. */
 function nameSomeone<Input extends Readonly<Record<string, unknown>>>(account: Account, input: Input): Input {
   if (input.deal_id || input.influencer_handle || input.collab_id) return input;
   const [first] = account.collaborations.keys();
   return { ...input, collab_id: first ?? '' };
 }
 
-/** What was given, or something else than there is, so that something changes. */
+/** Returns the given terms, or terms that differ from the current ones, so that something changes. */
 function chooseTerms(kind: WebhookType, { code, details }: Collaboration, given: Terms): Terms {
   const { code: newCode, code_perc, commission_perc, custom_url, custom_url_target } = given;
   switch (kind) {
@@ -142,13 +146,13 @@ function chooseTerms(kind: WebhookType, { code, details }: Collaboration, given:
   }
 }
 
-/** A link that is another than this one. */
+/** Returns a link that differs from the current one. */
 function nextLink(before: unknown): string {
   const number = /\/go\/(\d+)$/.exec(typeof before === 'string' ? before : '')?.[1] ?? '0';
   return `https://shop.example/go/${Number(number) + 1}`;
 }
 
-/** What is left of the settings when the collaboration is found. */
+/** Removes the members that identify the collaboration. */
 function withoutNames(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { deal_id: _d, influencer_handle: _h, collab_id: _c, brand_id: _b, ...rest } = settings;
   return rest;

@@ -1,4 +1,7 @@
-/** The forms in which services tell an error, each as the body of an answer with that text. Section Errors shows the first two. */
+/**
+ * The forms that services use for an error message, each as the body of an answer. Section Errors shows the
+ * first two.
+ */
 export const ERROR_FORMS = {
   message: (text: string): unknown => ({ message: text }),
   error: (text: string): unknown => ({ error: text }),
@@ -6,7 +9,7 @@ export const ERROR_FORMS = {
   error_message: (text: string): unknown => ({ error_message: text }),
   errors: (text: string): unknown => ({ errors: [text] }),
   'errors.message': (text: string): unknown => ({ errors: [{ message: text }] }),
-  /** Plain text, as a proxy sends it. */
+  /** Plain text, like a proxy's answer. */
   not_json: (text: string): string => text,
 } as const;
 

@@ -2,43 +2,46 @@ import type { OperationName } from '../../api/contract.ts';
 import { seededRandom } from '../random-id.ts';
 import { FAULT_KINDS, type FaultRule } from './fault-rule.ts';
 
-/** What goes wrong with one request. */
+/** The fault that is applied to one request. */
 export type Mishap = {
-  /** 0 without latency. */
+  /** Delay of the answer; 0 if there is none. */
   readonly latencyMs: number;
-  /** The fault that is played; null when latency is all. */
+  /** The rule that is played; null if there is only a delay. */
   readonly rule: FaultRule | null;
   readonly isProcessed: boolean;
 };
 
-/** What of a request decides whether a rule applies. */
+/** The parts of a request that rules match. */
 export type FaultyRequest = {
   readonly operation: OperationName | null;
   readonly path: string;
   readonly query: unknown;
-  /** The JSON body as it was read. */
+  /** The parsed JSON body. */
   readonly body: unknown;
 };
 
 export type FaultPlan = {
   add(rules: readonly FaultRule[]): void;
   clear(): void;
-  /** The rules in force and how often each has played. */
+  /** The active rules, and how often each was played. */
   list(): readonly (FaultRule & { readonly played: number })[];
-  /** Decides about one request; the same sequence of requests meets the same faults for the same seed. Null: nothing goes wrong. */
+  /**
+   * Decides which fault one request gets; null for none. The same seed and sequence of requests give the same
+   * faults.
+   */
   decide(request: FaultyRequest): Mishap | null;
 };
 
 type ArmedRule = { readonly rule: FaultRule; readonly random: () => number; passed: number; played: number };
 
-/** @param latencyMs of every request, beside the rules. */
+/** @param latencyMs delay of every request, in addition to the rules. */
 export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
   let armed: ArmedRule[] = [];
 
   function fires(one: ArmedRule): boolean {
     const { rule } = one;
     one.passed += 1;
-    // Going down again at each request after it came back would never end.
+    // By default only once: going down at each request after a restart would never end.
     const limit = rule.count ?? (rule.kind === 'refuse' ? 1 : Number.POSITIVE_INFINITY);
     if (one.passed <= rule.after || one.played >= limit) return false;
     if (rule.probability < 1 && one.random() >= rule.probability) return false;
@@ -80,7 +83,9 @@ export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
   };
 }
 
-/** Whether a value is the wanted one; an object may have more members than the wanted one, a list may not. */
+/**
+ * @returns true if the value matches the wanted one. An object may have additional members, a list may not.
+ */
 function includes(value: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return value === wanted;
   if (typeof value !== 'object' || value === null) return false;

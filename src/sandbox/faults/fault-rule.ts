@@ -2,36 +2,36 @@ import { z } from 'zod';
 import { type OperationName, operationNames } from '../../api/contract.ts';
 import { ERROR_FORMS, type ErrorForm } from './error-form.ts';
 
-/** What can go wrong, and whether the request is processed all the same when the rule does not say. */
+/** The kinds of faults. The value is whether the request is processed, unless the rule says otherwise. */
 export const FAULT_KINDS = {
-  /** Answers `ms` later. Goes together with another fault. */
+  /** Delays the answer by `ms`. Can be combined with another fault. */
   latency: true,
-  /** Nothing listens for `ms` (1 s if not given): connections are refused. */
+  /** Stops listening for `ms` (default: 1 s), so that connections are refused. */
   refuse: false,
-  /** The connection is reset instead of an answer. */
+  /** Resets the connection instead of answering. */
   reset_before: false,
   reset_after: true,
-  /** No answer ever comes; after `ms`, if given, the connection is closed. */
+  /** Never answers. Closes the connection after `ms` if given. */
   stall_before: false,
   stall_after: true,
-  /** Headers and half of the body, then nothing more. */
+  /** Sends the headers and half of the body, then nothing. */
   stall_body: true,
-  /** Headers and half of the body, then the connection is closed. */
+  /** Sends the headers and half of the body, then closes the connection. */
   cut_body: true,
-  /** `status`, 500 if not given, with `text` in the form of `form`. */
+  /** Answers with `status` (default: 500) and `text` in the form `form`. */
   error_before: false,
   error_after: true,
-  /** 429 with `retry_after`, and its text as an error's. */
+  /** Answers 429 with `retry_after` and an error text. */
   '429': false,
-  /** The key is refused; `status`, 401 if not given. */
+  /** Refuses the key with `status` (default: 401). */
   '401': false,
-  /** `status`, 302 if not given, to another path. */
+  /** Redirects to another path with `status` (default: 302). */
   redirect: false,
-  /** A page for people; `status`, 200 if not given. */
+  /** Answers with an HTML page and `status` (default: 200). */
   html: false,
-  /** `body` and `headers`, whatever they are; `status`, 200 if not given. */
+  /** Answers with `body`, `headers` and `status` (default: 200). */
   canned: false,
-  /** No body; `status`, 200 if not given. */
+  /** Answers without a body and with `status` (default: 200). */
   empty: false,
 } as const satisfies Record<string, boolean>;
 
@@ -43,40 +43,48 @@ const names = operationNames as readonly [OperationName, ...OperationName[]];
 
 export const faultRule = z.strictObject({
   kind: z.preprocess((kind) => (typeof kind === 'number' ? String(kind) : kind), z.enum(kinds)),
-  /** Only requests of this operation; without it and without `path`, all. */
+  /** Applies only to this operation. Without it and without `path`, the rule applies to all requests. */
   operation: z.enum(names).optional(),
   path: z.string().startsWith('/').optional(),
-  /** Only requests that have these members in their query and in their JSON body; objects may have more. */
+  /**
+   * Applies only to requests whose query and JSON body contain these members. Objects may have additional
+   * members.
+   */
   match: z
     .strictObject({ query: z.record(z.string(), z.string()).optional(), body: z.unknown().optional() })
     .optional(),
-  /** 0 to 1; 1 if not given. */
+  /** Probability from 0 to 1. Default: 1. */
   probability: z.number().min(0).max(1).default(1),
-  /** Plays so many times, then no more; without it, always (`refuse`: once). */
+  /** How often the rule plays. Default: no limit, or once for `refuse`. */
   count: z.int().min(1).optional(),
-  /** Lets so many matching requests pass first. */
+  /** Number of matching requests to let pass first. */
   after: z.int().min(0).default(0),
   ms: z.int().min(0).max(86_400_000).optional(),
   status: z.int().min(200).max(599).optional(),
-  /** What the service says, where the fault is an error. */
+  /** The text of an error. */
   text: z.string().max(10_000).optional(),
-  /** What a canned answer is, as JSON; a text is sent as it is. */
+  /** The body of a canned answer, as JSON. Text is sent unchanged. */
   body: z.unknown().optional(),
   headers: z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t\x20-\x7e]*$/)).optional(),
-  /** How it says it; in `message` if not given. */
+  /** The form of an error. Default: `message`. */
   form: z.enum(forms).optional(),
-  /** Sent as `Retry-After`: seconds, text as it is, or `date:<seconds>` for an HTTP date so far from now. Absent: no header. */
+  /**
+   * Value of `Retry-After`: seconds, text that is sent unchanged, or `date:<seconds>` for an HTTP date that
+   * many seconds from now. Without it, the header is not sent.
+   */
   retry_after: z.union([z.int().min(0), z.string()]).optional(),
-  /** Of the decisions; the sandbox's own if not given. */
+  /** Seed of the rule's random decisions. Default: the sandbox's. */
   seed: z.union([z.string(), z.int()]).optional(),
-  /** Whether the request is processed, where the kind would say otherwise. */
+  /** Whether the request is processed; overrides the default of the kind. */
   processed: z.boolean().optional(),
 });
 
 export type FaultRule = z.output<typeof faultRule>;
 export type FaultRuleInput = z.input<typeof faultRule>;
 
-/** What `POST /_sandbox/faults` takes: a list of rules, by itself or as `rules`, or one rule. */
+/**
+ * The body of `POST /_sandbox/faults`: a list of rules, an object with such a list as `rules`, or one rule.
+ */
 const postedRules = z.union([
   z.array(faultRule),
   z.strictObject({ rules: z.array(faultRule) }).transform(({ rules }) => rules),
@@ -87,7 +95,7 @@ export type ReadRules =
   | { readonly kind: 'rules'; readonly rules: readonly FaultRule[] }
   | { readonly kind: 'problems'; readonly issues: readonly z.core.$ZodIssue[] };
 
-/** Reads what was posted. Of the three forms, only the one that was meant explains what is wrong. */
+/** Reads posted rules. Problems are reported for the one of the three forms that was meant. */
 export function readFaultRules(posted: unknown): ReadRules {
   const read = postedRules.safeParse(posted);
   if (read.success) return { kind: 'rules', rules: read.data };
@@ -98,7 +106,9 @@ export function readFaultRules(posted: unknown): ReadRules {
   return { kind: 'problems', issues };
 }
 
-/** Reads `--fault reset_after:probability=0.1,operation=new_influencer_referral`. */
+/**
+ * Parses the value of `--fault`, for example `reset_after:probability=0.1,operation=new_influencer_referral`.
+ */
 export function parseFaultFlag(text: string): ReadRules {
   const colon = text.indexOf(':');
   const kind = colon === -1 ? text : text.slice(0, colon);

@@ -6,9 +6,9 @@ import type { FaultRule } from './fault-rule.ts';
 export type Stage = {
   readonly reply: FastifyReply;
   readonly rule: FaultRule;
-  /** What the operation answered, where the request is processed; a stand-in where not. */
+  /** The operation's answer if the request is processed, otherwise a stand-in. */
   readonly answer: Answer;
-  /** Stops listening for so many milliseconds. */
+  /** Stops listening for this number of milliseconds. */
   readonly goDown: (ms: number) => void;
 };
 
@@ -17,7 +17,7 @@ const DOWN_MS = 1_000;
 /**
  * Plays one fault in place of the answer.
  *
- * @returns the status that was sent; null when none was.
+ * @returns the status that was sent; null if none was.
  */
 export function playFault({ reply, rule, answer, goDown }: Stage): number | null {
   switch (rule.kind) {
@@ -71,7 +71,7 @@ export function playFault({ reply, rule, answer, goDown }: Stage): number | null
   }
 }
 
-/** @param usual what is said where the rule says nothing else. */
+/** @param usual the status and text to use if the rule gives none. */
 function sendError(
   reply: FastifyReply,
   { status, text, form = 'message' }: FaultRule,
@@ -103,7 +103,7 @@ function closeAfter(reply: FastifyReply, ms: number | undefined): void {
   if (ms !== undefined) setTimeout(() => reply.raw.socket?.destroy(), ms).unref();
 }
 
-/** The headers promise the whole body; the first half of it is sent. */
+/** Sends headers that announce the whole body, then only its first half. */
 function sendHalf(reply: FastifyReply, answer: Answer, then: () => void): void {
   const bytes = Buffer.from(JSON.stringify(answer.body));
   reply.hijack();

@@ -1,7 +1,7 @@
 import { type Deal, foldHandle } from '../account.ts';
 import { answer, type Handlers } from './operation.ts';
 
-/** An autocompletion shows no more than this. */
+/** Maximum number of suggestions. */
 const MAX_SUGGESTIONS = 20;
 
 export const accountSearch: Handlers = {

@@ -36,7 +36,7 @@ export const affiliateTracking: Handlers = {
       collab_id: collaboration.id,
       message: 'The referral was added.',
     };
-    // The service is said to ignore a second one "so retries are safe": it answers as if nothing was special.
+    // The service is said to ignore a repeated order "so retries are safe", so the answer is the usual one.
     if (repeated === 'ignore') return { ...answer(done), isProcessed: false };
 
     const revenue = requestLog.recordReferral({ account, collaboration, order: body, bodyText });
@@ -52,7 +52,10 @@ export const affiliateTracking: Handlers = {
   },
 };
 
-/** Remembers the order where a second one is to be noticed, now or after a restart with other settings, and says what to do with this one. */
+/**
+ * Records the order if repeated orders must be recognised, now or after a restart with other settings.
+ * @returns how to treat this order.
+ */
 function noticeRepeat({
   account,
   body,
@@ -70,7 +73,10 @@ type ReferredOrder = Order & {
   readonly order_name?: unknown;
 };
 
-/** Details of `new_influencer_order`. The commission rate is a fraction here, a percentage everywhere else. */
+/**
+ * Builds the details of `new_influencer_order`. The commission rate is a fraction here and a percentage
+ * everywhere else.
+ */
 function orderInformation(order: ReferredOrder, collaboration: Collaboration, nowMs: number): EventDetails {
   const perc = commissionPercOf(collaboration);
   const { code } = collaboration;

@@ -2,7 +2,7 @@ import { type Account, type Deal, keepCollaboration, keepDeal } from '../account
 import { findCollaboration, readDealId } from '../find-collaboration.ts';
 import { type Answer, answer, type Handlers, refuse } from './operation.ts';
 
-/** What is done on a deal page: notes, tasks, stages, capture of posts. */
+/** Operations on a deal page: notes, tasks, stages, capture of posts. */
 export const dealWork: Handlers = {
   create_note: ({ account, body, clock }) =>
     withDeal(account, body.deal_id, (deal) => {
@@ -53,7 +53,10 @@ export const dealWork: Handlers = {
   },
 };
 
-/** Moves the deal's collaborations with the brand of that dealflow. @returns why not, or null. */
+/**
+ * Moves the deal's collaborations with the dealflow's brand to that dealflow.
+ * @returns the refusal, or null.
+ */
 function moveToDealflow(account: Account, deal: Deal, dealflowId: string): Answer | null {
   const dealflow = account.dealflows.get(dealflowId);
   if (dealflow === undefined) return refuse(404, 'Dealflow not found: there is no such dashboard_id.');

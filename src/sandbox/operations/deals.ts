@@ -2,7 +2,7 @@ import { type Account, addDeal, type Collaboration, type Deal, newDealId, salesO
 import { dealsOf, readDealId } from '../find-collaboration.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 
-/** Members of a created deal that belong to its collaboration; the others are the contact's. */
+/** Members of `create_deal` that belong to the collaboration. The others belong to the contact. */
 const OF_COLLABORATION = [
   'code_perc',
   'custom_url',
@@ -54,7 +54,9 @@ export const deals: Handlers = {
   },
 };
 
-/** Notes where code and link of a new deal were made: in the connected shop, or only on the deal page. */
+/**
+ * Records where code and link of a new deal were created: in the connected shop, or only on the deal page.
+ */
 function enterInStore(account: Account, { id, code, details }: Collaboration, isConnected: boolean): void {
   const place = { collab_id: id, created_in: isConnected ? 'store' : 'deal_page' } as const;
   const { code_perc, custom_url, custom_url_target } = details;
@@ -98,7 +100,7 @@ function describeCollaboration(collaboration: Collaboration): unknown {
     post_capture_enabled: capturesPosts,
     clicks,
     referrals,
-    /** Exact text by currency: no sum runs across currencies. */
+    /** Exact text by currency, because sums across currencies make no sense. */
     sales: Object.fromEntries(
       Object.entries(salesOf(collaboration)).map(([currency, sum]) => [currency || 'account currency', sum]),
     ),

@@ -27,13 +27,13 @@ export const identify: Handlers = {
   },
 };
 
-/** The first brand of the account when none is given; a text says why there is none. */
+/** Returns the given brand, or the account's first one; as text, why there is none. */
 function chooseBrand(account: Account, brandId: number | undefined): number | string {
   if (brandId === undefined) return [...account.brands.keys()][0] ?? 'Brand not found: the account has none.';
   return account.brands.has(brandId) ? brandId : `Brand not found: there is no brand_id ${brandId}.`;
 }
 
-/** What both ways of identifying find. */
+/** The answer for an identified influencer, common to both ways of identification. */
 export function describeIdentified(influencer: Influencer): Readonly<Record<string, unknown>> {
   return {
     is_influencer: true,

@@ -10,7 +10,7 @@ import { test } from './test.ts';
 import { updateDealInfo } from './update-deal-info.ts';
 import { webhooks } from './webhooks.ts';
 
-/** Every operation that the sandbox runs. Another one is added by adding its file here. */
+/** All operations that the sandbox implements. To add one, add its file here. */
 export const handlers: Handlers = {
   ...test,
   ...search,

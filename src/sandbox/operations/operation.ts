@@ -8,7 +8,7 @@ import type { RateLimit } from '../rate-limit.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Population } from '../search/population.ts';
 
-/** What every operation works on: one account, and what all share. */
+/** What every operation works on: one account, and what all accounts share. */
 export type World = {
   readonly account: Account;
   readonly requestLog: RequestLog;
@@ -17,46 +17,49 @@ export type World = {
   readonly followUps: FollowUps;
   readonly duplicates: Duplicates;
   readonly clock: Clock;
-  /** How long identifying a customer takes. */
+  /** How long the identification of a customer takes. */
   readonly identifyDelayMs: number;
-  /** Whether webhooks may go to this machine and to private networks. */
+  /** Whether webhooks may be sent to this machine and to private networks. */
   readonly allowsPrivateWebhooks: boolean;
-  /** Address of the web application, without a trailing slash; known once it listens. */
+  /** Address of the web application without a trailing slash; known once the server listens. */
   readonly appUrl: () => string;
 };
 
-/** To whom an API key belongs. */
+/** The account and user of an API key. */
 export type Session = {
   readonly world: World;
   readonly userId: string;
-  /** Of the account, whichever of its keys is used; null: none. */
+  /** The rate limit of the account, common to all its keys; null if there is none. */
   readonly rateLimit: RateLimit | null;
 };
 
-/** What an operation is given: a request that fits the contract, the world, and who asks. */
+/** The input of an operation: a request that fits the contract, the account, and the user. */
 export type Call<Name extends OperationName> = World & {
   readonly userId: string;
   readonly query: QueryOf<Name>;
   readonly body: BodyOf<Name>;
-  /** The body as it came, byte for byte. */
+  /** The body, byte for byte as received. */
   readonly bodyText: string;
 };
 
-/** What the sandbox does with an order id that it already has from the same platform. */
+/** What to do with an order id that was already received from the same platform. */
 export type Duplicates = 'accept' | 'ignore' | '409';
 
 export type Answer = {
   readonly status: number;
   readonly body: unknown;
-  /** Whether the request changed or read what it asked for; false for a refusal. */
+  /** Whether the request was carried out; false if it was refused or ignored. */
   readonly isProcessed: boolean;
-  /** Members of the request that the contract does not name, and that nothing read. */
+  /** Members of the request that are not in the contract and were ignored. */
   readonly unknownMembers?: readonly UnknownMember[];
-  /** Of `Retry-After`. */
+  /** Value of `Retry-After`. */
   readonly retryAfterSeconds?: number;
 };
 
-/** Pure but for the world. Refuses by answering, never by throwing. */
+/**
+ * Runs an operation. It changes only the state in `call`, and refuses a request by its answer, never by
+ * throwing.
+ */
 export type Handle<Name extends OperationName> = (call: Call<Name>) => Answer;
 
 /** The operations of one file, by name. */
@@ -66,7 +69,7 @@ export function answer(body: unknown): Answer {
   return { status: 200, body, isProcessed: true };
 }
 
-/** A 4xx with a text, as section Errors says. */
+/** Creates a 4xx answer with a message, as section Errors describes it. */
 export function refuse(status: number, message: string): Answer {
   return { status, body: { message }, isProcessed: false };
 }

@@ -7,14 +7,14 @@ import { searchInfluencers } from '../search/search-influencers.ts';
 import { TOPICS } from '../search/words.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 
-/** Section Limits: 10 influencers a request, 1 search credit for each that is new. */
+/** Section Limits: 10 influencers per request, 1 search credit for each new one. */
 const PAGE = 10;
 const HUNDREDTHS_A_NEW_ONE = 100;
 
-/** Section "Search and reports": the credits left are told divided by this. */
+/** Section "Search and reports": the answer gives the remaining credits divided by this number. */
 const CREDITS_A_UNIT = 50;
 
-/** A look-up shows no more than this. */
+/** Maximum number of items in the answer to a look-up. */
 const MAX_ITEMS = 20;
 
 export const search: Handlers = {
@@ -37,7 +37,8 @@ export const search: Handlers = {
       search_credits_left: account.credits.search() / CREDITS_A_UNIT,
       search_timestamp: knownUntil,
       success: true,
-      // The specification is silent on filters that it does not know: they change nothing, and that is said.
+      // The specification does not say what happens to unknown filters. The sandbox ignores them and lists
+      // them here.
       ...(found.ignored.length === 0 ? {} : { ignored_filters: found.ignored }),
     });
   },

@@ -5,7 +5,10 @@ import { changeTerms, type Terms } from '../change-terms.ts';
 import { findCollaboration, readDealId } from '../find-collaboration.ts';
 import { answer, type Call, type Handlers, refuse } from './operation.ts';
 
-/** Members of `new_deal_info` whose meaning is known; the others are kept as they come. The specification shows none. */
+/**
+ * Members of `new_deal_info` with a known meaning. The specification shows none. Other members are stored as
+ * received.
+ */
 const newDealInfo = z.looseObject({
   is_active: z.boolean().optional(),
   funnel_step: z.int().optional(),
@@ -16,10 +19,10 @@ const newDealInfo = z.looseObject({
   custom_url_target: z.string().nullable().optional(),
 });
 
-/** Members that belong to a collaboration: a change to them is an event. */
+/** Members that belong to a collaboration. Changing one fires an event. */
 const TERMS = ['code', 'code_perc', 'commission_perc', 'custom_url', 'custom_url_target'] as const;
 
-/** What a deal is, which no update changes. */
+/** Identifying members of a deal, which an update does not change. */
 const FIXED = ['id', 'deal_id', 'influencer_handle', 'platform', 'brand_id', 'collabs'];
 
 export const updateDealInfo: Handlers = {
@@ -42,7 +45,10 @@ export const updateDealInfo: Handlers = {
   },
 };
 
-/** Changes code, link and commission, where the request names any. */
+/**
+ * Changes code, link and commission if the request contains any.
+ * @returns the refusal, or null.
+ */
 function changeCollaboration(
   { account, body, events, clock }: Call<'update_deal_info'>,
   deal: Deal,

@@ -3,10 +3,13 @@ import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { Tenant } from '../open-tenant.ts';
 import { html, page } from './page.ts';
 
-/** Rows of a table; whoever wants all of them asks `/_sandbox`. */
+/** Maximum number of rows of a table. `/_sandbox` lists all of them. */
 const MAX_ROWS = 100;
 
-/** What each account holds: deals, events with their deliveries, mail. E-mail addresses are masked. */
+/**
+ * Renders the content of each account: deals, events with their deliveries, mail. E-mail addresses are
+ * masked.
+ */
 export function renderAccounts(tenants: readonly Tenant[]): string {
   return page('Sandbox', html`${tenants.map(renderAccount)}`);
 }

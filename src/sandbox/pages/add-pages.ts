@@ -6,7 +6,10 @@ import { renderAccounts } from './account-page.ts';
 import { renderDocs } from './docs-page.ts';
 import { PAGE_HEADERS } from './page.ts';
 
-/** Pages for people, and the OpenAPI document. What an account holds is shown on this machine only. */
+/**
+ * Adds the HTML pages and the OpenAPI document. By default, the content of accounts is shown only on this
+ * machine.
+ */
 export function addPages(server: FastifyInstance, context: Context, onRequest: Guard): void {
   server.get('/openapi.json', (_request, reply) => reply.type('application/json').send(openApiDocument()));
   server.get('/docs', (_request, reply) =>

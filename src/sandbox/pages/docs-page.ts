@@ -11,7 +11,7 @@ type Described = {
 };
 type Methods = Readonly<Record<string, Described>>;
 
-/** The OpenAPI document as a page to browse. */
+/** Renders the OpenAPI document as a page to browse. */
 export function renderDocs(): string {
   const { paths, webhooks } = JSON.parse(openApiDocument()) as {
     readonly paths: Readonly<Record<string, Methods>>;

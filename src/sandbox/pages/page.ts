@@ -1,12 +1,12 @@
 import { type Html, type HtmlValue, joinMarkup } from '../../model/text/html.ts';
 import { toPrintable } from '../../model/text/printable.ts';
 
-/** A piece of a page of the sandbox: what an account holds is shown as it is, and nothing of it is obeyed. */
+/** A fragment of an HTML page. Values are escaped, so nothing in an account's data acts as markup. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return joinMarkup(strings, values, toPrintable);
 }
 
-/** A whole page: no script, no network. */
+/** A whole page, without scripts or external resources. */
 export function page(title: string, content: Html): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -16,7 +16,7 @@ export function page(title: string, content: Html): string {
 `.toString();
 }
 
-/** What a browser may do with a page: show it. */
+/** Headers that let a browser only display the page. */
 export const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'",

@@ -2,7 +2,7 @@ import { AGE_BRACKETS, type Audience, GENDERS, RACES } from './influencer.ts';
 import { type FilterTests, readLikeness } from './profile-filters.ts';
 import { isProblem, type Range, readCode, readWeight, type Test } from './read-filter.ts';
 
-/** Filters of the audience. An influencer whose audience is unknown fits none of them. */
+/** Filters by audience. An influencer whose audience is unknown matches none of them. */
 export const audienceFilters = {
   audience_relevance: ({ value }, population, platform) => {
     const likes = readLikeness(value, population, platform);
@@ -29,7 +29,7 @@ export const audienceFilters = {
   audience_gender: ({ code, weight }) => {
     const wanted = readCode(code, GENDERS);
     if (isProblem(wanted)) return wanted;
-    // Without a weight: more than half of the audience.
+    // Without a weight, at least half of the audience.
     const least = weight === undefined ? 0.5 : readWeight(weight);
     return ofAudience(({ female }) => (wanted === 'female' ? female : 1 - female) >= least);
   },
@@ -44,7 +44,7 @@ function ofAudience(test: (audience: Audience) => boolean): Test {
   return ({ audience }) => audience !== null && test(audience);
 }
 
-/** The share of the brackets that lie wholly between the bounds. */
+/** The total share of the age brackets that lie entirely within the bounds. */
 function shareOfAges({ ages }: Audience, { left_number, right_number }: Range): number {
   const least = left_number === undefined ? 0 : Number(left_number);
   const most = right_number === undefined ? Number.POSITIVE_INFINITY : Number(right_number);
@@ -55,7 +55,7 @@ function shareOfAges({ ages }: Audience, { left_number, right_number }: Range): 
   return share;
 }
 
-/** Whether no other language is spoken more. */
+/** @returns true if no other language has a larger share. */
 function isMainLanguage(languages: ReadonlyMap<string, number>, wanted: string): boolean {
   const share = languages.get(wanted) ?? 0;
   if (share === 0) return false;

@@ -7,7 +7,10 @@ import {
   profileUrl,
 } from './influencer.ts';
 
-/** All that the sandbox knows of an influencer. What a real report holds is not shown in the specification. */
+/**
+ * Describes everything that the sandbox knows about an influencer. The specification does not show the
+ * content of a real report.
+ */
 export function describeReport(influencer: Influencer): unknown {
   const { audience, followersGrowth, viewsGrowth } = influencer;
   return {

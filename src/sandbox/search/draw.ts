@@ -1,16 +1,16 @@
-/** Draws from one sequence of random numbers, so that the same seed draws the same. */
+/** Random draws from one sequence, so that the same seed gives the same draws. */
 export type Draw = {
-  /** 0 to 1. */
+  /** A number from 0 to 1. */
   fraction(): number;
-  /** From `least` to `most`, both included. */
+  /** An integer from `least` to `most`, both included. */
   whole(least: number, most: number): number;
   chance(probability: number): boolean;
   one<Item>(items: readonly [Item, ...Item[]]): Item;
-  /** As many different items, in the order in which they were drawn. */
+  /** Up to `count` different items, in the order in which they were drawn. */
   some<Item>(items: readonly Item[], count: number): readonly Item[];
-  /** Fractions that add up to 1, each about as large as its weight says. */
+  /** Fractions that add up to 1, each roughly in proportion to its weight. */
   shares(weights: readonly number[]): readonly number[];
-  /** Around 0, most within two; about normal. */
+  /** A roughly normal number around 0, mostly between -2 and 2. */
   normal(): number;
 };
 

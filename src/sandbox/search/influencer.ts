@@ -1,6 +1,6 @@
 export type Platform = 'instagram' | 'tiktok' | 'youtube';
 
-/** Ages of an audience, as brackets from and to; the last is open. */
+/** Age brackets of an audience, from and to; the last is open-ended. */
 export const AGE_BRACKETS = [
   [13, 17],
   [18, 24],
@@ -14,24 +14,24 @@ export const GENDERS = ['male', 'female'] as const;
 export const RACES = ['asian', 'black', 'hispanic', 'white'] as const;
 export const CREDIBILITY = ['low', 'normal', 'high', 'best'] as const;
 export const CONTACT_TYPES = ['email', 'phone', 'whatsapp', 'linktree', 'website', 'facebook'] as const;
-/** Months over which growth is known. */
+/** Periods in months for which growth is known. */
 export const GROWTH_MONTHS = [1, 2, 3, 4, 5, 6, 12] as const;
 
-/** Shares are fractions of 1. */
+/** An influencer's audience. Shares are fractions of 1. */
 export type Audience = {
-  /** By bracket of `AGE_BRACKETS`; they add up to 1. */
+  /** Shares by bracket of `AGE_BRACKETS`; they add up to 1. */
   readonly ages: readonly number[];
   readonly female: number;
   readonly languages: ReadonlyMap<string, number>;
-  /** By id of place: countries, and the cities in them. */
+  /** Shares by id of the place: countries, and cities in them. */
   readonly places: ReadonlyMap<number, number>;
   readonly races: Readonly<Record<(typeof RACES)[number], number>>;
   readonly credibility: (typeof CREDIBILITY)[number];
-  /** What it cares for: three topics. */
+  /** The audience's interests: three topics. */
   readonly interests: readonly string[];
 };
 
-/** One invented influencer. */
+/** A fictional influencer. */
 export type Influencer = {
   readonly userId: string;
   readonly platform: Platform;
@@ -39,9 +39,9 @@ export type Influencer = {
   readonly fullName: string;
   readonly email: string | null;
   readonly bio: string;
-  /** Three topics that the posts are about. */
+  /** Three topics of the posts. */
   readonly topics: readonly string[];
-  /** Words of the posts, in lower case and without accents. */
+  /** Words in the posts, in lower case and without accents. */
   readonly postWords: readonly string[];
   readonly age: number;
   readonly gender: (typeof GENDERS)[number];
@@ -49,13 +49,13 @@ export type Influencer = {
   readonly cityId: number;
   readonly countryId: number;
   readonly followers: number;
-  /** Likes and comments of a post. */
+  /** Likes and comments per post. */
   readonly engagements: number;
-  /** Engagements for each follower: 0.03 is 3 percent. */
+  /** Engagements per follower: 0.03 is 3 percent. */
   readonly engagementRate: number;
   readonly views: number;
   readonly reelsPlays: number;
-  /** Percent over each of `GROWTH_MONTHS`. */
+  /** Growth in percent over each of `GROWTH_MONTHS`. */
   readonly followersGrowth: readonly number[];
   readonly viewsGrowth: readonly number[];
   readonly daysSinceLastPost: number;
@@ -65,13 +65,13 @@ export type Influencer = {
   readonly isHidden: boolean;
   readonly isVerified: boolean;
   readonly accountType: '1' | '2' | '3';
-  /** Unix seconds since which the database has it. */
+  /** When the influencer was added to the database, in Unix seconds. */
   readonly knownSince: number;
-  /** Null where nothing is known of the audience. */
+  /** Null if the audience is unknown. */
   readonly audience: Audience | null;
 };
 
-/** The page of the influencer; the domain leads nowhere. */
+/** The address of the influencer's profile; the domain does not exist. */
 export function profileUrl({ platform, handle }: Influencer): string {
   return `https://${platform}.example/${handle}`;
 }

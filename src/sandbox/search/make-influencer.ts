@@ -11,24 +11,24 @@ import {
 import type { Place } from './places.ts';
 import { BIO_OPENINGS, FIRST_NAMES, LAST_NAMES, TOPICS } from './words.ts';
 
-/** The places and languages to draw from, sorted out once. */
+/** The cities and languages to draw from. */
 export type Ground = {
   readonly cities: readonly [Place, ...Place[]];
   readonly languages: readonly [string, ...string[]];
 };
 
-/** 1 January 2019 and 2025, in Unix seconds: the time in which the database grew. */
+/** 1 January 2019 and 2025, in Unix seconds. Influencers were added to the database between these dates. */
 const KNOWN_FROM = 1_546_300_800;
 const KNOWN_UNTIL = 1_735_689_600;
 
-/** First digit of the user ids of a platform, so that no id stands on two. */
+/** First digit of a platform's user ids, so that no id exists on two platforms. */
 const ID_DIGIT: Readonly<Record<Platform, string>> = { instagram: '4', tiktok: '6', youtube: '8' };
 
 /**
- * Invents one influencer. Each draws from its own place in the sequence, so all belong together: popular ones are verified more often,
- * audiences live mostly where the influencer does.
+ * Invents one influencer. Its properties are correlated: an influencer with many followers is verified more
+ * often, and an audience lives mostly where the influencer does.
  *
- * @param number its row on the platform, which makes its id and handle its own.
+ * @param number its index on the platform, which makes its id and handle unique.
  */
 export function makeInfluencer(draw: Draw, platform: Platform, number: number, ground: Ground): Influencer {
   const [first, gender] = draw.one(FIRST_NAMES as typeof FIRST_NAMES & [(typeof FIRST_NAMES)[number]]);
@@ -82,7 +82,7 @@ function makeGrowth(draw: Draw): readonly number[] {
   });
 }
 
-/** How an audience is spread over `AGE_BRACKETS`, about. */
+/** Approximate distribution of an audience over `AGE_BRACKETS`. */
 const AGE_WEIGHTS = [8, 34, 32, 14, 9, 3] as const satisfies {
   readonly length: (typeof AGE_BRACKETS)['length'];
 };

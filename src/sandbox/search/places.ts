@@ -3,14 +3,17 @@ export type Place = {
   readonly id: number;
   readonly name: string;
   readonly type: 'country' | 'city';
-  /** Id of the country; of a country, its own. */
+  /** Id of the country; for a country, its own id. */
   readonly countryId: number;
   readonly country: string;
-  /** Language that most speak there. */
+  /** The language of most people there. */
   readonly language: string;
 };
 
-/** Name, language and cities. A country's id is its row times 100, plus 1000; its cities follow it. */
+/**
+ * Countries with name, language and cities. A country's id is 1000 plus 100 times its index; the ids of its
+ * cities follow.
+ */
 const COUNTRIES: readonly (readonly [country: string, language: string, ...cities: readonly string[]])[] = [
   ['United States', 'en', 'New York', 'Los Angeles', 'Chicago', 'Austin', 'Miami'],
   ['United Kingdom', 'en', 'London', 'Manchester', 'Bristol'],
@@ -32,7 +35,7 @@ const COUNTRIES: readonly (readonly [country: string, language: string, ...citie
   ['Canada', 'en', 'Toronto', 'Montreal', 'Vancouver'],
 ];
 
-/** Every place, countries before their cities. */
+/** Lists all places, each country before its cities. */
 export function listPlaces(): readonly Place[] {
   return COUNTRIES.flatMap(([country, language, ...cities], row) => {
     const countryId = 1000 + row * 100;
@@ -43,12 +46,12 @@ export function listPlaces(): readonly Place[] {
   });
 }
 
-/** Languages that influencers and audiences have. */
+/** Lists the languages of influencers and audiences. */
 export function listLanguages(): readonly string[] {
   return [...new Set(COUNTRIES.map(([, language]) => language))];
 }
 
-/** Lower case, without accents: `sao paulo` finds São Paulo. */
+/** Folds text to lower case without accents, so that `sao paulo` finds São Paulo. */
 export function foldText(text: string): string {
   const isPlain = /^[ -~]*$/.test(text);
   const bare = isPlain ? text : text.normalize('NFD').replace(/\p{M}/gu, '');

@@ -5,22 +5,28 @@ import type { Influencer, Platform } from './influencer.ts';
 import { type Ground, makeInfluencer } from './make-influencer.ts';
 import { listLanguages, listPlaces, type Place } from './places.ts';
 
-/** Influencers on each of the three platforms. */
+/** Number of influencers per platform. */
 const INFLUENCERS_A_PLATFORM = 8_000;
 
 export const PLATFORMS = ['instagram', 'tiktok', 'youtube'] as const satisfies readonly Platform[];
 
-/** One in so many addresses that no influencer gives as its own belongs to one all the same. */
+/** One in this number of e-mail addresses that no profile contains is an influencer's as well. */
 const ONE_IN = 10;
 
-/** Influencers of nowhere, all made from the seed, each platform when it is first asked for. */
+/**
+ * Fictional influencers, all derived from the seed. The influencers of a platform are created when they are
+ * first needed.
+ */
 export type Population = {
-  /** The most followed first. */
+  /** Influencers of a platform, the most followed first. */
   of(platform: Platform): readonly Influencer[];
   find(userId: string): Influencer | null;
-  /** @param platform of the three, the first that has it when not given. */
+  /** @param platform default: the first platform that has the handle. */
   findByHandle(handle: string, platform?: Platform): Influencer | null;
-  /** Whose address this is: that of a profile, or a tenth of all others, the same ones for the same seed. */
+  /**
+   * Finds the owner of an e-mail address: the profile that contains it, or, for a tenth of all other
+   * addresses, an influencer chosen by the seed.
+   */
   findByEmail(email: string): Influencer | null;
   readonly places: readonly Place[];
 };
@@ -31,7 +37,11 @@ type Made = {
   readonly byHandle: ReadonlyMap<string, Influencer>;
 };
 
-/** @param daysAhead how many days the clock was set ahead; influencers grow meanwhile as they did in the month before. */
+/**
+ * Creates the population of a seed.
+ * @param daysAhead returns how many days the clock was set ahead. In that time influencers grow at the rate
+ *   of the month before.
+ */
 export function createPopulation(seed: string, daysAhead: () => number = () => 0): Population {
   const places = listPlaces();
   const made = new Map<Platform, Made>();

@@ -18,7 +18,7 @@ type Shape = (typeof searchFilter)['shape'];
 export type FilterName = keyof Shape;
 export type FilterValue<Name extends FilterName> = NonNullable<z.output<Shape[Name]>>;
 
-/** Makes the test of one filter from its value. */
+/** Creates the test of one filter from its value. */
 export type MakeTest<Name extends FilterName> = (
   value: FilterValue<Name>,
   population: Population,
@@ -27,13 +27,13 @@ export type MakeTest<Name extends FilterName> = (
 
 export type FilterTests = { readonly [Name in FilterName]?: MakeTest<Name> };
 
-/** Scores from which the magic score is called so. */
+/** Minimum scores of the magic score's levels. */
 const MAGIC = { high: 70, very_high: 90 } as const;
 
-/** Topics that two influencers have in common when they are alike. */
+/** Number of common topics that make two influencers similar. */
 const ALIKE = 2;
 
-/** Filters of the influencer itself. */
+/** Filters by the influencer's own profile. */
 export const profileFilters = {
   filter_ids: (lists) => {
     const wanted = new Set(lists.flat());
@@ -97,7 +97,10 @@ export const profileFilters = {
   reels_plays: (range) => inRange(range, ({ reelsPlays }) => reelsPlays),
 } satisfies FilterTests;
 
-/** What an influencer's or an audience's topics must be like: `#topic` names one, a handle means alike to that influencer. */
+/**
+ * Parses a similarity filter: `#topic` requires that topic, a handle requires topics similar to that
+ * influencer's.
+ */
 export function readLikeness(
   value: string,
   population: Population,

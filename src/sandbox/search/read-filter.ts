@@ -1,9 +1,9 @@
 import { GROWTH_MONTHS, type Influencer } from './influencer.ts';
 
-/** Whether an influencer fits one filter. */
+/** Tests whether an influencer matches one filter. */
 export type Test = (influencer: Influencer) => boolean;
 
-/** A filter that cannot be applied, in words for the answer. */
+/** Why a filter cannot be applied, as text for the answer. */
 export type Problem = { readonly problem: string };
 
 export type Numeric = string | number | undefined;
@@ -13,7 +13,7 @@ export function problem(text: string): Problem {
   return { problem: text };
 }
 
-/** Both bounds belong to the range; an absent one leaves its side open. */
+/** Tests a value against a range. Both bounds are inclusive; without a bound, that side is open. */
 export function inRange(range: Range, read: (influencer: Influencer) => number): Test {
   const least = range.left_number === undefined ? Number.NEGATIVE_INFINITY : Number(range.left_number);
   const most = range.right_number === undefined ? Number.POSITIVE_INFINITY : Number(range.right_number);
@@ -24,8 +24,8 @@ export function inRange(range: Range, read: (influencer: Influencer) => number):
 }
 
 /**
- * A minimum share. Up to 1 it is a fraction, above it a percentage; the specification does not say which is meant. Absent: anything
- * above nothing.
+ * Reads a minimum share. A value up to 1 is a fraction, a larger one a percentage; the specification does not
+ * say which is meant. Without a weight, any share above 0 matches.
  */
 export function readWeight(weight: Numeric): number {
   if (weight === undefined) return Number.MIN_VALUE;
@@ -33,7 +33,10 @@ export function readWeight(weight: Numeric): number {
   return share > 1 ? share / 100 : share;
 }
 
-/** `1month`, `i3months`, `6`: the column of the growth over so many months. */
+/**
+ * Parses an interval such as `1month`, `i3months` or `6`.
+ * @returns the index in `GROWTH_MONTHS`.
+ */
 export function readInterval(interval: string): number | Problem {
   const months = Number(/^i?(\d{1,2})[ _-]?(?:m|mo|months?)?$/i.exec(interval.trim())?.[1] ?? Number.NaN);
   const column = (GROWTH_MONTHS as readonly number[]).indexOf(months);
@@ -41,7 +44,7 @@ export function readInterval(interval: string): number | Problem {
   return problem(`interval: write one of ${GROWTH_MONTHS.map((known) => `${known}month`).join(', ')}`);
 }
 
-/** A code in any case: `MALE` is male. */
+/** Parses a code in upper or lower case: `MALE` is male. */
 export function readCode<Code extends string>(code: string, known: readonly Code[]): Code | Problem {
   const folded = code.trim().toLowerCase();
   return (

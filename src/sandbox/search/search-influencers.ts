@@ -12,15 +12,15 @@ import {
 } from './profile-filters.ts';
 import { isProblem, type Test } from './read-filter.ts';
 
-/** Every filter of the table in section "Search and reports", evaluated for real. */
+/** All filters of the table in section "Search and reports". The sandbox evaluates each of them. */
 const tests: FilterTests = { ...profileFilters, ...audienceFilters };
 
 export type Found =
   | {
       readonly kind: 'found';
-      /** All that fit, the most followed first. */
+      /** All matches, the most followed first. */
       readonly influencers: readonly Influencer[];
-      /** Members of the filter that the specification does not have. */
+      /** Members of the filter that are not in the specification. */
       readonly ignored: readonly string[];
     }
   | { readonly kind: 'problem'; readonly message: string };
@@ -28,7 +28,7 @@ export type Found =
 /**
  * Searches one platform.
  *
- * @param knownUntil Unix seconds; those who came into the database later are left out.
+ * @param knownUntil Unix seconds; influencers that were added to the database later are left out.
  */
 export function searchInfluencers(
   population: Population,
@@ -54,7 +54,7 @@ export function searchInfluencers(
       ignored.push(name);
       continue;
     }
-    // The name ties the value to its filter; the compiler cannot see that across the list.
+    // The name determines the type of the value and of the filter, but the compiler cannot see that.
     const test = (make as MakeTest<FilterName>)(value as FilterValue<FilterName>, population, platform);
     if (isProblem(test)) return { kind: 'problem', message: `filter.${name}.${test.problem}.` };
     chosen.push(test);

@@ -1,4 +1,4 @@
-/** What the population is made of. First names with the gender that goes with them; no person is meant. */
+/** First names of the fictional population, with their gender. They refer to no real person. */
 export const FIRST_NAMES: readonly (readonly [name: string, gender: 'male' | 'female'])[] = [
   ['Ada', 'female'],
   ['Alma', 'female'],
@@ -59,7 +59,7 @@ export const LAST_NAMES = [
   'Yilmaz',
 ] as const;
 
-/** Topics with words that their posts use. */
+/** Topics, each with words that appear in posts about it. */
 export const TOPICS: readonly (readonly [topic: string, ...words: readonly string[]])[] = [
   ['skincare', 'serum', 'routine', 'glow', 'sunscreen'],
   ['makeup', 'lipstick', 'palette', 'tutorial', 'blush'],

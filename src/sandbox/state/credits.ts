@@ -1,18 +1,21 @@
 import type { StateStore } from './state-store.ts';
 
-/** A search credit is counted in hundredths, so that 0.04 of one is a whole number. */
+/** Search credits are counted in hundredths, so that 0.04 credits is a whole number. */
 const HUNDREDTHS = 100;
 
-/** What the account may still spend. Section Limits. */
+/** The account's remaining credits. Section Limits. */
 export type Credits = {
-  /** Search credits left. */
+  /** Remaining search credits. */
   search(): number;
-  /** Report credits left. */
+  /** Remaining report credits. */
   reports(): number;
-  /** Takes so many hundredths of a search credit, or nothing at all. @returns whether they were there. */
+  /**
+   * Takes an amount of search credits, given in hundredths, or nothing if they do not suffice.
+   * @returns true if they were taken.
+   */
   spendSearch(hundredths: number): boolean;
   spendReport(): boolean;
-  /** Sets what is left, in credits. */
+  /** Sets the remaining credits. */
   refill(left: { readonly search?: number | undefined; readonly reports?: number | undefined }): void;
 };
 

@@ -1,7 +1,7 @@
 import { createMemoryLog } from '../line-log.ts';
 import type { StateStore } from './state-store.ts';
 
-/** Keeps the state for as long as the process lives, so that a snapshot can be taken of it. */
+/** Keeps the state in memory, so that snapshots work without a file. */
 export function createMemoryStore(): StateStore {
   const kinds = new Map<string, Map<string, unknown>>();
 

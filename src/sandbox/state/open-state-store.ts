@@ -3,9 +3,11 @@ import { KnownError } from '../../model/known-error.ts';
 import type { StateStore } from './state-store.ts';
 
 /**
- * Opens the file that keeps the state; null where none is named.
+ * Opens the file that keeps the state.
  *
- * @throws KnownError `sandbox_db_unusable` (exit 2): it cannot be used, belongs to another seed, or a referral log is named as well.
+ * @returns null if no file is given.
+ * @throws KnownError `sandbox_db_unusable` (exit 2) if the file cannot be used, belongs to another seed, or
+ *   is combined with a referral log.
  */
 export async function openStateStore(
   { db, referralLog }: { readonly db?: string; readonly referralLog?: string },
@@ -25,7 +27,7 @@ export async function openStateStore(
 }
 
 async function open(path: string): Promise<StateStore> {
-  // Loaded only now: without a database there is no need for SQLite.
+  // Imported only here, because SQLite is not needed without a database.
   const { createSqliteStore } = await import('./sqlite-store.ts');
   try {
     return createSqliteStore(path);

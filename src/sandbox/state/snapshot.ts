@@ -4,10 +4,10 @@ import type { Clock } from '../clock.ts';
 import { LOGS, type RequestLog } from '../request-log.ts';
 import type { StateStore } from './state-store.ts';
 
-/** What `GET /_sandbox/snapshot` returns and `POST /_sandbox/restore` takes. */
+/** The format that `GET /_sandbox/snapshot` returns and `POST /_sandbox/restore` accepts. */
 export const snapshot = z.strictObject({
   format: z.literal(1),
-  /** Ids come from the seed: a snapshot fits only a sandbox of the same one. */
+  /** The seed. Ids are derived from it, so a snapshot fits only a sandbox with the same seed. */
   seed: z.string(),
   account_ids: z.array(z.string()),
   clock: z.strictObject({ aheadMs: z.number(), stoppedAtMs: z.number().nullable() }),
@@ -22,7 +22,7 @@ export const snapshot = z.strictObject({
 
 export type Snapshot = z.output<typeof snapshot>;
 
-/** The parts of a sandbox that a snapshot holds. Faults and the requests with their bodies are not among them. */
+/** The parts of a sandbox that a snapshot contains. Faults and the journal of requests are not included. */
 export type Kept = {
   readonly seed: string;
   readonly accountIds: readonly string[];
@@ -31,7 +31,7 @@ export type Kept = {
   readonly clock: Clock;
 };
 
-/** Everything as it is at this instant. */
+/** Takes a snapshot of the current state. */
 export async function takeSnapshot({
   seed,
   accountIds,
@@ -39,7 +39,8 @@ export async function takeSnapshot({
   requestLog,
   clock,
 }: Kept): Promise<Snapshot> {
-  // Records are shared with what runs, so they are copied before anything is waited for; of the logs, only lines up to now count.
+  // Records are shared with running code, so they are copied before the first await. Log lines that are added
+  // later are left out.
   const records = JSON.parse(JSON.stringify(stateStore.records())) as Snapshot['records'];
   const counts = LOGS.map((name) => requestLog[name].count());
   const state = clock.state();

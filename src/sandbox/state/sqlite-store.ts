@@ -3,7 +3,10 @@ import { Readable } from 'node:stream';
 import type { LineLog } from '../line-log.ts';
 import type { StateStore } from './state-store.ts';
 
-/** Of the tables below. Layout 2 differs by one name; a file of any other layout is refused, never changed. */
+/**
+ * Version of the tables below. Version 2 differs only in the name of one table and is migrated. A file of any
+ * other version is refused and left unchanged.
+ */
 const LAYOUT = 3;
 
 const FROM_LAYOUT_2 = `ALTER TABLE truth RENAME TO log_lines; PRAGMA user_version = ${LAYOUT};`;
@@ -18,14 +21,15 @@ const TABLES = `
   PRAGMA user_version = ${LAYOUT};
 `;
 
-/** Lines of a log that are read at a time. */
+/** Number of log lines to read at a time. */
 const PAGE_LINES = 1_000;
 
 /**
- * Keeps the state in a SQLite file, which one process has to itself. What was committed outlives a process that is killed; a machine that
- * loses its power may lose the last moments, for nothing waits for the disk.
+ * Keeps the state in a SQLite file, which only one process can open. Committed changes survive a kill of the
+ * process. Nothing waits for the disk (`synchronous = OFF`), so a power failure can lose the latest changes
+ * or damage the file.
  *
- * @throws where the file cannot be opened, is in use, or holds something else.
+ * @throws if the file cannot be opened, is in use, or has other content.
  */
 export function createSqliteStore(path: string): StateStore {
   const database = new DatabaseSync(path);
@@ -85,7 +89,7 @@ export function createSqliteStore(path: string): StateStore {
 }
 
 function prepare(database: DatabaseSync): void {
-  // Exclusive: two sandboxes on one file would each believe its own memory.
+  // Exclusive, because two sandboxes on one file would each rely on their own copy in memory.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   if (version === LAYOUT) return;

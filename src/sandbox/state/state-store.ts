@@ -1,24 +1,24 @@
 import type { LineLog } from '../line-log.ts';
 
-/** One record: its kind, its id, its value. */
+/** A record: kind, id and value. */
 export type StateRecord = readonly [kind: string, id: string, value: unknown];
 
-/** Where the state is kept, and the logs with it. */
+/** Keeps the state and the logs. */
 export type StateStore = {
-  /** Whether it outlives the process. */
+  /** Whether the state survives the end of the process. */
   readonly isDurable: boolean;
-  /** Notes a record as JSON; it is there for good after `commit`. */
+  /** Stores a record as JSON. It is durable after `commit`. */
   put(kind: string, id: string, value: unknown): void;
   remove(kind: string, id: string): void;
-  /** Every record of a kind, in the order in which they were first put. */
+  /** All records of a kind, in the order in which they were first stored. */
   all(kind: string): readonly (readonly [id: string, value: unknown])[];
-  /** Every record of every kind, in that order. */
+  /** All records of all kinds, in the same order. */
   records(): readonly StateRecord[];
-  /** Puts these in place of all. The logs stay. */
+  /** Replaces all records. The logs stay. */
   replace(records: readonly StateRecord[]): void;
-  /** A log of requests that is kept with the state. */
+  /** Opens a log that is kept with the state. */
   openLog(name: string): LineLog;
-  /** Ends what was put since the last time, all or nothing. Cheap where there is nothing. */
+  /** Commits all changes since the last commit, all or nothing. Cheap if there are none. */
   commit(): void;
   close(): void;
 };
