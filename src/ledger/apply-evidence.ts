@@ -5,34 +5,44 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { EntryState } from '../model/ledger.ts';
 import { enterAsWriter } from './evidence-writers.ts';
 
-/** What a signed event says about an order. */
+/** What a signed webhook event says about an order. */
 export type OrderEvidence = {
   readonly orderId: string;
   readonly orderPlatform: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** Exact, in `currency`. */
+  /** Exact decimal, in `currency`. */
   readonly amount: string | null;
   readonly currency: string | null;
-  /** Of the raw body: the same evidence counts once. */
+  /** SHA-256 of the raw request body. The same event is stored only once. */
   readonly bodySha256: string;
 };
 
-/** State of the order's entry after it; null when there is no entry, or when the evidence was known. */
+/**
+ * State of the order's entry after the evidence was applied. Null if the order has no entry, or if this
+ * evidence was already stored.
+ */
 export type Applied = { readonly entryId: string; readonly state: EntryState } | null;
 
 const SETTLED = 'an event of the service names the order';
 
-/** The word that `holdCreditedElsewhere` uses for the same thing: there the evidence came before the entry. */
+/**
+ * State reason of an entry that is held because of evidence. `holdCreditedElsewhere` uses the same word when
+ * the evidence came before the entry.
+ */
 const HELD = 'evidence_of_another_poster';
 
-/** Evidence `v` is about the order of entry `e`. An event may name no platform, or write its name in another case. */
+/**
+ * True if evidence `v` concerns the order of entry `e`. An event may omit the platform or write its name in
+ * another case.
+ */
 const isAbout = sql`e.effect = 'referral' and e.order_id = v.order_id
   and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)`;
 
 /**
- * Evidence `v` settles a doubt about `e`: it names the same deal, as far as both name one (an order that went to another deal may have been
- * sent by others), and without a platform only where no other shop has an order of that id.
+ * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same
+ * deal and collaboration, as far as both sides name one: an order credited to another deal may have been sent
+ * by another system. Evidence without a platform counts only if no other entry has the same order id.
  */
 const settles = sql`${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
@@ -41,13 +51,17 @@ const settles = sql`${isAbout}
   and (v.order_platform is not null
     or not exists (select 1 from ledger.entries o where o.order_id = e.order_id and o.entry_id <> e.entry_id))`;
 
-/** Doubts, and those that a person wanted sent again before the evidence came. */
+/** Entries in doubt, and entries that a person approved for resending before the evidence came. */
 const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_attempt is not null))`;
 
 /**
- * T8 by evidence: stores what an event says about an order, then moves the order's entry, in the caller's commit. A doubt is accepted. An
- * order that was not sent yet is held, since others have credited it. Whatever is settled or being sent stays as it is; an answer
- * that gets lost later is settled by `settleByEvidence`.
+ * Transition T8 (docs/ledger.md) by evidence. Stores what an event says about an order, then changes the
+ * order's entry in the caller's transaction:
+ *
+ * - an entry in doubt becomes accepted;
+ * - an entry that was never sent is held, because another system has credited the order;
+ * - an entry that is settled or being sent does not change. If its answer is lost later, `settleByEvidence`
+ *   settles it.
  */
 export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<Applied> {
   const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
@@ -83,8 +97,8 @@ export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidenc
 }
 
 /**
- * The same for many, in their order. Most events are about orders that the ledger does not have (yet): their evidence is stored in one
- * statement, and only the others are looked at one by one.
+ * Applies several pieces of evidence in their order. Most events concern orders that the ledger does not have
+ * yet: one statement stores all of those, and only the others are applied one by one.
  */
 export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEvidence[]): Promise<void> {
   if (all.length === 0) return;
@@ -114,10 +128,10 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
 }
 
 /**
- * T8 by evidence that came before the doubt: an event may overtake the answer of the request that caused it, and that answer may then be
- * lost.
+ * Settles doubts by evidence that was stored before the doubt arose (transition T8). An event can arrive
+ * before the answer of the request that caused it, and that answer can then be lost.
  *
- * @returns how many doubts were settled.
+ * @returns the number of doubts settled.
  */
 export async function settleByEvidence(db: Database): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -4,10 +4,12 @@ import type { ProposeOptions } from './propose.ts';
 import { neverSent } from './states.ts';
 
 /**
- * Makes the entries of an approved plan, exactly those in `desired_entries` (propose.ts): new ones in the order of their versions, and those that
- * were held back before and never sent, which `linked_id` names. From then on the backfill alone posts them.
+ * Creates the entries of an approved plan from `desired_entries` (propose.ts). New entries are created in the
+ * order of their versions. Entries that were held and never sent (`linked_id`) are made ready with the plan's
+ * body. From then on only the backfill posts them.
  *
- * @throws Error where an entry cannot be made: the plan was made in this transaction, so that would be a bug, and nothing of it is kept.
+ * @throws Error if an entry cannot be created. The plan was made in the same transaction, so this would be a
+ * bug; the transaction must be rolled back.
  */
 export async function takeForBackfill(
   trx: Transaction<DB>,
@@ -39,7 +41,7 @@ export async function takeForBackfill(
   if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
 }
 
-/** Holds what a backfill has not posted: it is not posted until it is desired again. */
+/** Holds the entries of a backfill that were never sent. They are not posted until they are desired again. */
 export async function holdForBackfill(trx: Transaction<DB>, backfillId: string): Promise<void> {
   await sql`
     update ledger.entries e
@@ -47,7 +49,10 @@ export async function holdForBackfill(trx: Transaction<DB>, backfillId: string):
     where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
 }
 
-/** Gives what a backfill took back to the runs of its job; what is still being sent stays its own until the answer is there. */
+/**
+ * Returns the entries of a backfill to the normal runs of its job. Entries that are being sent stay with the
+ * backfill until their answer is recorded.
+ */
 export async function giveBack(trx: Transaction<DB>, backfillId: string): Promise<void> {
   await sql`
     update ledger.entries e set backfill_id = null

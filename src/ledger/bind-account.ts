@@ -4,10 +4,10 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
 /**
- * Binds this ledger to the account that the key belongs to, on first use; from then on refuses another account's key:
- * the same order posted to two accounts would be two orders.
+ * Binds this ledger to the account of the key on first use. Later calls refuse the key of any other account,
+ * because the same order posted to two accounts would be credited twice.
  *
- * @throws KnownError `wrong_account` (exit 4).
+ * @throws KnownError `wrong_account` (exit 4) if the ledger belongs to another account.
  */
 export async function bindAccount(db: Database, accountId: string): Promise<void> {
   await sql`insert into ops.account (account_id) values (${accountId}) on conflict do nothing`.execute(db);
@@ -22,7 +22,7 @@ export async function bindAccount(db: Database, accountId: string): Promise<void
   });
 }
 
-/** The account that this ledger is bound to; null before the first run. */
+/** Returns the account that this ledger is bound to, or null before the first run. */
 export async function boundAccount(db: Database): Promise<string | null> {
   const row = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return row?.account_id ?? null;

@@ -9,23 +9,29 @@ import { groupCommit } from './group-commit.ts';
 import { LedgerWentBack } from './record.ts';
 
 export type ClaimerOptions = {
-  /** The process, as its leases name it. Without a lease in force nothing is claimed. */
+  /** Id of this process in `ops.leases`. Nothing is claimed unless one of its leases is in force. */
   readonly owner: string;
   readonly runId: string;
-  /** Account of the key that will send: another account's entries are not claimed. */
+  /** Account of the key that sends. Entries of other accounts are not claimed. */
   readonly accountId: string;
-  /** Only what this backfill has taken is claimed; null: only what none has. */
+  /** If set, only entries of this backfill are claimed. If null, only entries without a backfill. */
   readonly backfillId: string | null;
   readonly ledgerId: string;
-  /** Claims that the database must still have when the first is made here (check-continuity.ts). */
+  /** Claims that the database must still have when the first claim is made (check-continuity.ts). */
   readonly heads: readonly ClaimPlace[];
-  /** Where the database must still be then; null where the server does not tell (machines.ts). */
+  /**
+   * Where the database must still be at that time. Null if the server does not report its location
+   * (machines.ts).
+   */
   readonly place: string | null;
-  /** Takes note of each claim before it is handed out. */
+  /** Records each claim before the claimer returns it. */
   readonly journal: Pick<Journal, 'claimed'>;
 };
 
-/** Claims one entry: null when it is not to be sent now (someone else has it, it is settled, it backs off, our lease is over). */
+/**
+ * Claims one entry. Resolves to null if the entry cannot be sent now: another process has claimed it, it is
+ * settled, it is backing off, or this process has no lease in force.
+ */
 export type ClaimEntry = (entryId: string) => Promise<ClaimedEntry | null>;
 
 type ClaimRow = {
@@ -41,15 +47,15 @@ type ClaimRow = {
 };
 
 /**
- * T2, ready → sending: concurrent claims share one statement. When the returned promise resolves to an entry, the attempt is
- * durable (`synchronous_commit = on`) and in the journal, and only then may a byte of the request be written.
- * A commit whose outcome is unknown is read back on a fresh connection by its claim id; when that fails too, the claim throws
- * and nothing is sent.
+ * Creates a function that claims entries: transition T2, ready → sending. Concurrent claims share one
+ * statement. When the promise resolves to an entry, the attempt is durable (`synchronous_commit = on`) and in
+ * the journal. Only then may a byte of the request be written. If the outcome of a commit is unknown, the
+ * claim is read back by its claim id; if that fails too, the claim throws and nothing is sent.
  *
- * Each claim names the one before it. A database that does not have that one has lost commits since (a failover, a restore while this
- * process runs): then nothing is claimed.
+ * Each claim names the claim before it. A database without that previous claim has lost commits, for example
+ * after a failover or a restore while this process runs. Then nothing is claimed.
  *
- * @throws LedgerWentBack then.
+ * @throws LedgerWentBack if the database has lost commits.
  */
 export function createClaimer(db: Database, options: ClaimerOptions): ClaimEntry {
   let heads = options.heads;
@@ -145,16 +151,20 @@ function toClaimed(row: ClaimRow, { ledgerId, accountId, claimId }: Group): Clai
     amount,
     currency,
   };
-  // The one place that makes a ClaimedEntry: the brand exists in the types only.
+  // The only place that creates a ClaimedEntry. Its brand exists in the types only.
   return { entryId, attempt, effect, body, claim } as ClaimedEntry;
 }
 
-/** Digits of the ledger's id that tell two ledgers apart to a person (continuity/identity.ts shows the same ones). */
+/**
+ * Number of digits of the ledger's id that messages and `order_notes` show. Must match `shortLedgerId` in
+ * continuity/identity.ts.
+ */
 const SHORT_ID = 8;
 
 /**
- * The bytes of the request of an attempt: the body of its entry and, where the operation has a member for it, the reference of the attempt
- * (`influencer-sync <ledger>.e<entry>.a<attempt>`), so that an order found at the service, or in an event, leads back to what posted it.
+ * SQL for the request body of an attempt. This is the body of the entry and, if the operation has a member
+ * for it, a reference to the attempt (`influencer-sync <ledger>.e<entry>.a<attempt>`). The reference shows
+ * which attempt created an order that is found at the service or in an event.
  *
  * @param row alias of a row with `effect, body, entry_id, attempt`.
  */

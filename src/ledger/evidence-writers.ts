@@ -8,20 +8,25 @@ import { KnownError } from '../model/known-error.ts';
 const LOCK_TIMED_OUT = '55P03';
 
 /**
- * An empty table that is locked instead of `ledger.evidence`, where the role of runs may only insert. The lock belongs to the transaction and
- * not to the session, so it works behind a pooler. Only a role that may write to schema `ledger` can take it.
+ * This table is always empty. It is locked instead of `ledger.evidence`, because the role of runs may only
+ * insert there. The lock belongs to the transaction and not to the session, so it works behind a connection
+ * pooler. Only a role that may write to schema `ledger` can take it.
  */
 const LOCK = sql`ledger.evidence_lock`;
 
-/** To be called before a transaction looks which orders its evidence is about. Any number write at a time. */
+/**
+ * Registers a transaction as a writer of evidence. Call it before the transaction looks up which orders its
+ * evidence concerns. Writers do not block each other.
+ */
 export async function enterAsWriter(trx: Transaction<DB>): Promise<void> {
   await sql`lock table ${LOCK} in row exclusive mode`.execute(trx);
 }
 
 /**
- * Returns when every transaction that was writing evidence has ended. Whoever writes after that sees what was committed before it.
+ * Waits until every transaction that was writing evidence has ended. A writer that starts later sees
+ * everything that was committed before it.
  *
- * @throws KnownError `evidence_busy` (exit 1) when that takes longer than `waitMs`.
+ * @throws KnownError `evidence_busy` (exit 1) if this takes longer than `waitMs`.
  */
 export async function awaitWriters(db: Database, waitMs: number): Promise<void> {
   try {
@@ -42,7 +47,7 @@ export async function awaitWriters(db: Database, waitMs: number): Promise<void> 
   }
 }
 
-/** Who writes, where the wait was long enough to find out. */
+/** Describes the sessions that hold the lock, if the wait was long enough to find them. */
 function holdersOf(cause: unknown): string {
   return cause instanceof Error && 'lockHolders' in cause ? ` (${String(cause.lockHolders)})` : '';
 }

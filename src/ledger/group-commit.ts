@@ -1,8 +1,9 @@
 /**
- * Lets concurrent callers share one statement and one commit, so that durability costs each only a small share.
- * While a commit is under way the next group gathers.
+ * Lets concurrent callers share one statement and one commit, which divides the cost of durability among
+ * them. While one commit runs, the next group gathers.
  *
- * @param commit does the whole group; must answer as many results, in the order of the items. When it throws, the whole group fails.
+ * @param commit processes the whole group. It must return one result for each item, in the order of the
+ * items. If it throws, every caller of the group gets the error.
  */
 export function groupCommit<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,

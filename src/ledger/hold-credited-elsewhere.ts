@@ -7,24 +7,30 @@ import { awaitWriters } from './evidence-writers.ts';
 
 export type HoldCreditedElsewhereOptions = {
   readonly job: string;
-  /** Account of the service that the database is bound to. */
+  /** The account that the database is bound to. */
   readonly accountId: string;
-  /** How long evidence that is being written is waited for. */
+  /** How long to wait for transactions that are writing evidence, in milliseconds. */
   readonly waitMs?: number;
 };
 
-/** Events are stored in milliseconds, a seed of a million orders in seconds; a writer that takes longer hangs. */
+/**
+ * Storing an event takes milliseconds and a seed of a million orders takes seconds. A writer that takes
+ * longer hangs.
+ */
 const WAIT_MS = 30_000;
 
 /**
- * T9 for evidence that came before the entry: what others have credited must not be sent from here as well; a person decides. To be called
- * before entries are posted and after they were committed, in a transaction of its own: evidence that comes later finds the entry and holds it
- * (`applyEvidences`), and evidence that is being written, which may have looked for the entry too early, is waited for. No snapshot of the
- * transaction that makes the entries could know it.
+ * Transition T9: holds entries that are ready but that another system has already credited. A person decides
+ * what happens to them.
  *
- * A plan is one transaction and sends nothing: there it waits for no other.
+ * Call it after the entries were committed and before they are posted, in a transaction of its own. No
+ * snapshot of the transaction that creates the entries could see all evidence: evidence that is committed
+ * later finds the entry and holds it (`applyEvidences`), and evidence that is being written now may have
+ * looked for the entry too early, so this function waits for it.
  *
- * @returns how many entries it held.
+ * A plan runs in one transaction and sends nothing. In that case the function does not wait.
+ *
+ * @returns the number of entries held.
  * @throws KnownError `evidence_busy` (exit 1).
  */
 export async function holdCreditedElsewhere(
@@ -35,7 +41,7 @@ export async function holdCreditedElsewhere(
   if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
-    // What this ledger sent before it lost the claim comes first: such an order is a doubt, not credited by others.
+    // Apply claims that this ledger lost first: such an order is in doubt, not credited by another system.
     await applyLostClaims(trx);
     const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
     if (any.length === 0) return 0;
@@ -61,5 +67,5 @@ export async function holdCreditedElsewhere(
   });
 }
 
-/** Entry `e` waits to be sent, and no request for it can have been processed. */
+/** True if entry `e` is ready and no request for it can have been processed. */
 const isUnsent = sql`e.state = 'ready' and e.attempt = e.not_sent and e.doubtful_attempt is null`;

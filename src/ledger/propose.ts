@@ -4,17 +4,17 @@ import type { Effect } from '../model/ledger.ts';
 import { neverSent } from './states.ts';
 
 /*
- * What should be sent reaches the ledger by a temporary table, `desired_entries`, that the deciding code fills: a row for each effect that it
- * has decided about anew. `propose` makes the ledger agree with it, as far as that is safe:
+ * The deciding code passes what should be sent in a temporary table, `desired_entries`: one row for each effect that it
+ * has decided again. `propose` then changes the ledger to match, as far as that is safe:
  *
- *   no entry yet                        → an entry that is ready
- *   not sent yet, other body            → the newer body takes the place of the older
- *   refused, other body                 → ready again: what was refused was not processed
- *   not sent yet, no longer desired     → held: it may be desired again
- *   sent, or perhaps sent               → stays; where it differs from what was sent, an adjustment is noted
+ *   no entry yet                        → creates an entry that is ready
+ *   not sent yet, other body            → replaces the body
+ *   rejected, other body                → ready again, because the service did not process what it rejected
+ *   not sent yet, no longer desired     → held; it may be desired again
+ *   sent, or perhaps sent               → unchanged; records an adjustment if it differs from what was sent
  *
- * In one transaction with the decisions: `createDesiredEntries`, fill, `analyze`, `propose`, then read `compared_entries` where a decision
- * depends on what the ledger knew.
+ * Call these in one transaction with the decisions: `createDesiredEntries`, fill the table, `analyze`, `propose`. Then
+ * read `compared_entries` if a decision depends on the earlier state of the ledger.
  */
 
 export type ProposeOptions = {
@@ -50,15 +50,18 @@ const COLUMNS = sql`
   -- What an adjustment is called where it was sent and is no longer desired, and why; and where only the amount is less.
   undesired_as text, undesired_because text, lowered_as text`;
 
-/** Makes `desired_entries`, empty, and forgets what an earlier proposal of this transaction compared. */
+/**
+ * Creates an empty `desired_entries` and drops `compared_entries` of an earlier proposal in this transaction.
+ */
 export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> {
   await sql`drop table if exists pg_temp.desired_entries, pg_temp.compared_entries`.execute(trx);
   await sql`create temporary table desired_entries (${COLUMNS}) on commit drop`.execute(trx);
 }
 
 /**
- * Makes the ledger agree with `desired_entries`. Leaves `compared_entries`: those of them that have an entry which says otherwise, or whose state
- * matters, with `entry_id`, `is_own` (of this job and source), `is_same_job` and `is_withdrawn`.
+ * Changes the ledger to match `desired_entries`. Also fills `compared_entries` with those desired entries
+ * whose ledger entry differs or whose state matters, with `entry_id`, `is_own` (same job and source),
+ * `is_same_job` and `is_withdrawn`.
  */
 export async function propose(trx: Transaction<DB>, options: ProposeOptions): Promise<Proposed> {
   const created = await createEntries(trx, options);
@@ -69,7 +72,10 @@ export async function propose(trx: Transaction<DB>, options: ProposeOptions): Pr
   return { created, replaced, withdrawn, adjustments };
 }
 
-/** In the order of their versions. What two sources desire at once belongs to the first. */
+/**
+ * Creates entries in the order of their versions. If two sources desire the same effect, the first one gets
+ * the entry.
+ */
 async function createEntries(
   trx: Transaction<DB>,
   { effect, job, runId, accountId }: ProposeOptions,
@@ -104,7 +110,10 @@ async function compare(trx: Transaction<DB>, { effect, job, accountId }: Propose
   await sql`analyze compared_entries`.execute(trx);
 }
 
-/** Never sent, or refused: the newer body takes its place. One that was withdrawn is desired again. */
+/**
+ * Replaces the body of entries that were never sent or were refused. Entries that had been withdrawn become
+ * ready again.
+ */
 async function replaceUnsent(trx: Transaction<DB>, { job, runId }: ProposeOptions): Promise<number> {
   const { numAffectedRows } = await sql`
     update ledger.entries e
@@ -136,8 +145,9 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
 }
 
 /**
- * Notes what differs from what was, or may have been, sent: nothing is sent, because the service has no operation to correct it. Each note
- * says how it stands now; the last one of an entry holds, and nothing is noted that it says already.
+ * Records how an order now differs from what was sent, or may have been sent. Nothing is sent, because the
+ * service has no operation to correct an order. Each adjustment states the current difference and replaces
+ * the one before it. An adjustment that would repeat the previous one is not stored.
  */
 async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,23 +1,27 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-/** Ids are small and claims decide anyway, so a page may be large; it bounds memory when the backlog is millions. */
+/**
+ * A page may be large: ids are small, and a stale id does no harm because claiming decides. The limit bounds
+ * memory when the backlog has millions of entries.
+ */
 const PAGE_SIZE = 2_000;
 
 /** The largest bigint. */
 const LAST_ID = '9223372036854775807';
 
-/** Whose entries: those of a job's runs, or those that one backfill of the job has taken. */
+/** Selects entries: those of a job's normal runs (`backfillId` null), or those of one backfill of the job. */
 export type Backlog = { readonly job: string; readonly backfillId: string | null };
 
-/** Ids of entries from the first to the last, both included. */
+/** A range of entry ids; both ends are included. */
 export type EntryRange = { readonly from: string; readonly to: string };
 
 /**
- * Ids of entries that may be claimed now, oldest first, each once. A listing only: claiming decides.
+ * Yields the ids of entries that can be claimed now, oldest first, each once. This only lists them: the claim
+ * decides.
  *
- * @param limit entries at most; null for all.
- * @param range left out for all.
+ * @param options.limit maximum number of entries; null for all.
+ * @param options.range restricts the ids; all entries if omitted.
  */
 export async function* readyEntries(
   db: Database,
@@ -41,9 +45,9 @@ export async function* readyEntries(
 }
 
 /**
- * What may be claimed now, cut into ranges of at most `size` entries.
+ * Divides the entries that can be claimed now into ranges of at most `size` entries.
  *
- * @param limit entries at most in all of them; null for all.
+ * @param options.limit maximum number of entries in all ranges together; null for all.
  */
 export async function readyRanges(
   db: Database,
@@ -60,7 +64,7 @@ export async function readyRanges(
   return rows.map(({ from, to, entries }) => ({ from, to, entries: Number(entries) }));
 }
 
-/** How many entries of a job are claimed by a process that has not said yet what came of it. */
+/** Counts the entries of a job that a process has claimed and not yet recorded an answer for. */
 export async function countSending(db: Database, job: string): Promise<number> {
   const { rows } = await sql<{ sending: string }>`
     select count(*) as sending from ledger.entries where not is_settled and state = 'sending' and job = ${job}`.execute(
@@ -69,7 +73,10 @@ export async function countSending(db: Database, job: string): Promise<number> {
   return Number(rows[0]?.sending ?? 0);
 }
 
-/** How many entries may be claimed now, and how long until the next of those that rest may be, in milliseconds; null when none rests. */
+/**
+ * Counts the entries that can be claimed now. `nextInMs` is the time until the next entry that is backing off
+ * becomes ready, in milliseconds; null if there is none.
+ */
 export async function countReady(
   db: Database,
   backlog: Backlog,
@@ -85,7 +92,7 @@ export async function countReady(
   };
 }
 
-/** By the index of unsettled entries, which knows no `is not distinct from`. */
+/** Written for the partial index of unsettled entries, which `is not distinct from` cannot use. */
 function isReady({ job, backfillId }: Backlog): RawBuilder<boolean> {
   const mine = backfillId === null ? sql`backfill_id is null` : sql`backfill_id = ${backfillId}::bigint`;
   return sql<boolean>`not is_settled and state = 'ready' and job = ${job} and ${mine}`;

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
 /**
- * T7, sending → in_doubt, never → ready: an owner without a lease in force (database clock) may have written the request and died
- * before it could say what came of it.
+ * Transition T7, sending → in_doubt, never → ready. An owner without a lease in force (by the database clock)
+ * may have written the request and died before it recorded the answer.
  *
- * @returns how many entries came into doubt.
+ * @returns the number of entries that became doubts.
  */
 export async function reapLost(db: Database): Promise<number> {
   const result = await sql<{ reaped: string }>`

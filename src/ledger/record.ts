@@ -3,21 +3,24 @@ import type { Database } from '../db/connect.ts';
 import type { Claim, EntryState, Outcome } from '../model/ledger.ts';
 import { groupCommit } from './group-commit.ts';
 
-/** What came of one attempt, ready to be stored or spooled. */
+/** The outcome of one attempt, ready to be stored or spooled. */
 export type Answer = {
   readonly entryId: string;
   readonly attempt: number;
   readonly outcome: Outcome;
-  /** How long the entry rests before its next claim, in milliseconds; only for not_written and throttled. */
+  /**
+   * How long the entry waits before its next claim, in milliseconds. Used only for `not_written` and
+   * `throttled`.
+   */
   readonly backoffMs: number;
-  /** The claim it belongs to, and no other. Only spools of versions before 0.2 lack it. */
+  /** The claim that this answer belongs to. Only spools written before version 0.2 lack it. */
   readonly claim?: Claim;
 };
 
-/** The database does not have the claim that an answer belongs to: it lost commits since. */
+/** Result for an answer whose claim is not in the database, because the database has lost commits. */
 export const LOST = 'lost';
 
-/** Thrown where a process finds that the database no longer has a claim that it had acknowledged. */
+/** Thrown when the database no longer has a claim whose commit it had acknowledged. */
 export class LedgerWentBack extends Error {
   constructor() {
     super('the database lacks claims that were committed to it: it was restored, replaced, or failed over');
@@ -25,13 +28,17 @@ export class LedgerWentBack extends Error {
   }
 }
 
-/** Records one answer. Resolves to the entry's state after it, or null when fencing kept the answer from changing the entry. */
+/**
+ * Records one answer. Resolves to the entry's new state, or to null if fencing kept the answer from changing
+ * the entry.
+ */
 export type RecordAnswer = (answer: Answer) => Promise<EntryState | null>;
 
 /**
- * T3 to T6: concurrent answers share one statement. The answer is durable when the promise resolves.
+ * Creates a function that records answers: transitions T3 to T6. Concurrent answers share one statement. An
+ * answer is durable when its promise resolves.
  *
- * @throws LedgerWentBack where the claim is not in the database any more; the answer is then to be spooled.
+ * @throws LedgerWentBack if the database no longer has the claim. The caller must then spool the answer.
  */
 export function createRecorder(db: Database): RecordAnswer {
   const record = groupCommit((answers: readonly Answer[]) => recordAnswers(db, answers, 'direct'));
@@ -43,11 +50,13 @@ export function createRecorder(db: Database): RecordAnswer {
 }
 
 /**
- * Stores answers and moves their entries, fenced by claim and attempt: an answer to an older attempt, or to a settled entry, is stored but
- * changes nothing. Storing the same answer twice (a spool replayed after a commit of unknown outcome) is harmless. An answer whose claim
- * is not here is not stored: where it stands another claim may stand, of another order.
+ * Stores answers and changes their entries, fenced by claim and attempt. An answer to an older attempt or to
+ * a settled entry is stored but changes nothing. Storing the same answer twice is harmless; this happens when
+ * a spool is replayed after a commit with an unknown outcome. An answer whose claim is not in the database is
+ * not stored, because its entry id and attempt may now belong to a claim of another order.
  *
- * @returns each entry's state after it, in the order of the answers; null where fencing kept it from changing; `lost` where the claim is not here.
+ * @returns the new state of each entry, in the order of the answers; null if fencing kept the answer from
+ * changing it; `lost` if the claim is not in the database.
  */
 export async function recordAnswers(
   db: Database,

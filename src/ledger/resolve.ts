@@ -5,21 +5,30 @@ import type { EntryState } from '../model/ledger.ts';
 
 export type Resolution = {
   readonly entryId: string;
-  /** Why, in the words of who decides. Not blank. */
+  /** The person's reason, in their own words. Not blank. */
   readonly reason: string;
   /** Login name of the person, or the declared capability. */
   readonly decidedBy: string;
-  /** The entry as the person saw it: one that has changed since is left alone. Left out where nobody was shown anything. */
+  /**
+   * The entry as it was shown to the person. If the entry has changed since, the decision does nothing.
+   * Omitted if no entry was shown.
+   */
   readonly shown?: ShownEntry | undefined;
 };
 
-/** What a decision is about: together they name one situation of an entry, which never comes back once it is over. */
+/**
+ * State and attempt together identify one situation of an entry. Once that situation is over, it never
+ * recurs.
+ */
 export type ShownEntry = { readonly state: EntryState; readonly attempt: number };
 
-/** Whether the decision changed the entry, and the state it is in now. `state` is null when there is no such entry. */
+/** Whether the decision changed the entry, and its state now. `state` is null if the entry does not exist. */
 export type Resolved = { readonly done: boolean; readonly state: EntryState | null };
 
-/** T8, in_doubt → accepted: a person knows that it was processed. Names what was credited where it is known. */
+/**
+ * Transition T8, in_doubt → accepted: a person knows that the service processed the request. Also stores the
+ * deal and the collaboration, if known.
+ */
 export function acceptDoubt(
   db: Database,
   resolution: Resolution & { readonly dealId: string | null; readonly collabId: string | null },
@@ -33,7 +42,7 @@ export function acceptDoubt(
   });
 }
 
-/** T8, in_doubt → written_off: it stays unknown, and is not sent again. */
+/** Transition T8, in_doubt → written_off: the outcome stays unknown, and the entry is not sent again. */
 export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Resolved> {
   return decide(db, resolution, {
     decision: 'write_off',
@@ -42,7 +51,10 @@ export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Res
   });
 }
 
-/** T8, in_doubt or rejected → ready, once: the next run sends it again. If it had been processed, it is credited twice. */
+/**
+ * Transition T8, in_doubt or rejected → ready, once. The next run sends the entry again. If the service had
+ * processed the first request, the order is credited twice.
+ */
 export function approveResend(db: Database, resolution: Resolution): Promise<Resolved> {
   return decide(db, resolution, {
     decision: 'resend',
@@ -52,9 +64,10 @@ export function approveResend(db: Database, resolution: Resolution): Promise<Res
 }
 
 /**
- * A person has dealt with a double credit outside. The entry stays as it is.
+ * Records that a person has dealt with a double credit at the service. The entry does not change.
  *
- * @param resolution.credits how many the person saw, where they were shown any: with another one since, nothing is acknowledged.
+ * @param resolution.credits number of credits that the person was shown, if any. If it has changed since,
+ * nothing is recorded.
  */
 export async function acknowledgeDoubleCredit(
   db: Database,
@@ -91,7 +104,10 @@ type Change = {
   readonly set: ReturnType<typeof sql>;
 };
 
-/** The decision row is written first, in the same commit, and only when the entry is in a state that it can change. */
+/**
+ * Changes an entry by a decision. The decision row is written in the same transaction, and only if the entry
+ * is in a state that the decision may change.
+ */
 async function decide(db: Database, resolution: Resolution, change: Change): Promise<Resolved> {
   return inTransaction(db, async (trx) => {
     const entry = await trx
@@ -123,9 +139,10 @@ async function decide(db: Database, resolution: Resolution, change: Change): Pro
 }
 
 /**
- * T8 by declared capability (`api.duplicate_orders: ignored`): doubts that have rested are sent again, each with a decision row.
+ * Transition T8 by declared capability (`api.duplicate_orders: ignored`): sends doubts again that are older
+ * than the quiet period, each with a decision row.
  *
- * @returns how many.
+ * @returns the number of entries that became ready.
  */
 export async function resendRestedDoubts(
   db: Database,
@@ -140,10 +157,10 @@ export async function resendRestedDoubts(
 }
 
 /**
- * A 401 or 403 refused the key, not the order: once the service knows the key again (the caller has just said hello), such entries
- * are sent again, each with a decision row.
+ * Sends entries again that the service rejected with 401 or 403, each with a decision row. Such an answer
+ * refused the key, not the order. Call it only after the service has accepted the key again.
  *
- * @returns how many.
+ * @returns the number of entries that became ready.
  */
 export async function resendUnauthorised(db: Database, options: { job: string }): Promise<number> {
   return requeue(db, {

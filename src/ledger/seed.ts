@@ -8,12 +8,12 @@ import { enterAsWriter } from './evidence-writers.ts';
 import { neverSent } from './states.ts';
 
 export type Seed = {
-  /** Without its folder. */
+  /** File name without its folder. */
   readonly fileName: string;
   readonly fileSha256: string;
-  /** Why, in the words of who decides. */
+  /** The person's reason, in their own words. */
   readonly reason: string;
-  /** Login name. */
+  /** Login name of the person. */
   readonly seededBy: string;
   readonly rows: readonly SeedRow[];
 };
@@ -32,15 +32,16 @@ export type ListedSeed = {
 const BATCH_ROWS = 5_000;
 const SHOWN = 3;
 
-/** Entry `e` is about an order that seed `v` names. */
+/** True if entry `e` belongs to an order that seed `v` names. */
 const isNamed = sql`e.effect = 'referral' and e.order_id = v.order_id and lower(e.order_platform) = lower(v.order_platform)`;
 
 /**
- * Takes note of orders that were credited elsewhere before, in one commit: they are never posted. What waits to be posted is held back; what
- * may have been processed is left as it is, and told. The decisions about its orders are to be made again in the same commit
+ * Records orders that were credited elsewhere, in one transaction, so that they are never posted. Entries
+ * that wait to be posted are held. Entries that may have been processed do not change and are returned as
+ * `untouched`. The caller must repeat the decisions about these orders in the same transaction
  * (attribute/decide-again.ts).
  *
- * @returns null when a file with the same content counts already.
+ * @returns null if a file with the same content has already been seeded and not undone.
  */
 export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
   const { fileName, fileSha256, reason, seededBy, rows } = seed;
@@ -82,8 +83,8 @@ export type Undone =
   | { readonly kind: 'undone_before' };
 
 /**
- * Takes a seed back: what it held may be posted again, unless something else speaks against it, as soon as its orders are decided about again
- * (attribute/decide-again.ts), in the same commit.
+ * Undoes a seed. The entries that it held may be posted again, unless another reason forbids it, once their
+ * orders are decided again. The caller does that in the same transaction (attribute/decide-again.ts).
  */
 export function undoSeed(
   db: Database,
@@ -106,7 +107,7 @@ export function undoSeed(
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if (Number(isNew) === 0) return { kind: 'undone_before' };
-    // As if its order had been withdrawn: a person who wants it credited has it sent.
+    // Mark the entry as withdrawn. If its order is still attributed, deciding again makes it ready.
     await sql`
       update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
       from ledger.evidence v
@@ -119,7 +120,7 @@ export function undoSeed(
   });
 }
 
-/** Seeds, newest first. */
+/** Lists all seeds, newest first. */
 export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
   const { rows } = await sql<Omit<ListedSeed, 'orders'> & { orders: string }>`
     select s.seed_id as "seedId", s.file_name as "fileName", s.orders, s.reason, s.seeded_by as "seededBy", s.seeded_at as "seededAt",
@@ -128,7 +129,10 @@ export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** The same order in another seed is evidence of its own, so the digest is over the seed's number too. */
+/**
+ * Stores the rows of a seed as evidence. The digest includes the seed's number, because the same order in
+ * another seed is separate evidence.
+ */
 async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly SeedRow[]): Promise<void> {
   await sql`
     insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, reason, body_sha256)

@@ -17,22 +17,22 @@ import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
 import type { Answer } from './record.ts';
 import { LOST, recordAnswers } from './record.ts';
 
-/** Answers of the service that the database could not take when they came. */
+/** Keeps answers of the service while the database is unreachable. */
 export type Spool = {
-  /** Durable when it returns: written and fsynced. */
+  /** Writes the answer and fsyncs it. The answer is durable when the call returns. */
   append(answer: Answer): void;
 };
 
 const ENDING = '.ndjson';
 
-/** Folder within the spool for lines that cannot be read. */
+/** Subfolder of the spool for lines that cannot be read. */
 const ASIDE = 'unreadable';
 
 /**
- * Opens this process's spool: one file, made on the first append.
+ * Opens the spool of this process: one file, created by the first append.
  *
- * @param folder absolute; made when it is missing.
- * @param owner names the file, so that a later process can tell whether its writer still lives.
+ * @param folder absolute path; created if it does not exist.
+ * @param owner names the file, so that a later process can tell whether the writer is still alive.
  */
 export function openSpool(folder: string, owner: string): Spool {
   return {
@@ -45,7 +45,7 @@ export function openSpool(folder: string, owner: string): Spool {
       } finally {
         closeSync(file);
       }
-      // The file's name must outlive a power cut too.
+      // Sync the folder too: the file's name must also survive a power cut.
       const parent = openSync(folder, 'r');
       try {
         fsyncSync(parent);
@@ -57,21 +57,30 @@ export function openSpool(folder: string, owner: string): Spool {
 }
 
 export type Replayed = {
-  /** Answers that were recorded. */
+  /** Number of answers recorded, including `lost`. */
   readonly answers: number;
-  /** Of them, answers to claims that this database lost: they are kept as such (continuity/lost-claims.ts). */
+  /**
+   * Answers to claims that this database has lost. They are stored as lost claims
+   * (continuity/lost-claims.ts).
+   */
   readonly lost: number;
-  /** Lines that cannot be used: damaged, or of a claim that cannot be told. They are set aside, and the doubts that they would have settled stay. */
+  /**
+   * Lines that cannot be used, because they are damaged or their claim cannot be identified. They are set
+   * aside, and the doubts that they would have settled remain.
+   */
   readonly unreadable: number;
 };
 
 /**
- * Records what was spooled: by this process, and by processes whose leases are over. Must run before reaping, so that an answer that
- * is known does not become a doubt. A line that cannot be read is set aside (`spool/unreadable/`) and the rest goes on.
+ * Records the spooled answers of this process and of processes whose leases have expired. Run it before
+ * reaping, so that an entry with a known answer does not become a doubt. A line that cannot be read is set
+ * aside (`spool/unreadable/`) and the other lines are still processed.
  *
- * @param options.isContinuous false where it is not known whether the database lost claims: then answers to claims that it does not have stay in
- * the spool. To take note of some of what it lost would hide the rest from `checkContinuity`.
- * @returns how many there were. Recording one twice is harmless; a line cut by a crash had not been acknowledged.
+ * @param options.isContinuous false if the caller does not know whether the database has lost claims. Answers
+ * to claims that the database lacks then stay in the spool: storing only some of the lost claims would hide
+ * the others from `checkContinuity`.
+ * @returns the numbers of answers and lines. Recording an answer twice is harmless. A line that a crash cut
+ * short had not been acknowledged.
  */
 export async function replaySpool(
   db: Database,
@@ -86,11 +95,11 @@ export async function replaySpool(
     if (writer !== owner && (await isAlive(db, writer))) continue;
     const path = join(folder, name);
     const { answers, unreadable } = readAnswers(path);
-    // A data folder may serve two accounts, each with a ledger of its own.
+    // Skip files of another account: a data folder may serve two accounts, each with its own ledger.
     if (answers.some(({ answer }) => answer.claim !== undefined && answer.claim.accountId !== accountId))
       continue;
     let isKept = false;
-    // One after the other: the same answer may stand in it twice.
+    // Record one answer at a time: the same answer may occur twice in a file.
     for (const { answer, line } of answers) {
       if (answer.claim === undefined && !(await isOf(db, answer, writer))) {
         unreadable.push(line);
@@ -107,7 +116,7 @@ export async function replaySpool(
       const disposition = dispositionOf(outcome);
       replayed.lost += await storeLostClaims(db, [{ claim, disposition, outcome, claimedAt: null }]);
     }
-    // It is replayed as a whole once more: to record an answer twice is harmless.
+    // Keep the whole file for the next replay. Recording an answer twice is harmless.
     if (isKept) continue;
     if (unreadable.length > 0) setAside(folder, { name, lines: unreadable });
     replayed.unreadable += unreadable.length;
@@ -116,7 +125,7 @@ export async function replaySpool(
   return replayed;
 }
 
-/** How many lines were set aside and are still there. */
+/** Counts the lines that were set aside and have not been removed. */
 export function countUnreadable(folder: string): number {
   const aside = join(folder, ASIDE);
   return spoolFiles(aside).reduce(
@@ -125,7 +134,10 @@ export function countUnreadable(folder: string): number {
   );
 }
 
-/** An answer that does not name its claim: it counts for the process that wrote it, and for no other that may have taken its place. */
+/**
+ * True if an answer that does not name its claim belongs to the process that wrote it, and not to another
+ * process that has since claimed the entry.
+ */
 async function isOf(db: Database, { entryId, attempt }: Answer, writer: string): Promise<boolean> {
   const { rows } = await sql`
     select from ledger.attempts a where a.entry_id = ${entryId}::bigint and a.attempt = ${attempt} and a.owner::text = ${writer}`.execute(
@@ -151,7 +163,7 @@ type SpoolFile = {
 };
 
 function readAnswers(path: string): SpoolFile {
-  // What follows the last line break was cut by a crash, and its answer not acknowledged.
+  // A crash cut off the text after the last line break, and its answer was not acknowledged.
   const whole = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   const file: SpoolFile = { answers: [], unreadable: [] };
   for (const line of whole) {
@@ -164,7 +176,7 @@ function readAnswers(path: string): SpoolFile {
 
 const OUTCOMES: readonly unknown[] = ['accepted', 'rejected', 'not_written', 'throttled', 'in_doubt'];
 
-/** A file that a disk or a person damaged may hold anything. */
+/** Parses and checks a line. A damaged or edited file may contain anything. */
 function parseAnswer(line: string): Answer | null {
   try {
     const answer = JSON.parse(line) as Answer;

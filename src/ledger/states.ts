@@ -1,27 +1,30 @@
 import { sql } from 'kysely';
 import type { AnswerKind, EntryState } from '../model/ledger.ts';
 
-/** What decides about an entry: the columns of `ledger.entries` that its state machine reads and writes. */
+/** The columns of `ledger.entries` that its state machine reads and writes. */
 export type EntryFacts = {
   readonly state: EntryState;
-  /** Claims so far. */
+  /** Number of claims so far. */
   readonly attempt: number;
-  /** First attempt that may have been processed without an answer that settles it. */
+  /** The first attempt that may have been processed and that no answer has settled. */
   readonly doubtfulAttempt: number | null;
-  /** Attempts proven not processed. */
+  /** Number of attempts that are proven not to have been processed. */
   readonly notSent: number;
   readonly resendsApproved: number;
 };
 
-/** What can happen to an entry, as its append-only tables tell it. */
+/** What can happen to an entry, as recorded in the append-only tables. */
 export type LedgerEvent =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'answered'; readonly attempt: number; readonly answer: AnswerKind }
-  /** It is not to be sent: no longer desired, credited elsewhere, or its backfill was cancelled. */
+  /**
+   * The entry must not be sent: it is no longer desired, was credited elsewhere, or its backfill was
+   * cancelled.
+   */
   | { readonly kind: 'held' }
-  /** What was held is to be sent after all. */
+  /** An entry that was held is to be sent after all. */
   | { readonly kind: 'released' }
-  /** Another request takes the place of one that was not processed (propose.ts). */
+  /** Another request replaces one that was not processed (propose.ts). */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'decided'; readonly decision: 'accept' | 'write_off' | 'resend' }
   /** A signed event of the service names the order. */
@@ -36,10 +39,11 @@ export const newEntry: EntryFacts = {
 };
 
 /**
- * The state machine of one entry: T2 to T8 of the table in docs/ledger.md. The SQL of propose.ts, claim.ts, record.ts, reap.ts,
- * resolve.ts and apply-evidence.ts does the same set-based; a test holds the two against each other, and the model checks this one exhaustively.
+ * The state machine of one entry: transitions T2 to T9 of the table in docs/ledger.md. The SQL in propose.ts,
+ * claim.ts, record.ts, reap.ts, resolve.ts and apply-evidence.ts implements the same rules for sets of
+ * entries. A test compares the two, and a model checks this function exhaustively.
  *
- * @returns the entry after the event, or null when fencing keeps the event from changing it.
+ * @returns the entry after the event, or null if fencing keeps the event from changing it.
  */
 export function applyEvent(entry: EntryFacts, event: LedgerEvent): EntryFacts | null {
   switch (event.kind) {
@@ -60,14 +64,14 @@ export function applyEvent(entry: EntryFacts, event: LedgerEvent): EntryFacts | 
   }
 }
 
-/** The state that a history leads to. Events that fencing refused leave no trace in it. */
+/** Computes the state after a sequence of events. Events that fencing refuses have no effect. */
 export function foldEvents(events: Iterable<LedgerEvent>): EntryFacts {
   let entry = newEntry;
   for (const event of events) entry = applyEvent(entry, event) ?? entry;
   return entry;
 }
 
-/** Nothing that was sent for it can have been processed. */
+/** True if no request for the entry can have been processed. */
 function isUnsent({ state, attempt, notSent, doubtfulAttempt }: EntryFacts): boolean {
   if (state === 'rejected') return true;
   return state === 'ready' && attempt === notSent && doubtfulAttempt === null;
@@ -112,7 +116,10 @@ function applyDecision(entry: EntryFacts, decision: 'accept' | 'write_off' | 're
   }
 }
 
-/** What may have been processed was; what cannot have been was credited by others. While a request is out, its answer decides. */
+/**
+ * If the entry may have been processed, the evidence proves that it was. If it cannot have been processed,
+ * another system has credited the order. While a request is in flight, its answer decides.
+ */
 function applyEvidence(entry: EntryFacts): EntryFacts | null {
   if (entry.state === 'in_doubt') return { ...entry, state: 'accepted' };
   if (entry.state !== 'ready') return null;
@@ -124,7 +131,8 @@ function doubt(entry: EntryFacts): EntryFacts {
 }
 
 /**
- * Row `e` of `ledger.entries` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written.
- * The code that decides what should be sent reads by it, too.
+ * True if the service provably never processed row `e` of `ledger.entries`: every attempt was throttled or
+ * never written, or was refused and then replaced. The code that decides what should be sent also uses this
+ * condition.
  */
 export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;

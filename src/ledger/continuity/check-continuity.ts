@@ -10,46 +10,64 @@ import { dispositionOf } from './lost-claims.ts';
 import { type OtherMachine, readPlace } from './machines.ts';
 
 export type ContinuityOptions = {
-  /** Folders of journals: the data folder's, and that of a mark elsewhere. */
+  /** Folders that contain journals: that of the data folder, and the local copy of a mark. */
   readonly folders: readonly string[];
-  /** Only journals of this account count; null where it is not known yet: then all do. */
+  /**
+   * Only journals of this account are compared. Null if the account is not known yet: then all journals are
+   * compared.
+   */
   readonly accountId: string | null;
-  /** Of this data folder; null where nothing has posted from it. */
+  /** Id of this data folder; null if nothing has been posted from it. */
   readonly machineId: string | null;
-  /** The folders have every journal of every machine, so that they can be compared with a database that is elsewhere than before. */
+  /**
+   * True if the folders contain the journals of every machine. They can then be compared even if the database
+   * has moved.
+   */
   readonly isShared: boolean;
 };
 
-/** Claims that were made and that the database does not have. */
+/** Claims that the journals contain and the database lacks. */
 export type MissingClaims = {
-  /** In how many entries. What is proven not to have been processed is not counted. */
+  /** Number of entries. Claims that are proven not to have been processed are not counted. */
   readonly entries: number;
-  /** Of those the service has accepted. */
+  /** Number of these entries that the service has accepted. */
   readonly accepted: number;
   readonly amounts: readonly ClaimSum[];
-  /** By the clock of the machine that made them. */
+  /** Time of the earliest claim, by the clock of the machine that made it. */
   readonly from: Date | null;
   readonly to: Date | null;
 };
 
 export type Continuity =
-  /** Every journal's newest claim is in the database. `heads` are to be named by the next claim. */
+  /** The newest claim of every journal is in the database. The next claim must name `heads`. */
   | {
       readonly kind: 'continuous';
       readonly heads: readonly ClaimPlace[];
-      /** Where the database must still be when claims are made; null where the server does not tell. */
+      /**
+       * Where the database must still be when claims are made. Null if the server does not report its
+       * location.
+       */
       readonly place: string | null;
     }
-  /** No journal is here, so nothing can be compared. `claims`: how many the database has. */
+  /**
+   * There is no journal here, so nothing can be compared. `claims` is the number of claims in the database.
+   */
   | { readonly kind: 'unmarked'; readonly claims: number }
   /**
-   * The database is elsewhere than when it was last found whole, and the journals here are not those of every machine: another one may have
-   * posted what it lacks. `others`: those that it knows of. `isUnmarked`: no journal is here at all.
+   * The database has moved since it was last found complete, and the journals here are not those of every
+   * machine. Another machine may have posted entries that the database lacks. `others` lists the machines
+   * that the database knows of. `isUnmarked` is true if there is no journal here at all.
    */
   | { readonly kind: 'moved'; readonly others: readonly OtherMachine[]; readonly isUnmarked: boolean }
-  /** A recovery has stored what was known, and claims are missing that nothing describes: another machine's journal may. */
+  /**
+   * A recovery has stored all known claims, but claims are missing that no journal here describes. A journal
+   * on another machine may describe them.
+   */
   | { readonly kind: 'undescribed'; readonly claims: number }
-  /** The database lacks claims. `isOther`: it is another ledger, not an older state of the same one. */
+  /**
+   * The database lacks claims. `isOther` is true if it is a different ledger, not an older state of the same
+   * one.
+   */
   | {
       readonly kind: 'went_back';
       readonly isOther: boolean;
@@ -57,16 +75,19 @@ export type Continuity =
       readonly markedLedgerId: string;
       readonly accountId: string;
       readonly missing: MissingClaims;
-      /** Newest claim of the database. */
+      /** The newest claim in the database. */
       readonly newest: { readonly claimNo: number; readonly claimedAt: Date; readonly claims: number } | null;
-      /** Newest claim that the journals know. */
+      /** The newest missing claim, and the journal that contains it. */
       readonly mark: { readonly claimNo: number; readonly file: string };
     };
 
 /**
- * One ledger, continuous in time: compares the newest claims that the journals know with the database. A database that lacks one has lost
- * commits (restored, failed over), or is another one; what it lacks would be posted again. A process that lives is not asked: each of its
- * claims names the one before (claim.ts).
+ * Checks that the database still has every claim that was made, by comparing it with the newest claims in the
+ * journals. A database that lacks one of them has lost commits (after a restore or a failover), or is a
+ * different ledger. It would post the missing entries again.
+ *
+ * Journals of processes that are still alive are skipped, because each of their claims names the claim before
+ * it (claim.ts).
  */
 export async function checkContinuity(db: Database, options: ContinuityOptions): Promise<Continuity> {
   const ledgerId = await readLedgerId(db);
@@ -87,7 +108,8 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   if (lacking.length === 0 && undescribed > 0) return { kind: 'undescribed', claims: undescribed };
   if (lacking.length === 0 && !place.isSame) {
     if (!options.isShared) return { kind: 'moved', others: place.others, isUnmarked: false };
-    // Processes commit side by side: an older claim of one may be lost although the newest of each is here.
+    // Processes commit concurrently. An older claim of one may be lost although the newest claim of each is
+    // here.
     lacking = await readLacking(db, options);
   }
   if (lacking.length === 0)
@@ -106,7 +128,7 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   };
 }
 
-/** The newest claim of a journal. */
+/** A journal and its newest claim. */
 type Head = { readonly file: JournalFile; readonly last: ClaimPlace };
 
 function newestOf(heads: readonly Head[]): Head {
@@ -115,7 +137,7 @@ function newestOf(heads: readonly Head[]): Head {
   );
 }
 
-/** Of each journal, the newest claim that the database does not have. */
+/** For each journal with missing claims, returns the newest claim that the database lacks. */
 async function readLacking(db: Database, options: ContinuityOptions): Promise<readonly Head[]> {
   const lacking: Head[] = [];
   await eachMissing(db, options, async (claims, file) => {
@@ -151,7 +173,10 @@ async function readHead(
   return readJournal(linesOf(file.path), async () => {});
 }
 
-/** Claims of the journals that the database does not have, each with what is known of it. */
+/**
+ * Passes the claims that the journals contain and the database lacks to `take`, in batches, with what the
+ * journal knows about each.
+ */
 export async function eachMissing(
   db: Database,
   { folders, accountId }: ContinuityOptions,
@@ -191,7 +216,7 @@ async function addUpMissing(db: Database, options: ContinuityOptions): Promise<M
   };
 }
 
-/** Exact sums for each currency. */
+/** Adds up the amounts exactly, by currency. */
 export function addUp(claims: readonly Pick<JournalledClaim, 'claim'>[]): readonly ClaimSum[] {
   const amounts = new Map<string | null, string[]>();
   for (const { claim } of claims) {

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
-/** The id of this ledger; null before its first run. */
+/** Returns the id of this ledger, or null before its first run. */
 export async function readLedgerId(db: Database): Promise<string | null> {
   const row = await db.selectFrom('ledger.identity').select('ledger_id').executeTakeFirst();
   return row?.ledger_id ?? null;
 }
 
-/** The id of this ledger, made now where there is none yet. */
+/** Returns the id of this ledger, and creates one if it has none yet. */
 export async function ensureLedgerId(db: Database): Promise<string> {
   await sql`insert into ledger.identity default values on conflict do nothing`.execute(db);
   const { ledger_id: ledgerId } = await db
@@ -17,7 +17,7 @@ export async function ensureLedgerId(db: Database): Promise<string> {
   return ledgerId;
 }
 
-/** What people see of a ledger's id: in `order_notes`, messages and the names of journals. */
+/** Shortens a ledger's id to the form shown in `order_notes`, messages and the names of journals. */
 export function shortLedgerId(ledgerId: string): string {
   return ledgerId.slice(0, 8);
 }

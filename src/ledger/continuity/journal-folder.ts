@@ -16,11 +16,11 @@ import { CLOSED_ENDING, OPEN_ENDING } from './journal-names.ts';
 export type JournalFile = {
   readonly path: string;
   readonly name: string;
-  /** Its process had not closed it. */
+  /** True if its process has not closed it. */
   readonly isOpen: boolean;
 };
 
-/** The journals of a folder: open ones first, closed ones by ledger and newest claim. */
+/** Lists the journals of a folder: open ones first, then closed ones by ledger and newest claim. */
 export function listJournals(folder: string): readonly JournalFile[] {
   const files = namesIn(folder)
     .filter((name) => name.endsWith(CLOSED_ENDING))
@@ -29,25 +29,25 @@ export function listJournals(folder: string): readonly JournalFile[] {
   return [...files.filter(({ isOpen }) => isOpen), ...files.filter(({ isOpen }) => !isOpen)];
 }
 
-/** Of each ledger, the closed journal with its newest claim. */
+/** For each ledger, returns the closed journal with the newest claim. */
 export function newestClosed(files: readonly JournalFile[]): readonly JournalFile[] {
   const newest = new Map<string, JournalFile>();
   for (const file of files) if (!file.isOpen) newest.set(file.name.split('-')[0] ?? '', file);
   return [...newest.values()];
 }
 
-/** The lines of a journal, whatever its size. */
+/** Yields the lines of a journal without loading the whole file. */
 export function linesOf(path: string): AsyncIterable<string> {
   return createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
 }
 
-/** Longer than any head or closing line. */
+/** Longer than the first or the last line of any journal. */
 const EDGE_BYTES = 16_384;
 
 /**
- * Head and newest claim of a closed journal, without reading what is between.
+ * Reads the head and the newest claim of a closed journal without reading the lines in between.
  *
- * @returns null when it cannot be read so: then it has to be read whole, or says nothing.
+ * @returns null if that is not possible. The caller must then read the whole journal.
  */
 export function readEdges(
   path: string,
@@ -76,15 +76,20 @@ function readAt(file: number, position: number): string {
   return bytes.toString('utf8', 0, readSync(file, bytes, 0, EDGE_BYTES, position));
 }
 
-/** How long closed journals are kept: as long as somebody may restore a backup from. */
+/** How long closed journals are kept: an operator may restore a backup that is as old as this. */
 const KEEP_MS = 90 * 86_400_000;
 
-/** Whether a journal that was closed, or noted, at that time need not be kept for a backup that somebody may restore. */
+/**
+ * True if a journal that was closed or noted at that time is older than any backup that may still be
+ * restored.
+ */
 export function isOutdated(closedAt: Date, now: Date): boolean {
   return closedAt.getTime() < now.getTime() - KEEP_MS;
 }
 
-/** Removes closed journals that are outdated, but never the newest of a ledger: the database is compared with it. */
+/**
+ * Removes outdated closed journals, but never the newest one of a ledger: the database is compared with it.
+ */
 export function removeOldJournals(folder: string, now: Date): void {
   const files = listJournals(folder);
   const newest = new Set(newestClosed(files).map(({ path }) => path));
@@ -92,7 +97,7 @@ export function removeOldJournals(folder: string, now: Date): void {
     if (!isOpen && !newest.has(path) && isOutdated(statSync(path).mtime, now)) rmSync(path, { force: true });
 }
 
-/** Names in a folder; none where it does not exist. */
+/** Lists the names in a folder; empty if the folder does not exist. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

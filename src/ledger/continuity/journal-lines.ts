@@ -1,17 +1,17 @@
 import type { Claim, Outcome } from '../../model/ledger.ts';
 
 /**
- * The journal: what a process did outside of the database, one file a process, one JSON object a line. It is what a ledger that lost commits
- * is compared with, and what tells a doubt that was sent from one that never was.
+ * The journal records what a process did, outside the database: one file for each process, one JSON object on each line.
+ * It shows which claims a database has lost, and which requests in doubt were never begun.
  *
  *     {"journal":1,"ledger":…,"account":…,"owner":…,"boot":…,"file":…,"host":…,"pid":…,"at":…}   the head
  *     {"claim":17,"id":…,"entry":"5","attempt":1,"key":…,…}   after the claim's commit, before the first byte of its request
  *     {"writing":17}                                         just before the first byte
- *     {"answer":17,"outcome":{…}}                            when its answer is known
- *     {"closed":true,"last":{…}}                             the process ended in order; its last claim once more
+ *     {"answer":17,"outcome":{…}}                            when the answer is known
+ *     {"closed":true,"last":{…}}                             the process ended normally; repeats its last claim
  *
- * No line is fsynced: what a process wrote survives its death, and only a power cut can take the newest lines, which then know less than
- * the database. No order id, no address and no key is in it.
+ * Lines are not fsynced. They survive the death of the process. Only a power cut can lose the newest lines, and the
+ * journal then knows less than the database. The journal contains no order id, no address and no API key.
  */
 export const JOURNAL_VERSION = 1;
 
@@ -19,19 +19,22 @@ export type JournalHead = {
   readonly journal: number;
   readonly ledger: string;
   readonly account: string;
-  /** The process, as its leases name it. */
+  /** Id of the process in `ops.leases`. */
   readonly owner: string;
-  /** The kernel's boot; null where the system does not tell. */
+  /** Id of the kernel's boot; null if the system does not report it. */
   readonly boot: string | null;
-  /** The file itself (device, inode, birth): a copy, for example one that was restored, is another file. */
+  /**
+   * Identity of the file (device, inode, time of birth). It tells the original from a copy, for example a
+   * restored one.
+   */
   readonly file: string;
   readonly host: string;
   readonly pid: number;
-  /** ISO 8601, by this machine's clock. */
+  /** ISO 8601, by the clock of this machine. */
   readonly at: string;
 };
 
-/** Where a claim stands in the database that made it. */
+/** The identity and the position of a claim in the database that made it. */
 export type ClaimPlace = {
   readonly claim: Claim;
   readonly entryId: string;
@@ -39,11 +42,11 @@ export type ClaimPlace = {
 };
 
 export type JournalledClaim = ClaimPlace & {
-  /** By this machine's clock. */
+  /** By the clock of the machine that made the claim. */
   readonly at: Date;
-  /** The first byte may have been written. */
+  /** True if the first byte of the request may have been written. */
   readonly isWriting: boolean;
-  /** Null when none is known. */
+  /** Null if no outcome is known. */
   readonly outcome: Outcome | null;
 };
 
@@ -57,7 +60,7 @@ type ClaimLine = {
   readonly body: string;
   readonly amount: string | null;
   readonly currency: string | null;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970-01-01 UTC. */
   readonly at: number;
 };
 
@@ -90,27 +93,31 @@ export function closedLine(last: ClaimPlace | null): string {
   return `${JSON.stringify({ closed: true, last })}\n`;
 }
 
-/** What a journal says as a whole, beside the claims that were answered. */
+/** The contents of a journal, except the answered claims. */
 export type JournalSummary = {
   readonly head: JournalHead;
-  /** Its newest claim; null when it has none. */
+  /** Its newest claim; null if it has no claims. */
   readonly last: ClaimPlace | null;
   /** Claims without an answer. */
   readonly open: readonly JournalledClaim[];
-  /** Its process ended in order. */
+  /** True if its process ended normally. */
   readonly isClosed: boolean;
-  /** A line that is not the last cannot be read, so what is missing proves nothing. A last line that a crash cut was never acted upon. */
+  /**
+   * True if a line other than the last one cannot be read, or a line names an unknown claim. A missing line
+   * then proves nothing. If a crash cut off the last line, its process had not acted on it.
+   */
   readonly isDamaged: boolean;
 };
 
-/** Claims that are handed on at a time. */
+/** Maximum number of claims passed on at a time. */
 const BATCH = 2_000;
 
 /**
- * Reads the lines of one journal. Its size does not matter: what is answered is handed on in batches, and only what is open is kept.
+ * Reads the lines of one journal. Memory use does not depend on its size: answered claims are passed on in
+ * batches, and only open claims are kept.
  *
- * @param onAnswered is given claims whose answer is known, in the order of the answers.
- * @returns null when not even its head can be read: then it says nothing.
+ * @param onAnswered receives the claims whose answer is known, in the order of the answers.
+ * @returns null if the head cannot be read: the journal then contains no usable information.
  */
 export async function readJournal(
   lines: AsyncIterable<string>,
@@ -129,7 +136,7 @@ export async function readJournal(
       if (head === null) return null;
       continue;
     }
-    // Only a line after which others come is damage.
+    // An unreadable line is damage only if another line follows it.
     if (unreadable) isDamaged = true;
     const line = parseLine<Line>(text);
     unreadable = line === null;

@@ -26,36 +26,45 @@ import {
 import { closedName, OPEN_ENDING } from './journal-names.ts';
 import type { Mark } from './mark.ts';
 
-/** What posting tells the journal of its process. */
+/** Records the claims and answers of this process outside the database. */
 export type Journal = {
-  /** Claims whose commit was acknowledged. What cannot be noted makes `writing` of these entries fail, so that they are not sent. */
+  /**
+   * Records claims whose commit was acknowledged. Never throws: if they cannot be recorded, `writing` of
+   * these entries throws, so that they are not sent.
+   */
   claimed(claims: readonly ClaimPlace[]): Promise<void>;
-  /** Resolves when it is noted that the first byte of the request is about to be written. @throws when it could not be noted: then nothing may be sent. */
+  /**
+   * Records that the first byte of the request is about to be written. @throws if that cannot be recorded:
+   * the request must then not be sent.
+   */
   writing(entry: ClaimedEntry): Promise<void>;
-  /** What is known after the attempt. It need not be noted to be true, so it never throws. */
+  /**
+   * Records the outcome of an attempt. Never throws, because the outcome is valid even if it is not recorded
+   * here.
+   */
   answered(entry: ClaimedEntry, outcome: Outcome): void;
-  /** The newest claim that was noted; null before the first. */
+  /** Returns the newest recorded claim, or null before the first one. */
   last(): ClaimPlace | null;
-  /** The process ends in order. */
+  /** Closes the journal when the process ends normally. */
   close(): Promise<void>;
 };
 
 export type JournalOptions = {
-  /** Folder of the journals, absolute; made when it is missing. */
+  /** Absolute path of the folder of journals; created if it does not exist. */
   readonly folder: string;
   readonly ledgerId: string;
   readonly accountId: string;
   readonly owner: string;
-  /** Where claims are noted too; null where this folder is all there is. */
+  /** A second place where claims are recorded; null if there is none. */
   readonly mark: Mark | null;
 };
 
 const LOCK_ENDING = '.lock';
 
 /**
- * Opens this process's journal: one file, made before the first claim, so that a claim that is not in it was never sent. While the process
- * lives it holds a lock beside the file, by which others know that it may still write. A journal that cannot be opened lets nothing be
- * sent: `writing` says why.
+ * Opens the journal of this process. The file exists before the first claim, so a claim that is not in it was
+ * never sent. While the process lives, it holds a lock file next to the journal, which tells other processes
+ * that it may still write. If the journal cannot be opened, nothing can be sent: `writing` throws the reason.
  */
 export function openJournal({ folder, ledgerId, accountId, owner, mark }: JournalOptions): Journal {
   const path = join(folder, owner + OPEN_ENDING);
@@ -78,7 +87,7 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
     }
   }
 
-  /** Everything that is gathered in this turn of the event loop is one write. */
+  /** Writes all lines that are gathered in one turn of the event loop in a single write. */
   function flush(): Promise<void> {
     flushed ??= new Promise((resolve, reject) => {
       setImmediate(() => {
@@ -136,14 +145,14 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
       try {
         write(gathered + closedLine(last));
         gathered = '';
-        // One without claims says nothing.
+        // A journal without claims contains no information.
         if (last === null) rmSync(path);
         else {
           closed = closedName(ledgerId, last.claim.claimNo, owner);
           renameSync(path, join(folder, closed));
         }
       } catch {
-        // It stays open: the next process reads what it says and closes it.
+        // The journal stays open. The next process reads and closes it.
         closed = null;
       }
       closeSync(file);
@@ -155,7 +164,10 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
   };
 }
 
-/** Whether the process of an open journal still lives. @returns a function that gives its lock back, or null while it does. */
+/**
+ * Tries to lock an open journal. @returns a function that releases the lock, or null if its process is still
+ * alive.
+ */
 export function lockJournal(path: string): (() => void) | null {
   const unlock = lockFile(path + LOCK_ENDING);
   if (unlock === null) return null;
@@ -186,8 +198,9 @@ function headLine({
 }
 
 /**
- * Names this boot of the kernel (`random(4)`: /proc/sys/kernel/random/boot_id). What a dead process wrote is certain to be in its file only
- * while the same kernel runs. Null where the system does not tell (not Linux).
+ * Returns the id of this boot of the kernel (`random(4)`: /proc/sys/kernel/random/boot_id), or null if the
+ * system is not Linux. What a dead process wrote is certain to be in its file only while the same kernel
+ * runs.
  */
 function readBootId(): string | null {
   try {
@@ -197,21 +210,21 @@ function readBootId(): string | null {
   }
 }
 
-/** Names a file for as long as it exists. */
+/** Identifies a file for as long as it exists. */
 function fileIdOf({ dev, ino, birthtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${birthtimeNs}`;
 }
 
 /**
- * Whether a line that is missing in a journal proves that what it would have said never happened: the file is the one that its process wrote,
- * not a copy of it, and the kernel that took the lines still runs.
+ * True if a line that is missing from a journal proves that its event never happened. That requires the
+ * original file, not a copy, and that the kernel that received the lines is still running.
  */
 export function isProof(path: string, head: JournalHead): boolean {
   const boot = readBootId();
   return boot !== null && head.boot === boot && head.file === fileIdOf(statSync(path, { bigint: true }));
 }
 
-/** A write may take less than it was given, for example when the disk fills up. */
+/** Writes the whole text. A single write may take only a part of it, for example when the disk fills up. */
 function writeWhole(file: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);

@@ -3,17 +3,17 @@ import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { ClaimPlace } from './journal-lines.ts';
 
-/** Where a claim stands in this database. */
+/** Whether a claim is in this database. */
 export type KnownClaim = {
-  /** It is here: made here, or recovered. */
+  /** The claim was made here or recovered. */
   readonly isKnown: boolean;
-  /** Its entry still waits for its answer. */
+  /** Its entry still waits for the claim's answer. */
   readonly isUnsettled: boolean;
 };
 
 /**
- * Looks claims up, in the order in which they are given. A claim is known by its place (entry, attempt) and its id: a restored database
- * may have another claim at the same place, and the same number.
+ * Looks up claims and returns the results in the same order. A claim is identified by its entry, attempt and
+ * id: a restored database may have another claim with the same entry, attempt and number.
  */
 export async function lookUpClaims(
   db: Database,
@@ -38,7 +38,10 @@ export async function lookUpClaims(
   return rows;
 }
 
-/** The newest claim of this database; null before the first. Reads all of them, so it is for messages only. */
+/**
+ * Returns the newest claim in this database, or null before the first one. It reads all claims, so use it for
+ * messages only.
+ */
 export async function readNewestClaim(
   db: Database,
 ): Promise<{ readonly claimNo: number; readonly claimedAt: Date; readonly claims: number } | null> {
@@ -52,8 +55,9 @@ export async function readNewestClaim(
 }
 
 /**
- * Claims that recoveries know to be missing by their numbers only: another machine may have made them, whose journal is not here. Numbers
- * have gaps (a claim that was rolled back), so this may be more than were made, never less.
+ * Counts the claims that recoveries know only by their numbers: another machine may have made them, and its
+ * journal is not here. Claims that were rolled back leave gaps in the numbers, so the result may be too high
+ * but never too low.
  */
 export async function countUndescribed(db: Database): Promise<number> {
   const { rows } = await sql<{ undescribed: string }>`

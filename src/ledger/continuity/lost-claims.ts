@@ -6,26 +6,29 @@ import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { Claim, Outcome } from '../../model/ledger.ts';
 import { enterAsWriter } from '../evidence-writers.ts';
 
-/** What is known of a claim that this database does not have. */
+/** A claim that this database lacks, with what is known about it. */
 export type LostClaim = {
   readonly claim: Claim;
   readonly disposition: 'accepted' | 'in_doubt' | 'not_processed' | 'disregarded';
   readonly outcome: Outcome | null;
-  /** By the clock of the machine that made it; null where it is not told. */
+  /** By the clock of the machine that made the claim. Null if not known. */
   readonly claimedAt: Date | null;
 };
 
-/** What an answer makes of the claim it belongs to. Without one it may have been processed. */
+/**
+ * Derives the disposition of a claim from its outcome. A claim without an outcome may have been processed.
+ */
 export function dispositionOf(outcome: Outcome | null): LostClaim['disposition'] {
   if (outcome === null || outcome.kind === 'in_doubt') return 'in_doubt';
   return outcome.kind === 'accepted' ? 'accepted' : 'not_processed';
 }
 
 /**
- * Stores claims that were made and that this database lost, and lets them count at once for entries that are here. Those whose order no file
- * has stated to this database yet wait for it: before entries are posted `applyLostClaims` is called again (hold-credited-elsewhere.ts).
+ * Stores claims that this database has lost, and applies them to existing entries in the same transaction. If
+ * the order of a claim has not been read from a file yet, the claim waits: `applyLostClaims` is called again
+ * before entries are posted (hold-credited-elsewhere.ts).
  *
- * @returns how many were new.
+ * @returns the number of claims that were new.
  */
 export function storeLostClaims(
   db: Database,
@@ -78,11 +81,15 @@ const NAMED = 'a file of the service names the order';
 const NO_ANSWER = 'it was sent before the database lost its claim, and no answer is known';
 
 /**
- * Finds the entries that lost claims are about. One that waits to be posted is not posted: its attempt is made good, and it is accepted or
- * in doubt, as the claim was. A doubt about it is settled by a claim that was accepted. What is settled stays as it is, and a second
- * acceptance of it shows in `ledger.double_credits`. What is held may be posted again one day, so its claims wait.
+ * Applies lost claims to their entries:
  *
- * @returns how many entries were kept from being posted.
+ * - An entry that is ready is not posted. It gets the missing attempt and becomes accepted or in doubt, like
+ *   the claim.
+ * - An entry in doubt becomes accepted if the claim was accepted.
+ * - A settled entry does not change. A second acceptance of it appears in `ledger.double_credits`.
+ * - A held entry may be posted again later, so its claims stay open.
+ *
+ * @returns the number of entries that changed.
  */
 export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
   const { rows: any } = await sql`
@@ -140,6 +147,6 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
   return Number(rows[0]?.kept ?? 0);
 }
 
-/** Lost claim `l` may have been processed, and it is not known yet which entry it is about. */
+/** True if lost claim `l` may have been processed and its entry is not known yet. */
 const isOpen = sql`l.disposition in ('accepted', 'in_doubt')
   and not exists (select from ledger.recovered_claims r where r.lost_claim_id = l.lost_claim_id)`;

@@ -6,29 +6,36 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
 /*
- * What the journals of one machine cannot tell: whether another machine has posted what a database that was restored, failed over or copied
- * lacks. So the database knows where it is (`ledger.place()`) and which data folders have posted to it (`ledger.machines`). At another place than
- * before, all of them must have compared, unless they share a mark.
+ * The journals of one machine cannot show whether another machine has posted entries that a restored,
+ * failed-over or copied database lacks. Therefore the database stores where it is (`ledger.place()`) and
+ * which data folders have posted to it (`ledger.machines`). When the database has moved, every machine must
+ * compare its journals, unless the machines share a mark.
  */
 
-/** A data folder that posted to this ledger, and has not compared its journals with the database where it is now. */
+/**
+ * Another data folder that posted to this ledger and has not yet compared its journals with the database at
+ * its current place.
+ */
 export type OtherMachine = { readonly host: string; readonly postedAt: Date };
 
 export type LedgerPlace = {
-  /** Where the database is; null where the server does not tell. */
+  /** Where the database is; null if the server does not report it. */
   readonly now: string | null;
-  /** It is where it was when it was last found whole. */
+  /** True if the database is where it was last found complete, or if that is not known. */
   readonly isSame: boolean;
   readonly others: readonly OtherMachine[];
 };
 
-/** Name of the file in the folder of the journals that has the machine's id. */
+/** Name of the file with the machine's id, in the folder of the journals. */
 const FILE = 'machine';
 
-/** A machine that has not posted for longer has nothing that would still be in a backup's reach: journals are kept as long. */
+/** Machines that have not posted for longer than this are ignored: journals are kept for the same time. */
 const FORGOTTEN_AFTER = '90 days';
 
-/** @param folder of the journals. @returns null where nothing has posted from here. */
+/**
+ * Reads the id of this machine. @param folder the folder of the journals. @returns null if nothing has been
+ * posted from here.
+ */
 export function readMachineId(folder: string): string | null {
   try {
     const id = readFileSync(join(folder, FILE), 'utf8').trim();
@@ -43,7 +50,7 @@ function ensureMachineId(folder: string): string {
   if (known !== null) return known;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const made = randomUUID();
-  // Another process may be first: then its id counts.
+  // If another process has created the file first, its id is used.
   try {
     writeFileSync(join(folder, FILE), `${made}\n`, { flag: 'wx', mode: 0o600 });
   } catch {
@@ -52,7 +59,7 @@ function ensureMachineId(folder: string): string {
   return made;
 }
 
-/** Looks where the ledger is, and who else may know what it lacks. */
+/** Reads where the ledger is, and which other machines may know claims that it lacks. */
 export async function readPlace(db: Database, machineId: string | null): Promise<LedgerPlace> {
   const { rows } = await sql<{ now: string | null; before: string | null }>`
     select ledger.place() as now, (select place from ledger.identity) as before`.execute(db);
@@ -65,7 +72,7 @@ export async function readPlace(db: Database, machineId: string | null): Promise
   return { now, isSame: now === null || before === null || now === before, others: others.rows };
 }
 
-/** Data folders that posted to this ledger and may still have what it would lack. */
+/** Counts the data folders that posted to this ledger and may still have journals of it. */
 export async function countMachines(db: Database): Promise<number> {
   const { rows } = await sql<{ machines: number }>`
     select count(*)::integer as machines from ledger.machines
@@ -73,7 +80,7 @@ export async function countMachines(db: Database): Promise<number> {
   return rows[0]?.machines ?? 0;
 }
 
-/** The ledger was found whole where it is now. */
+/** Records that the ledger was found complete at its current place. */
 export async function keepPlace(db: Database): Promise<void> {
   await sql`
     update ledger.identity set place = ledger.place() where place is distinct from ledger.place()`.execute(
@@ -81,7 +88,10 @@ export async function keepPlace(db: Database): Promise<void> {
   );
 }
 
-/** Called before the first claim of a process: this machine's journals are about to know what others do not. */
+/**
+ * Records that this machine posts. Called before the first claim of a process, because from then on its
+ * journals know claims that no other machine knows.
+ */
 export async function registerMachine(db: Database, folder: string): Promise<void> {
   await sql`
     insert into ledger.machines (machine_id, host, whole_at) values (${ensureMachineId(folder)}::uuid, ${hostname()}, ledger.place())
@@ -89,7 +99,7 @@ export async function registerMachine(db: Database, folder: string): Promise<voi
     set host = excluded.host, posted_at = clock_timestamp(), whole_at = excluded.whole_at`.execute(db);
 }
 
-/** All that the journals of this machine know is in the database, where it is now. */
+/** Records that the database, at its current place, has everything in the journals of this machine. */
 export async function markCompared(db: Database, machineId: string | null): Promise<void> {
   await sql`
     update ledger.machines set whole_at = ledger.place() where machine_id = ${machineId}::uuid`.execute(db);

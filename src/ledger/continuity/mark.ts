@@ -10,35 +10,46 @@ import { type JournalName, parseJournalName, partName } from './journal-names.ts
 import type { ClosedJournal } from './settle-journals.ts';
 
 /**
- * The mark: the journals once more, outside of the machine that writes them. It is what a container without a lasting disk compares its
- * database with. In the store are
+ * The mark is a second copy of the journals, outside the machine that writes them. A container without a
+ * persistent disk compares its database with the mark. The store contains:
  *
- * - `<owner>-<number>.open.ndjson`: the claims of one commit, up to that number, written before the first byte of any of their requests;
- * - closed journals under their own names: each takes the place of the parts of its process.
+ * - `<owner>-<number>.open.ndjson`: the claims of one commit, up to that number, written before the first
+ *   byte of any of their requests;
+ * - closed journals under their own names. Each replaces the parts of its process.
  *
- * What is needed of them is brought here, where they are journals like others. They never prove that a request was not begun, since they are
- * copies.
+ * `fetch` downloads the journals that are needed, and they are then read like local ones. They never prove
+ * that a request was not begun, because they are copies.
  */
 export type Mark = {
   /**
-   * Brings here what a comparison needs, or with `all` whatever is kept. What was brought before stays.
+   * Downloads the journals that a comparison needs, or every journal if `all` is true. Journals downloaded
+   * before are kept.
    *
-   * @returns the folder that it is in.
+   * @returns the folder that contains them.
    * @throws KnownError `mark_unavailable`.
    */
   fetch(options: { readonly all: boolean }): Promise<string>;
-  /** Notes claims of a live process. @throws KnownError `mark_unavailable`: then none of them may be sent. */
+  /**
+   * Writes claims of a live process to the mark. @throws KnownError `mark_unavailable`: none of these claims
+   * may then be sent.
+   */
   note(claims: NotedClaims): Promise<void>;
-  /** Keeps the closed journal of a process instead of what was noted of it. What fails stays as it was noted, which is as safe. */
+  /**
+   * Replaces the noted claims of a process by its closed journal. If that fails, the noted claims stay, which
+   * is equally safe.
+   */
   keep(journal: ClosedJournal): Promise<void>;
-  /** Removes what is older than journals are kept, but never the newest of a ledger. What fails is removed another time. */
+  /**
+   * Removes journals that are older than the retention of journals, but never the newest of a ledger. The
+   * next run retries what fails.
+   */
   prune(now: Date): Promise<void>;
 };
 
 export type NotedClaims = {
   readonly owner: string;
   readonly newest: number;
-  /** A journal by itself: its head, and a line for each claim. */
+  /** A complete journal: a head, and one line for each claim. */
   readonly text: string;
 };
 
@@ -47,14 +58,14 @@ export type MarkOptions = {
   readonly store: FileStore;
   /** Address of the store, for messages. */
   readonly uri: string;
-  /** Folder of the journals of this machine, of which no copy is needed. */
+  /** Folder of this machine's own journals, which need no copy. */
   readonly journals: string;
 };
 
-/** Requests to the store at a time. */
+/** Maximum number of concurrent requests to the store. */
 const CONCURRENCY = 8;
 
-/** The mark of a process. What it brings here is removed when the process ends. */
+/** Creates the mark of a process. The files that it downloads are removed when the process ends. */
 export function createMark({ store, uri, journals }: MarkOptions): Mark {
   let folder: string | null = null;
 
@@ -107,7 +118,7 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         );
         await eachOf(parts, (part) => store.remove(part.name));
       } catch {
-        // What was noted stays, and says the same of what may have been sent.
+        // The noted claims stay. They show equally well which requests may have been sent.
       } finally {
         store.close();
       }
@@ -117,7 +128,8 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         const files = await list();
         const newest = newestOf(files);
         const kept = new Set(newest.values());
-        // What was noted does not name its ledger: it goes once the newest closed journal of each is newer.
+        // Noted claims do not name their ledger. They are removed once the newest closed journal of every
+        // ledger is newer.
         const least = Math.min(...[...kept].map((file) => file.newest ?? 0));
         const old = files.filter(
           (file) =>
@@ -136,7 +148,10 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
 
 const folders = new Set<string>();
 
-/** Of this process alone, so that nothing in it is replaced while it is read. It goes with the process. */
+/**
+ * Creates a folder for this process alone, so that its files are not replaced while they are read. It is
+ * removed when the process exits.
+ */
 function makeFolder(): string {
   if (folders.size === 0)
     process.once('exit', () => {
@@ -156,7 +171,7 @@ async function eachOf(
   await pLimit(CONCURRENCY).map(files, work);
 }
 
-/** Of each ledger, the closed journal with its newest claim. */
+/** For each ledger, returns the closed journal with the newest claim. */
 function newestOf(files: readonly MarkedJournal[]): ReadonlyMap<string, MarkedJournal> {
   const newest = new Map<string, MarkedJournal>();
   for (const file of files) {
@@ -167,7 +182,7 @@ function newestOf(files: readonly MarkedJournal[]): ReadonlyMap<string, MarkedJo
   return newest;
 }
 
-/** Short ids of the processes whose journals are on this machine. */
+/** Returns the short ids of the processes whose journals are on this machine. */
 function ownersIn(folder: string): ReadonlySet<string> {
   return new Set(namesIn(folder).flatMap((name) => parseJournalName(name)?.owner ?? []));
 }

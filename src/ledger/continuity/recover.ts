@@ -13,34 +13,37 @@ import { keepPlace, markCompared, readPlace } from './machines.ts';
 
 export type RecoveryOptions = Omit<ContinuityOptions, 'accountId'> & {
   readonly accountId: string;
-  /** Why, in the words of who decides. Not blank. */
+  /** The person's reason, in their own words. Not blank. */
   readonly reason: string;
-  /** Login name. */
+  /** Login name of the person. */
   readonly decidedBy: string;
 };
 
-/** What was recovered. */
+/** The result of a recovery. */
 export type Recovered = {
-  /** Claims that the journals knew and the database did not. */
+  /** Number of claims that the journals had and the database lacked. */
   readonly claims: number;
   readonly accepted: number;
   readonly inDoubt: number;
   readonly notProcessed: number;
-  /** Accepted ones and doubts. */
+  /** Amounts of the accepted claims and the claims in doubt. */
   readonly amounts: readonly ClaimSum[];
-  /** Claims that are known to be missing by their numbers only, and not accepted to be. */
+  /** Number of claims that are known to be missing only by their numbers and whose loss was not accepted. */
   readonly undescribed: number;
 };
 
 const BATCH = 2_000;
 
 /**
- * Stores what the journals know of claims that this database does not have, with the decision, in one commit. From then on these orders are
- * accepted or in doubt, as their claims were, and are not posted again. Running it again does no harm.
+ * Stores what the journals know about claims that this database lacks, together with the decision, in one
+ * transaction. Their orders become accepted or in doubt, like the claims, and are not posted again. A second
+ * run is harmless.
  *
- * The sequence of claim numbers goes on above the newest mark, so that a number never means two claims from here on.
+ * The sequence of claim numbers continues above the newest claim found, so that no number is used twice from
+ * then on.
  *
- * @param options.acceptsUndescribed numbers that nothing describes are given up: their orders may be posted again.
+ * @param options.acceptsUndescribed gives up claims that no journal describes. Their orders may be posted
+ * again.
  */
 export async function recoverLedger(
   db: Database,
@@ -63,9 +66,10 @@ export async function recoverLedger(
 }
 
 /**
- * Begins a ledger anew where another one was used: what that one posted does not count here, and may be posted again. A person decides so.
+ * Begins a new ledger after another one was used, by a person's decision. What the other ledger posted does
+ * not count here and may be posted again.
  *
- * @returns how many claims are left out of account.
+ * @returns the number of claims that are disregarded.
  */
 export async function beginNewLedger(db: Database, options: RecoveryOptions): Promise<number> {
   const found = (await gatherMissing(db, options)).map((claim) => ({
@@ -110,7 +114,10 @@ function store(db: Database, decision: Decision): Promise<void> {
 
 type Range = { readonly ledger_id: string; readonly above: number; readonly up_to: number };
 
-/** Of each ledger among the claims, the numbers between the newest one that this database has and the newest one found. */
+/**
+ * For each ledger among the claims, finds the range of numbers between the newest claim in this database and
+ * the newest one found.
+ */
 async function findRanges(db: Database, found: readonly LostClaim[]): Promise<readonly Range[]> {
   const own = await readLedgerId(db);
   const ranges: Range[] = [];
@@ -131,7 +138,7 @@ async function findRanges(db: Database, found: readonly LostClaim[]): Promise<re
 
 async function gatherMissing(db: Database, options: RecoveryOptions): Promise<readonly LostClaim[]> {
   const neverSent = await readNeverSent(options);
-  // The mark may have a claim once more, without its answer.
+  // The mark may contain the same claim again, without its answer.
   const found = new Map<string, LostClaim>();
   await eachMissing(db, options, async (claims) => {
     for (const { claim, outcome, at } of claims) {
@@ -144,14 +151,14 @@ async function gatherMissing(db: Database, options: RecoveryOptions): Promise<re
   return [...found.values()];
 }
 
-/** Claims whose request was never begun, as far as that is proven (settle-journals.ts). */
+/** Finds the claims whose request was provably never begun (settle-journals.ts). */
 async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<string>> {
   const neverSent = new Set<string>();
   for (const folder of folders) {
     for (const { path } of listJournals(folder)) {
       const summary = await readJournal(linesOf(path), async () => {});
       if (summary === null || summary.isDamaged) continue;
-      // What its process closed in order is whole, whatever has happened since.
+      // A journal that its process closed is complete, even if the machine was restarted later.
       if (!summary.isClosed && !(isDead(path) && isProof(path, summary.head))) continue;
       for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
     }
@@ -159,7 +166,7 @@ async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<
   return neverSent;
 }
 
-/** A process that lives may still write what is missing in its journal. */
+/** True if the process of a journal has ended. A live process may still write the missing lines. */
 function isDead(path: string): boolean {
   const unlock = lockJournal(path);
   unlock?.();
@@ -174,7 +181,9 @@ function newestNumber(found: readonly LostClaim[]): number {
   return found.reduce((newest, { claim }) => Math.max(newest, claim.claimNo), 0);
 }
 
-/** Taking numbers needs no right that posting does not need. */
+/**
+ * Raises the sequence by drawing numbers from it, which needs no privilege beyond those that posting needs.
+ */
 async function raiseNumbers(db: Database, above: number): Promise<void> {
   await sql`
     select count(nextval('ledger.claim_numbers'))

@@ -10,18 +10,18 @@ import { closedName, OPEN_ENDING } from './journal-names.ts';
 import { lookUpClaims } from './known-claims.ts';
 
 export type SettledByJournal = {
-  /** Answers that a process had got and not recorded. */
+  /** Answers that a process had received but not recorded. */
   readonly answered: number;
-  /** Claims whose request was never begun: they are ready again. */
+  /** Claims whose request was never begun. Their entries are ready again. */
   readonly neverSent: number;
-  /** Names of journals that cannot be read; they prove nothing, and are left where they are. */
+  /** Names of journals that cannot be read in whole. They do not prove that a request was never begun. */
   readonly unreadable: readonly string[];
-  /** Journals that were closed in place of their processes. */
+  /** Journals that were closed on behalf of their processes. */
   readonly closed: readonly ClosedJournal[];
 };
 
 export type ClosedJournal = {
-  /** The process, whole. */
+  /** Full id of the process. */
   readonly owner: string;
   readonly path: string;
   readonly name: string;
@@ -30,12 +30,13 @@ export type ClosedJournal = {
 const NEVER_SENT = 'its process ended before it started to write the request';
 
 /**
- * Settles what processes that are gone left behind, by what their journals say: answers that were not recorded any more, and claims whose
- * request was never begun. To be called before lost owners are reaped, so that what is known does not become a doubt.
+ * Settles what ended processes left behind, according to their journals: answers that were not recorded, and
+ * claims whose request was never begun. Call it before reaping, so that a known outcome does not become a
+ * doubt.
  *
- * That a request was never begun is proven by a missing line only while nothing can be missing: the journal is whole and no copy, its process has
- * ended (its lock is free), and the kernel that took its lines is still the one that runs. After a power cut, or on another machine, the
- * doubt stays.
+ * A missing line proves that a request was never begun only if no line can have been lost: the journal is
+ * undamaged and not a copy, its process has ended (its lock is free), and the kernel that received its lines
+ * is still running. After a power cut, or on another machine, the doubt remains.
  */
 export async function settleJournals(
   db: Database,
@@ -51,7 +52,7 @@ export async function settleJournals(
     const unlock = lockJournal(path);
     if (unlock === null) continue;
     try {
-      // Between the listing and the lock its process may have closed it.
+      // Its process may have closed it between the listing and the lock.
       if (!existsSync(path)) continue;
       const owner = name.slice(0, -OPEN_ENDING.length);
       const unsent = await readUnsettled(db, owner);
@@ -89,7 +90,10 @@ function keyOf(claimId: string, entryId: string): string {
   return `${claimId}/${entryId}`;
 }
 
-/** Claims of a process whose entries still wait for an answer, whether or not its journal has them: the commit's answer may have been lost. */
+/**
+ * Reads the claims of a process whose entries still wait for an answer. The journal may lack some of them,
+ * because the acknowledgement of a commit may have been lost.
+ */
 async function readUnsettled(db: Database, owner: string): Promise<Map<string, Unsettled>> {
   const { rows } = await sql<Unsettled & { claimId: string }>`
     select a.entry_id as "entryId", a.attempt, a.claim_id as "claimId"
@@ -109,7 +113,10 @@ async function settleUnsent(db: Database, unsent: readonly Unsettled[]): Promise
   return settled.filter((state) => state !== null).length;
 }
 
-/** Records outcomes of claims whose entries still wait for them. @returns how many. */
+/**
+ * Records the outcomes of claims whose entries still wait for them. @returns the number of entries that
+ * changed.
+ */
 async function settle(db: Database, claims: readonly JournalledClaim[]): Promise<number> {
   const known = await lookUpClaims(db, claims);
   const answers = claims.flatMap(({ claim, entryId, attempt, outcome }, place) =>
