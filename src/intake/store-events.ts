@@ -4,10 +4,11 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { WebhookEvent } from '../model/http/webhook-event.ts';
 
 /**
- * Stores events in the order in which they came, and the changes of codes and links that they tell of. They are durable when the
- * transaction is committed.
+ * Stores webhook events in the order in which they came, together with the changes of codes and links that
+ * they report. They are durable once the transaction is committed.
  *
- * @returns for each whether it is new: of a body that was stored before, or stands in the list before, nothing is to be done.
+ * @returns for each event, true if it is new. False if its body was stored before, or occurs earlier in the
+ * list.
  */
 export async function storeEvents(
   trx: Transaction<DB>,
@@ -25,7 +26,7 @@ export async function storeEvents(
     oldValue: event.codeChange?.oldValue,
     newValue: event.codeChange?.newValue,
   }));
-  // A change that names no deal gives a code no owner.
+  // A change that names no deal is skipped, because it does not say who owns the code.
   const { rows } = await sql<{ place: number }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     given as materialized (

@@ -7,18 +7,18 @@ import type { HoldReason } from '../../model/source.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { isUnowned } from './order-statistics.ts';
 
-/** What a file is held against before anything of it counts. */
+/** What the checks need to know about a file before its rows take effect. */
 export type FileCheck = {
-  /** When it was put there, as the store says; null: the store does not say. */
+  /** When the file was put there, according to the store. Null if the store does not report it. */
   readonly arrivedAt: Date | null;
   readonly sizeBytes: number;
-  /** Names of its columns, once the first of it was read. */
+  /** Names of the file's columns, available once reading has begun. */
   readonly header: () => readonly string[];
-  /** A pure function. It does not throw: a check that fails says so in its result. */
+  /** Runs all checks. A pure function that never throws: a check that fails reports this in its result. */
   readonly judge: (seen: FileStatistics, options: { readonly isReread: boolean }) => readonly CheckResult[];
 };
 
-/** What only those who read the rows can count. */
+/** The statistics that require reading the rows. */
 export type Measured = Pick<FileStatistics, 'rejectedRows' | 'orders' | 'consent'>;
 
 export type CheckFileOptions = {
@@ -28,17 +28,18 @@ export type CheckFileOptions = {
   readonly check?: FileCheck;
 };
 
-/** A header is a line of a file, and may be anything. */
+/** A header is a line of an untrusted file and can contain anything, so its size is limited. */
 const MAX_COLUMNS = 1_000;
 const MAX_NAME = 200;
 const SAMPLE_LINES = 3;
-/** Of findings in a message. */
+/** Number of findings shown in a message. */
 const SHOWN = 3;
 
 /**
- * Notes what a file came to, holds it against earlier files of its source, and keeps what is unusual.
+ * Stores the statistics of a file, compares them with earlier files of its source, and stores what is
+ * unusual.
  *
- * @returns why the file must be kept back; null when no check holds it.
+ * @returns the reason to hold the file, or null if no check holds it.
  */
 export async function checkFile(
   trx: Transaction<DB>,
@@ -67,14 +68,17 @@ export async function checkFile(
   return held.length === 0 ? null : toReason(held);
 }
 
-/** Whether an earlier reading of the same version counts. */
+/** True if an earlier reading of the same version has been superseded by this one. */
 async function isReread(trx: Transaction<DB>, sourceFileId: string): Promise<boolean> {
   const { rows } = await sql`
     select from intake.source_files where superseded_by = ${sourceFileId}::bigint limit 1`.execute(trx);
   return rows.length > 0;
 }
 
-/** What a person has said is right is not held against the same version of the file again. */
+/**
+ * Marks a result as acknowledged if a person has already accepted the same finding for this version of the
+ * file.
+ */
 async function withAcknowledged(
   trx: Transaction<DB>,
   sourceFileId: string,
@@ -131,7 +135,10 @@ async function storeStatistics(
 
 type Held = { readonly findingId: string; readonly message: string };
 
-/** Keeps what is unusual; what an earlier reading of the file has left and nobody has acknowledged goes. @returns those that hold it. */
+/**
+ * Stores the unusual results as findings. Deletes earlier findings of the file that were not acknowledged.
+ * @returns the findings that hold the file.
+ */
 async function storeFindings(
   trx: Transaction<DB>,
   { sourceFileId, runId }: Pick<CheckFileOptions, 'sourceFileId' | 'runId'>,
@@ -156,7 +163,7 @@ async function storeFindings(
   return held;
 }
 
-/** Physical lines of the first few rows that show what is unusual. */
+/** Returns the physical line numbers of the first few rows that show what is unusual. */
 async function sampleLines(
   trx: Transaction<DB>,
   sourceFileId: string,

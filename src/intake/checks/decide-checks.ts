@@ -11,7 +11,7 @@ export type AcknowledgedFinding = {
   readonly verdict: 'warn' | 'held';
 };
 
-/** Notes that a person says a file is right. @returns those of the ids that were open. */
+/** Records that a person accepts the findings. @returns those findings that were still open. */
 export async function acknowledgeFindings(
   trx: DatabaseTransaction,
   options: {
@@ -31,7 +31,7 @@ export async function acknowledgeFindings(
   return rows.toSorted((one, other) => Number(one.findingId) - Number(other.findingId));
 }
 
-/** Files that checks still hold, of those. */
+/** Returns those of the given files that a check still holds, with the findings. */
 export async function listStillHeld(
   trx: DatabaseTransaction,
   sourceFileIds: readonly string[],
@@ -43,7 +43,10 @@ export async function listStillHeld(
   return rows;
 }
 
-/** Notes a date on which unusual amounts of orders are expected. One that is known gets the new name. @returns its former name. */
+/**
+ * Records a date on which unusual numbers of orders are expected. If the date exists, it gets the new name.
+ * @returns its former name, or null if it is new.
+ */
 export async function addExpectedDate(
   trx: DatabaseTransaction,
   date: {

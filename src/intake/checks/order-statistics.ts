@@ -4,21 +4,27 @@ import { type OrderStatistics, OTHER_STATUSES } from '../../model/checks/file-st
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 
-/** The median of so many amounts differs from that of all by a few per cent at most. All orders are looked at where there are fewer. */
+/**
+ * Target size of the sample. The median of this many amounts differs from that of all amounts by a few per
+ * cent at most. Smaller files are measured in full.
+ */
 const SAMPLED_ORDERS = 2_000;
-/** A word that fewer orders share is no status: it may be anything that stands in the wrong column. */
+/** A word that fewer orders share is not counted as a status: a misplaced column can contain anything. */
 const MIN_STATUS_SHARE = 0.02;
 const MAX_STATUSES = 20;
-/** Pairs of currency and status that are fetched. More of them only a column of something else has. */
+/**
+ * Maximum number of pairs of currency and status that are fetched. Only a column that contains something else
+ * has more.
+ */
 const MAX_GROUPS = 1_000;
 
 export type MeasuredOrders = {
   readonly sourceFileId: string;
-  /** Counted at sealing. */
+  /** The counts of orders come from sealing. */
   readonly ordersNew: number;
   readonly ordersChanged: number;
   readonly ordersUnchanged: number;
-  /** The amount that the job's revenue begins with. */
+  /** The column from which the job computes revenue. */
   readonly revenue: 'total' | 'subtotal';
 };
 
@@ -34,10 +40,13 @@ type Group = {
   readonly newest: Date | null;
 };
 
-/** Of an order: nobody owns any of its codes. The list of codes is read once, and hashed. */
+/**
+ * SQL that is true if no code of an order is in the list of codes. Postgres reads that list once and hashes
+ * it.
+ */
 export const isUnowned = sql<boolean>`not (select bool_or(c.code in (select code_folded from intake.codes)) from unnest(codes_folded) as c(code))`;
 
-/** What the new and changed orders of a file come to, in one pass over what is staged. */
+/** Computes statistics of the new and changed orders of a file, in one pass over its staged rows. */
 export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders): Promise<OrderStatistics> {
   const { sourceFileId, ordersNew, ordersChanged, ordersUnchanged } = file;
   const judged = ordersNew + ordersChanged;
@@ -97,7 +106,7 @@ function mediansOf(groups: readonly Group[]): OrderStatistics['amounts'] {
   const medians: Record<string, { orders: number; median: string }> = {};
   for (const [currency, ofCurrency] of byCurrency) {
     const sampled = ofCurrency.flatMap((group) => group.sampled ?? []);
-    // Compared as numbers, kept as they are written: one of the amounts, exactly.
+    // Sort as numbers, but keep the text: the median is exactly one of the amounts.
     const sorted = sampled.toSorted((one, other) => Number(one) - Number(other));
     const median = sorted[Math.floor((sorted.length - 1) / 2)];
     const orders = ofCurrency.reduce((sum, { amounted }) => sum + Number(amounted), 0);

@@ -4,7 +4,10 @@ import type { ExpectedDate } from '../../model/checks/expectations.ts';
 import type { FileStatistics, OrderStatistics } from '../../model/checks/file-statistics.ts';
 import type { ReadFor } from '../../model/layout.ts';
 
-/** Eight weeks of files that come every half hour. Of a source with more of them, the latest are learnt from. */
+/**
+ * Maximum number of files in the history: eight weeks of files that come every half hour. For a source with
+ * more files, the latest count.
+ */
 const MAX_FILES = 3_000;
 
 type StoredStatistics = {
@@ -29,7 +32,10 @@ type StoredStatistics = {
   readonly customers_refused: string | null;
 };
 
-/** What the latest files of a source that count came to, oldest first. Of all but the last, the names of columns are left out. */
+/**
+ * Reads the statistics of the latest sealed files of a source, oldest first. Only the newest of them includes
+ * the names of its columns.
+ */
 export async function readHistory(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
@@ -63,7 +69,7 @@ function toStatistics(row: StoredStatistics): FileStatistics {
             known: Number(row.orders_known),
             judged: Number(row.orders_judged),
             blankCodes: Number(row.blank_code_orders),
-            // Null of files that were read before this was counted.
+            // These two columns are null for files that were read before the columns existed.
             coded: Number(row.coded_orders),
             unowned: Number(row.unowned_code_orders),
             currencies: row.currencies ?? {},
@@ -78,7 +84,7 @@ function toStatistics(row: StoredStatistics): FileStatistics {
   };
 }
 
-/** Dates on which unusual amounts are expected, of a source or of all. */
+/** Reads the dates on which unusual numbers of orders are expected, for this source and for all sources. */
 export async function readExpectedDates(db: Database, source: string): Promise<readonly ExpectedDate[]> {
   const { rows } = await sql<ExpectedDate>`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates

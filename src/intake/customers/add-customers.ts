@@ -8,14 +8,18 @@ import { CURRENT_KEY_NO } from './rekey-customers.ts';
 export type AddCustomersOptions = FileRead & {
   readonly brandId: string;
   readonly rows: CustomerRows;
-  /** Nobody is likely to be there: none is looked up, unless one is there after all. */
+  /**
+   * A hint that none of the customers is in the database yet. Looking them up is then skipped, unless
+   * inserting fails.
+   */
   readonly areLikelyNew: boolean;
 };
 
 /**
- * Notes those customers in intake.customers who are not there yet, with the batch that they go into.
+ * Inserts the customers who are not in intake.customers yet, with the batch that they belong to.
  *
- * @returns those who are there; null when another reader has taken the file over: nobody was added.
+ * @returns the customers who were already there. Null if another reader has taken over the file; then nothing
+ * was inserted.
  */
 export async function addCustomers(
   db: Database,
@@ -26,20 +30,22 @@ export async function addCustomers(
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     if (options.areLikelyNew) return addCustomers(db, { ...options, areLikelyNew: false });
-    // A reader whose lease was over, and who lives on, has added one of them meanwhile. Now it is seen.
+    // A reader whose lease had expired, but which is still running, has inserted one of them meanwhile. Its
+    // row is now visible.
     return add(db, options);
   }
 }
 
 /**
- * Looking each customer up before inserting costs less than `on conflict`, which does so too, and does not log it. `limit 1` keeps each
- * look-up a look-up in a unique index, as in stage-orders.ts.
+ * Looking each customer up before the insert costs less than `on conflict`, which does a look-up too and in
+ * addition writes to the WAL. `limit 1` makes the planner use the unique index for each look-up, as in
+ * stage-orders.ts.
  */
 const UNKNOWN = sql`
   left join lateral (select c.customer_hash from intake.customers c where c.customer_hash = g.hash limit 1) c on true
   where c.customer_hash is null`;
 
-/** In the order of their keys, neighbours find their page of the index at hand. */
+/** Inserts in the order of the keys, so that neighbours use the same page of the index. */
 async function add(
   db: Database,
   { brandId, rows: { placed, from }, areLikelyNew, ...read }: AddCustomersOptions,

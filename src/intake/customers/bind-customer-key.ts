@@ -4,17 +4,17 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { readPreviousKey } from './rekey-customers.ts';
 
-/** Of the keys that the configuration names; the keys themselves never come here. */
+/** Fingerprints of the keys in the configuration. This module never sees the keys themselves. */
 export type KeyFingerprints = {
   readonly current: string;
-  /** Null: the configuration names none. */
+  /** Null if the configuration has no previous key. */
   readonly previous: string | null;
 };
 
 /**
- * Binds the customers of this database to the key that their hashes are made with, on first use; from then on refuses another one, because it
- * would make every customer a new one, and submit all of them again. A new key takes the place of the old one where the configuration names
- * that one as the previous key.
+ * Binds the customers of this database to the key of their hashes on first use. Later calls refuse another
+ * key, because with it every customer would look new and be submitted again. A new key replaces the old one
+ * if the configuration names the old one as the previous key.
  *
  * @throws KnownError `customer_key_changed`, `previous_customer_key_missing` (exit 2).
  */

@@ -28,40 +28,43 @@ export type CustomerStagerOptions = FileRead & {
   readonly runId: string;
   readonly job: string;
   readonly brandId: string;
-  /** Addresses of one call. */
+  /** Number of addresses in one call to the service. */
   readonly batchSize: number;
   readonly recheckAfterDays: number | null;
-  /** Whom the job would look up; null: no customer. */
+  /** Selects the customers that the job would look up. Null if it looks up none. */
   readonly isWanted: ((customer: StatedCustomer) => boolean) | null;
-  /** Customers of this file to look up at most. */
+  /** Maximum number of customers of this file to look up. */
   readonly lookupBudget: number;
-  /** Digest of an address under the previous key; null: no customer is known under one. */
+  /**
+   * Computes the hash of an address under the previous key. Null if no customer is known under a previous
+   * key.
+   */
   readonly previousHashOf: ((address: string) => CustomerHash) | null;
-  /** Whom the run looks up anyway, because another file named them. */
+  /** Customers whom this run looks up already, because they occur in another file. */
   readonly lookedUpAlready: ReadonlySet<CustomerHash>;
 };
 
-/** What a file's customers came to. */
+/** Totals of the customers in a file. */
 export type CustomerTotals = {
-  /** Rows of customers, those passed over included. */
+  /** Rows of customers, including those that were skipped. */
   readonly customerRows: number;
   readonly passedOver: PassedOverCounts;
   readonly seen: CustomersSeen;
   readonly new: number;
-  /** Whose addresses were stored, to be submitted. */
+  /** Customers whose addresses were stored for submission. */
   readonly toSubmit: number;
-  /** Waited to be submitted, and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and have unsubscribed since. */
   readonly withdrawn: number;
   readonly lookups: { readonly within: readonly CustomerHash[]; readonly beyond: number };
 };
 
-/** Stages the customers of one file while the next ones are being read. As `Stager` of orders. */
+/** Stages the customers of one file while the next ones are being read, like `Stager` does for orders. */
 export type CustomerStager = {
   add(batch: CustomerBatch): Promise<boolean>;
   finish(): Promise<CustomerTotals | null>;
 };
 
-/** As in create-stager.ts: one statement at work, one waiting, one being read. */
+/** One statement runs, one waits, and one is being prepared, as in create-stager.ts. */
 const MAX_WAITING = 2;
 const STATEMENT_CUSTOMERS = 10_000;
 
@@ -84,7 +87,8 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     const { placed } = rows;
     await rekey(placed);
     const wanted = await findWanted(placed);
-    // Within a plan's transaction a wrong guess shows as nothing but a wrong count: what it inserts meets no live row.
+    // In a plan's transaction a wrong guess cannot be detected: the inserted rows conflict with no live row,
+    // and only the count would be wrong.
     const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
     const staged =
       placed.length === 0 ? NOTHING : await stageCustomers(db, { ...options, rows, areLikelyNew });
@@ -96,13 +100,16 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     known += staged.known.size;
     totals.new += placed.length - staged.known.size;
     totals.withdrawn += staged.withdrawn;
-    // Batches are stored while the next customers are noted.
+    // Batches are stored while the next customers are staged.
     await storing;
     storing = store(packs.take(false));
     storing.catch(() => {});
   }
 
-  /** First of all, so that each is found by the hash that the file's customers have. */
+  /**
+   * Moves customers to the current key. Must run first, so that each is found by the hash that the file's
+   * customers have.
+   */
   async function rekey(placed: readonly PlacedCustomer[]): Promise<void> {
     const { previousHashOf } = options;
     if (previousHashOf === null) return;
@@ -132,10 +139,11 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     gathered = [];
     rejected = [];
     const batchIds = await reserveBatches(db, placer.toBegin(customers.length));
-    // Written now, so that the database does not wait for it.
+    // Build the rows now, so that the database does not wait for it.
     const rows = toCustomerRows(placer.place(customers, batchIds));
     last = last.then(() => stage(rows, bad));
-    // Reported by the await of this or a later call; without this a failure in between would end the process.
+    // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
+    // between would end the process.
     last.catch(() => {});
     waiting.push(last);
   }
@@ -147,7 +155,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
       for (const row of batch.rejected) rejected.push(row);
       for (const reason of PASSED_OVER) {
         passedOver[reason] += batch.passedOver[reason];
-        // Who has unsubscribed is among the customers.
+        // Customers who have unsubscribed are already in `batch.customers`.
         if (reason !== 'unsubscribed') totals.customerRows += batch.passedOver[reason];
       }
       if (gathered.length + rejected.length < STATEMENT_CUSTOMERS) return !isLost;
@@ -169,7 +177,10 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
 const NOTHING = { known: new Map(), withdrawn: 0 };
 const NOBODY: ReadonlySet<CustomerHash> = new Set();
 
-/** Each customer once, because a statement does not see what it inserts itself: a customer who has unsubscribed in one row has. */
+/**
+ * Merges rows of the same customer, because a statement does not see the rows that it inserts itself. A
+ * customer who has unsubscribed in one row counts as unsubscribed.
+ */
 function unite(customers: readonly StatedCustomer[]): readonly StatedCustomer[] {
   if (new Set(customers.map(({ hash }) => hash)).size === customers.length) return customers;
   const byHash = new Map<CustomerHash, StatedCustomer>();

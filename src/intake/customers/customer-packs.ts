@@ -3,32 +3,34 @@ import type { PlacedCustomer } from './placed-customer.ts';
 import type { Decision } from './stage-customers.ts';
 import type { CustomersToStore } from './store-customer-batches.ts';
 
-/** So many questions are stored together; each is asked and recorded by itself. */
+/** Number of look-ups stored together in one batch. Each is sent and recorded separately. */
 const LOOKUPS_A_PACK = 100;
 
-/** Gathers the addresses of customers who are to be sent, batch by batch. */
+/** Collects the addresses of customers to be sent, batch by batch. */
 export type CustomerPacks = {
-  /** Takes customers who were placed, in their order, with what is to be done with each. */
+  /** Adds customers in the order in which they were placed, with a decision for each. */
   add(placed: readonly PlacedCustomer[], decisions: Decisions): void;
-  /** Those behind which another has begun; with `all`, the begun ones too. */
+  /**
+   * Returns the batches that are complete because a later one has begun; with `all`, the incomplete ones too.
+   */
   take(all: boolean): readonly CustomersToStore[];
-  /** Customers to submit so far. */
+  /** Number of customers to submit so far. */
   submitted(): number;
-  /** Customers to look up so far, and how many there are for whom the budget did not suffice. */
+  /** Customers to look up so far, and the number of customers beyond the budget. */
   lookedUp(): { readonly within: readonly CustomerHash[]; readonly beyond: number };
 };
 
 export type Decisions = {
-  /** Of those who were known; all others are new. */
+  /** Decisions for known customers. All others are new. */
   readonly known: ReadonlyMap<CustomerHash, Decision>;
-  /** Whom the job would look up, and has not. */
+  /** Customers whom the job wants to look up and has not looked up yet. */
   readonly wanted: ReadonlySet<CustomerHash>;
 };
 
 export type CustomerPacksOptions = {
-  /** Customers to look up at most. */
+  /** Maximum number of customers to look up. */
   readonly lookupBudget: number;
-  /** Whom the run looks up anyway, because another file named them. */
+  /** Customers whom this run looks up already, because they occur in another file. */
   readonly lookedUpAlready: ReadonlySet<CustomerHash>;
 };
 
@@ -37,7 +39,7 @@ export function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerP
   let submit: Pack | null = null;
   let lookup = newPack('lookup', null);
   let submitted = 0;
-  // Also what keeps a customer who stands in a file twice from being asked about twice; bounded by the budget.
+  // Also prevents a second look-up of a customer who occurs twice in a file. The budget limits its size.
   const asked = new Set<CustomerHash>();
   let beyond = 0;
 

@@ -4,23 +4,23 @@ import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import type { CustomerHash } from '../../model/customer.ts';
 
-/** A customer who is to be forgotten, by digests alone. */
+/** A customer to be forgotten, identified by digests only. */
 export type ForgottenCustomer = {
-  /** The same for all brands. */
+  /** Digest of the address that is the same for all brands. */
   readonly tombstone: CustomerHash;
-  /** One for each brand. */
+  /** One hash of the customer for each brand. */
   readonly hashes: readonly CustomerHash[];
-  /** Of the key that the tombstone was made with. */
+  /** Fingerprint of the key that the tombstone was made with. */
   readonly fingerprint: string;
 };
 
-/** What was known of a customer and is deleted: rows by table. */
+/** Number of deleted rows by table. */
 export type DeletedRows = Readonly<Record<string, number>>;
 
 /**
- * Tombstones of all customers who were forgotten. Some hundred a year: they fit into memory.
+ * Reads the tombstones of all forgotten customers. There are some hundreds a year, so they fit into memory.
  *
- * @param options.isSearched only those for whom all tables were searched to the end.
+ * @param options.isSearched returns only customers for whom the search of all tables has finished.
  */
 export async function readTombstones(
   db: Database,
@@ -32,7 +32,10 @@ export async function readTombstones(
   return new Set(rows.map(({ tombstone }) => tombstone));
 }
 
-/** Brands whose customers the database knows, and, where orders have keys of customers, those of orders. */
+/**
+ * Returns the brands with customers in the database. If orders have customer keys, includes the brands of
+ * orders.
+ */
 export async function readCustomerBrands(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ brand_id: string }>`
     select brand_id from intake.customers union select brand_id from intake.waiting_batches
@@ -44,9 +47,9 @@ export async function readCustomerBrands(db: Database): Promise<readonly string[
 }
 
 /**
- * Deletes a customer by digest: the row of each brand, what the service said when it was asked, the address where it waits to be sent, and
- * that orders are theirs.
- * Leaves the tombstone. To be called while no run reads or sends customers.
+ * Deletes a customer by digest: the row for each brand, the results of look-ups, the address in waiting
+ * batches, and the link from orders to the customer. Stores a tombstone. Call it while no run reads or sends
+ * customers.
  */
 export async function forgetCustomer(
   trx: DatabaseTransaction,
@@ -73,7 +76,7 @@ export async function forgetCustomer(
   };
 }
 
-/** Notes that all tables were searched for the address, to the end. */
+/** Records that the search of all tables for the address has finished. */
 export async function noteSearched(trx: DatabaseTransaction, tombstone: CustomerHash): Promise<void> {
   await sql`
     update intake.forgotten_customers set searched_at = clock_timestamp() where tombstone = ${tombstone}::uuid`.execute(
@@ -81,7 +84,7 @@ export async function noteSearched(trx: DatabaseTransaction, tombstone: Customer
   );
 }
 
-/** @returns out of how many batches the customer was taken. */
+/** Removes the customer's address from waiting batches. @returns the number of batches that contained it. */
 async function takeOutOfBatches(trx: DatabaseTransaction, hashes: readonly CustomerHash[]): Promise<number> {
   const { rows } = await sql<{ batches: string }>`
     with rebuilt as materialized (

@@ -4,10 +4,10 @@ import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { CustomerHash, Profile } from '../../model/customer.ts';
 
-/** A customer to ask about. Holds a plain address: it must reach no log, no error and no other table. */
+/** A customer to look up. Contains a plain address: it must not reach any log, error or other table. */
 export type WantedLookup = { readonly hash: CustomerHash; readonly address: string };
 
-/** What the service said of one. */
+/** The service's answer about one customer. */
 export type LookupResult = {
   readonly hash: CustomerHash;
   readonly brandId: string;
@@ -21,7 +21,10 @@ export type LookupResult = {
 
 export type LookupScope = { readonly brandId: string; readonly recheckAfterDays: number | null };
 
-/** Customers of sealed files whom nobody has asked about yet; nobody who has unsubscribed. One may come twice, from two files. */
+/**
+ * Yields the customers of sealed files who have not been looked up yet and have not unsubscribed. A customer
+ * of two files may be yielded twice.
+ */
 export async function* wantedLookups(
   db: Database,
   { brandId, recheckAfterDays }: LookupScope,
@@ -50,7 +53,7 @@ export async function* wantedLookups(
   }
 }
 
-/** Stores what was found; asking again later replaces it. */
+/** Stores the results of look-ups. A later result for the same customer replaces the earlier one. */
 export async function recordLookups(
   db: Database,
   results: readonly LookupResult[],
@@ -71,7 +74,9 @@ export async function recordLookups(
   return results.map(() => null);
 }
 
-/** Deletes the addresses that waited to be asked about: those beyond the budget come back with a later file. */
+/**
+ * Deletes the addresses that waited to be looked up. Customers beyond the budget come back with a later file.
+ */
 export async function dropLookups(db: Database, brandId: string): Promise<void> {
   await sql`delete from intake.waiting_batches where brand_id = ${brandId} and purpose = 'lookup'`.execute(
     db,
@@ -103,11 +108,11 @@ function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {
 
 export type FindLookedUpOptions = {
   readonly hashes: readonly CustomerHash[];
-  /** After so many days a customer is looked up again; null: never. */
+  /** Customers are looked up again after this many days. Null: never. */
   readonly recheckAfterDays: number | null;
 };
 
-/** @returns those of the customers of whom the service was asked, and need not be again. */
+/** @returns those of the given customers who have been looked up and need no new look-up. */
 export async function findLookedUp(
   db: Database,
   { hashes, recheckAfterDays }: FindLookedUpOptions,

@@ -5,26 +5,26 @@ import type { CustomerRows } from './placed-customer.ts';
 
 export type NoteKnownOptions = FileRead & {
   readonly rows: CustomerRows;
-  /** A customer who was submitted or refused so many days ago is again; null: never. */
+  /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
 };
 
 export type NotedCustomers = {
-  /** One letter a customer, in the order given; see `NOTED`. */
+  /** One letter for each customer, in the order given. See `NOTED`. */
   readonly noted: string;
-  /** Waited to be submitted, and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and have unsubscribed since. */
   readonly withdrawn: number;
 };
 
-/** What is to be done with a customer who was known: nothing, nothing ever, submit it; or it is known no more. */
+/** Decision about a known customer: nothing to do now, never submit, submit, or no longer in the database. */
 export const NOTED = { known: 'k', unsubscribed: 'u', submit: 's', gone: 'g' } as const;
 
 /**
- * Notes what a file says of customers who are in intake.customers, and who of them are submitted with this file: ones whose batch is gone,
- * because the file that brought them was never sealed; ones whose time has come again. The array of those that change keeps each of them
- * a look-up in the unique index.
+ * Updates known customers with the data of a file, and decides which of them are submitted with this file.
+ * These are customers whose batch no longer exists because its file was never sealed, and customers whose
+ * recheck is due. The array of changed hashes makes Postgres look each of them up in the unique index.
  *
- * @returns null when another reader has taken the file over: nothing was noted.
+ * @returns null if another reader has taken over the file; then nothing was changed.
  */
 export async function noteKnownCustomers(
   db: Database,
@@ -77,7 +77,10 @@ export async function noteKnownCustomers(
   return row?.fenced === '1' ? { noted: row.noted, withdrawn: Number(row.withdrawn) } : null;
 }
 
-/** Of a customer `c`: its batch waits, stored with a file that counts. Both are looked up by their keys, whatever the planner knows. */
+/**
+ * SQL that is true if the batch of customer `c` is waiting and belongs to a sealed file. Its form makes
+ * Postgres look both up by their keys, whatever the planner's statistics say.
+ */
 const isStored = sql`exists (
   select from intake.waiting_batches w where w.batch_id = c.batch_id
     and (select f.state from intake.source_files f where f.source_file_id = w.source_file_id) = 'sealed')`;

@@ -2,17 +2,22 @@ import { type RawBuilder, sql } from 'kysely';
 import { toArrayParameter, toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { StatedCustomer } from '../../model/customer.ts';
 
-/** A customer, and the batch in which it would be sent. */
+/** A customer, and the batch in which their address would be sent. */
 export type PlacedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };
 
-/** Customers, each once, as they go into a statement. */
+/** Customers as parameters of a statement; each customer occurs once. */
 export type CustomerRows = {
   readonly placed: readonly PlacedCustomer[];
-  /** `g (hash, batch_id, is_out, orders_count, spent, currency, with_code, place)`, a row each, in the same order. */
+  /**
+   * SQL for a record set `g (hash, batch_id, is_out, orders_count, spent, currency, with_code, place)` with
+   * one row for each customer, in the same order.
+   */
   readonly from: RawBuilder<unknown>;
 };
 
-/** Whole columns are written and read several times faster than rows. */
+/**
+ * Builds the parameters by column, because whole columns are written and read several times faster than rows.
+ */
 export function toCustomerRows(placed: readonly PlacedCustomer[]): CustomerRows {
   const column = (read: (customer: StatedCustomer) => string | number | boolean | null) =>
     toArrayParameter(placed.map(({ customer }) => read(customer)));
@@ -25,11 +30,14 @@ export function toCustomerRows(placed: readonly PlacedCustomer[]): CustomerRows 
   return { placed, from };
 }
 
-/** Puts customers into batches, before it is known who of them will be sent: those who won't leave their places empty. */
+/**
+ * Assigns customers to batches before it is known which of them will be sent. Customers who are not sent
+ * leave gaps.
+ */
 export type CustomerPlacer = {
-  /** How many batches so many more customers begin. */
+  /** Returns the number of new batches that this many more customers need. */
   toBegin(customers: number): number;
-  /** Customers, each with its batch: the open one until it is full, then those that begin with these. */
+  /** Assigns a batch to each customer: the open batch until it is full, then the new ones in `batchIds`. */
   place(customers: readonly StatedCustomer[], batchIds: readonly string[]): readonly PlacedCustomer[];
 };
 

@@ -4,13 +4,16 @@ import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type PrepareOptions = { readonly brandId: string; readonly batchSize: number };
 
-/** Makes what waits to be submitted for a brand ready to be sent: no customer who has unsubscribed, and no more calls than it takes. */
+/**
+ * Prepares a brand's waiting batches for sending: removes customers who have unsubscribed, and uses as few
+ * calls as possible.
+ */
 export async function prepareBatches(db: Database, options: PrepareOptions): Promise<void> {
   await takeOutUnsubscribed(db, options.brandId);
   await repack(db, options);
 }
 
-/** Takes customers who waited and have unsubscribed since out of their batches, their addresses with them. */
+/** Removes customers who have unsubscribed since from their batches, together with their addresses. */
 async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void> {
   await sql`
     with unsubscribed as materialized (
@@ -44,7 +47,10 @@ async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void>
     from gone g where c.customer_hash = g.customer_hash`.execute(db);
 }
 
-/** Joins small batches of several files, and cuts those that are larger than a call may be. Their customers go with them. */
+/**
+ * Joins small batches of several files and splits batches that exceed the size of a call. Updates the batch
+ * of each customer.
+ */
 async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Promise<void> {
   await sql`
     with odd as materialized (

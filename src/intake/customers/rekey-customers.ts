@@ -5,22 +5,23 @@ import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction
 import type { RekeyedHash } from '../../model/customer.ts';
 
 /*
- * How customers move from one key to the next. A hash cannot be made anew without the address, and the database has none but of those who wait. So
- * who waits moves when the run begins, and everybody else when an export names them: until then both keys are needed. Each statement moves
- * whole customers, so a run that is killed has moved some, and the next one moves the others.
+ * Moves customers from the previous hash key to the current one. A new hash needs the address, and the
+ * database only has the addresses of customers who wait to be sent. These move when a run begins. All other
+ * customers move when an export contains them, and until then both keys are needed. Each statement moves
+ * whole customers, so a run that is killed has moved some of them and the next run moves the rest.
  */
 
-/** The number of the key in force, for rows that are inserted; 1 before one was bound. */
+/** SQL for the number of the current key, for inserted rows; 1 if no key was bound yet. */
 export const CURRENT_KEY_NO: RawBuilder<number> = sql`coalesce((select key_no from intake.customer_key), 1)`;
 
-/** The same for orders, which leave out the first one: nearly all have that, or none. */
+/** The same for orders, with null instead of 1: nearly all orders have the first key or no key. */
 export const ORDER_KEY_NO: RawBuilder<number | null> = sql`nullif(${CURRENT_KEY_NO}, 1)`;
 
 /**
- * Moves customers, with what the service said when it was asked about them, to the key in force. Those who are not known under the previous key
- * stay as they are.
+ * Moves customers and the results of their look-ups to the current key. Hashes that are not known under the
+ * previous key are ignored.
  *
- * @returns how many were moved.
+ * @returns the number of customers moved.
  */
 export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[]): Promise<number> {
   if (hashes.length === 0) return 0;
@@ -40,7 +41,10 @@ export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[
   });
 }
 
-/** A customer may be known under both, where the previous key was in force again for a while: whichever says more counts. */
+/**
+ * Merges customers who are known under both keys, which happens if the previous key was in use again for a
+ * while. The merged row keeps the most information of the two.
+ */
 async function uniteDoubles(
   trx: DatabaseTransaction,
   pairs: RawBuilder<unknown>,
@@ -61,7 +65,10 @@ async function uniteDoubles(
   await sql`delete from intake.customers where customer_hash = any (${doubles}::uuid[])`.execute(trx);
 }
 
-/** Moves the keys that orders of a source have: whoever ordered again under the new one has ordered before. */
+/**
+ * Moves the customer keys of a source's orders. A customer who orders again under the new key is then
+ * recognised as a returning customer.
+ */
 export async function rekeyOrders(
   db: Database,
   { source, hashes }: { readonly source: string; readonly hashes: readonly RekeyedHash[] },
@@ -77,7 +84,7 @@ export async function rekeyOrders(
   );
 }
 
-/** Moves tombstones, too: whoever was forgotten under the previous key stays so. */
+/** Moves tombstones, so that customers who were forgotten under the previous key stay forgotten. */
 export async function rekeyTombstones(
   db: Database,
   { hashes, fingerprint }: { readonly hashes: readonly RekeyedHash[]; readonly fingerprint: string },
@@ -91,10 +98,12 @@ export async function rekeyTombstones(
     );
 }
 
-/** Digests of an address for a brand, under both keys. */
+/** Computes the hashes of an address for a brand, under both keys. */
 export type RekeyAddress = (brandId: string, address: string) => RekeyedHash;
 
-/** Moves who waits to be sent, batch by batch, each in one commit: their addresses are at hand. */
+/**
+ * Moves the customers of waiting batches, whose addresses are in the database. Each batch is one transaction.
+ */
 export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string }>`
@@ -114,19 +123,22 @@ export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<v
   }
 }
 
-/** What is known under the previous key alone. */
+/** What is known only under the previous key. */
 export type PreviousKey = {
-  /** Null: there is no previous key. */
+  /** Null if there is no previous key. */
   readonly fingerprint: string | null;
   readonly rotatedAt: Date | null;
   readonly customers: number;
   readonly customersInAll: number;
   readonly forgotten: number;
-  /** Orders whose customer_key was made with it. */
+  /** Number of orders whose customer_key was made with it. */
   readonly orders: number;
 };
 
-/** Counts what would be lost with the previous key. Reads all customers and, where there is such a key, all orders. */
+/**
+ * Counts what would be lost with the previous key. Reads all customers and, if there is a previous key, all
+ * orders.
+ */
 export async function readPreviousKey(db: Database): Promise<PreviousKey> {
   const { rows } = await sql<PreviousKey>`
     select k.previous_fingerprint as fingerprint, k.rotated_at as "rotatedAt",
@@ -149,7 +161,10 @@ export async function readPreviousKey(db: Database): Promise<PreviousKey> {
   );
 }
 
-/** Gives the previous key up, and deletes who is known under it alone: nobody could be recognised by those digests. */
+/**
+ * Retires the previous key, and deletes customers and tombstones that are known only under it, because their
+ * digests could no longer be matched.
+ */
 export async function retirePreviousKey(trx: DatabaseTransaction): Promise<void> {
   await sql`
     delete from intake.lookups l using intake.customers c, intake.customer_key k

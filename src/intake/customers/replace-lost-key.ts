@@ -9,13 +9,15 @@ import { toCustomerRows } from './placed-customer.ts';
 import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-customers.ts';
 
 /*
- * The way out when the key of the hashes is lost: nobody can be recognised by the old hashes any more, but the exports that were read may still be
- * there. Whoever stands in them counts as submitted, without being sent. So the rows are made under the new key first, while no run can begin
- * with it; then one commit puts it in force. When it is cut short before that, it is begun again.
+ * Recovery from a lost hash key. Old hashes can no longer be matched to customers, but the exports that were
+ * read may still exist. Customers in these exports count as submitted and are not sent again. Their rows are
+ * first inserted under the new key, while no run can use it. One transaction then activates the key. If it is
+ * interrupted before that, the operator starts it again.
  */
 
 /**
- * Refuses a key that is in force, and one that is nobody's.
+ * Checks that the key in use really is another one: refuses the key that is in force, and refuses if no key
+ * was bound yet.
  *
  * @throws KnownError `customer_key_not_lost` (exit 2).
  */
@@ -35,10 +37,10 @@ export async function requireLostKey(db: Database, fingerprint: string): Promise
   });
 }
 
-/** A file that was read for its customers to the end. */
+/** A file that was read completely for its customers. */
 export type SealedFile = { readonly uri: string; readonly version: string };
 
-/** Files of a source whose customers were taken. */
+/** Lists the files of a source that were sealed for their customers. */
 export async function listSealedFiles(db: Database, source: string): Promise<readonly SealedFile[]> {
   const { rows } = await sql<SealedFile>`
     select distinct uri, version from intake.source_files
@@ -46,7 +48,10 @@ export async function listSealedFiles(db: Database, source: string): Promise<rea
   return rows;
 }
 
-/** Notes customers of such a file under the new key, as submitted: each once, however many files name them. */
+/**
+ * Inserts the customers of such a file under the new key, as submitted. A customer who occurs in several
+ * files is inserted once.
+ */
 export async function restoreCustomers(
   db: Database,
   {
@@ -74,16 +79,16 @@ export async function restoreCustomers(
   );
 }
 
-/** What is gone with the lost key. */
+/** What was lost with the key. */
 export type LostDigests = {
-  /** Customers under the old key; those who were restored are among them. */
+  /** Customers that were known under the old key, including those that were restored. */
   readonly customers: number;
   readonly restored: number;
-  /** Nobody knows who they were: they must be forgotten again. */
+  /** Tombstones. They can no longer be matched, so these customers must be forgotten again. */
   readonly forgotten: number;
 };
 
-/** Puts the new key in force, and deletes what was known under the lost one. Who waits goes on waiting. */
+/** Activates the new key, and deletes what was known under the lost one. Waiting customers keep waiting. */
 export async function replaceLostKey(
   trx: DatabaseTransaction,
   { fingerprint, rekey }: { readonly fingerprint: string; readonly rekey: RekeyAddress },
@@ -108,7 +113,10 @@ export async function replaceLostKey(
   return rows[0] ?? { customers: 0, restored: 0, forgotten: 0 };
 }
 
-/** Their files were read, too, but they were not submitted. */
+/**
+ * Moves waiting customers to the new key. Their files were also restored from, but they have not been
+ * submitted yet.
+ */
 async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promise<void> {
   const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string; hashes: string }>`
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
@@ -122,7 +130,7 @@ async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promi
       current: rekey(brandId, address).current,
     }));
     const current = toUuidArrayParameter(pairs.map((pair) => pair.current));
-    // What the old row says is true, and what was restored from the file is not: they were not submitted.
+    // Delete the restored row, which wrongly says that the customer was submitted, and keep the old row.
     await sql`
       delete from intake.customers n
       using rows from (unnest(${toUuidArrayParameter(previous)}::uuid[]), unnest(${current}::uuid[])) as p(previous, current),

@@ -8,10 +8,12 @@ import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-r
 import type { CustomerTotals } from './create-customer-stager.ts';
 
 export type SealCustomersOptions = SealReadOptions & {
-  /** What the stager says that it has stored. */
+  /** Totals of the stager. */
   readonly staged: CustomerTotals;
   readonly maxRejectedShare: number;
-  /** A file with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
+  /**
+   * A file is held if a larger share of the cells in a column that only look-ups need cannot be read; 0 to 1.
+   */
   readonly maxUnreadableShare: number;
   /** Name of the source. */
   readonly source: string;
@@ -19,7 +21,10 @@ export type SealCustomersOptions = SealReadOptions & {
 
 type Totals = { readonly customerRows: number; readonly rejectedRows: number; readonly stored: number };
 
-/** Seals a file that was read for its customers: only when its rows add up and not too many are of no use. */
+/**
+ * Seals a file that was read for its customers, or holds it if its rows do not add up or too many of them are
+ * unusable.
+ */
 export function sealCustomers(db: Database, options: SealCustomersOptions): Promise<SealedRead<Totals>> {
   const { staged, sourceFileId } = options;
   return sealRead<Totals>(db, options, {
