@@ -2,23 +2,23 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { WaitingBatch } from './waiting-batches.ts';
 
-/** Who sent a batch, and how. */
+/** The run that sent a batch, and the label it used. */
 export type BatchCall = { readonly runId: string; readonly sourceType: string | null };
 
 export type Refusal = { readonly httpStatus: number; readonly message: string };
 
-/** What the service said to a batch, in the end. */
+/** The service's final answer to a batch. */
 export type BatchAnswer = {
   readonly batch: WaitingBatch;
   readonly state: 'accepted' | 'refused';
   readonly httpStatus: number;
-  /** Why it was refused, addresses masked. */
+  /** Why the batch was refused, with addresses masked. Null if it was accepted. */
   readonly message: string | null;
 };
 
 /**
- * Records what the service said to batches: it became of their customers, whose addresses are gone, in one commit. A refused batch is one
- * of a single customer, who is not sent again.
+ * Records the service's answers to batches, and deletes the batches with their addresses in the same
+ * statement. A refused batch contains a single customer, who is not sent again.
  */
 export async function settleBatches(
   db: Database,
@@ -43,11 +43,11 @@ export async function settleBatches(
 }
 
 /**
- * Cuts a batch in two, so that each half waits by itself.
+ * Splits a batch in two. Each half then waits separately.
  *
- * @param at how many customers the first one has.
- * @param refusal why, where the service refused the whole; null: no call was made for it.
- * @returns the halves; none when the batch is gone.
+ * @param options.at number of customers in the first half.
+ * @param options.refusal the answer, if the service refused the whole batch; null if the batch was not sent.
+ * @returns the halves; empty if the batch no longer exists.
  */
 export async function splitBatch(
   db: Database,
@@ -91,7 +91,10 @@ export async function splitBatch(
   return rows;
 }
 
-/** Whether the service has ever taken a batch of this brand with this label: then a refusal is about the address. */
+/**
+ * True if the service has ever accepted a batch of this brand with this label. A refusal then concerns the
+ * address and not the settings.
+ */
 export async function wasEverAccepted(
   db: Database,
   { brandId, sourceType }: { readonly brandId: string; readonly sourceType: string | null },

@@ -8,29 +8,35 @@ import { type CustomerRows, type PlacedCustomer, toCustomerRows } from './placed
 export type StageCustomersOptions = FileRead & {
   readonly brandId: string;
   readonly rows: CustomerRows;
-  /** A customer who was submitted or refused so many days ago is again; null: never. */
+  /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
-  /** Nobody is likely to be known. */
+  /** A hint that none of the customers is in the database yet. */
   readonly areLikelyNew: boolean;
 };
 
 export type StagedCustomers = {
-  /** What is to be done with those who were known. All others are new: submitted, unless they have unsubscribed. */
+  /** Decisions about known customers. All others are new, and are submitted unless they have unsubscribed. */
   readonly known: ReadonlyMap<CustomerHash, Decision>;
-  /** Waited to be submitted, and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and have unsubscribed since. */
   readonly withdrawn: number;
 };
 
-/** Submit it; nothing, because that was or will be done; nothing ever, because it has unsubscribed. */
+/**
+ * `submit`: submit the customer. `known`: do nothing, because the customer was or will be submitted.
+ * `unsubscribed`: never submit the customer.
+ */
 export type Decision = 'submit' | 'known' | 'unsubscribed';
 
 /**
- * Notes customers in intake.customers, each once a brand and with the batch that it goes into, and tells which of them are to be
- * submitted. Sends no address to the database: those of the ones to be submitted are staged after.
+ * Stores customers in intake.customers, once for each brand and with the batch that they belong to, and
+ * decides which of them to submit. Sends no address to the database: the addresses of customers to submit are
+ * stored later.
  *
- * An unsubscribed customer stays so, whatever another file says: files do not tell which of them is newer.
+ * A customer who has unsubscribed stays unsubscribed whatever another file says, because files do not show
+ * which of them is newer.
  *
- * @returns null when another reader has taken the file over: what was noted until then goes with what it has staged.
+ * @returns null if another reader has taken over the file. Rows stored until then are removed with everything
+ * else that this reader staged.
  */
 export async function stageCustomers(
   db: Database,
@@ -49,7 +55,8 @@ export async function stageCustomers(
       if (decision === undefined) gone.push(one);
       else known.set(one.customer.hash, decision);
     }
-    // The reader of another file has died since, and what it brought went with it: new after all.
+    // The reader of another file has died since, and the customers that it staged were removed with it. They
+    // are new again.
     left =
       gone.length === 0
         ? gone

@@ -5,16 +5,16 @@ import type { CustomerHash } from '../../model/customer.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
-/** A batch that is to wait, with its plain addresses. */
+/** A batch to be stored, with plain addresses. */
 export type CustomersToStore = {
   readonly purpose: 'submit' | 'lookup';
-  /** As its customers were told when they were staged; null: it gets one. */
+  /** The batch that its customers refer to. Null if it gets a new number. */
   readonly batchId: string | null;
   readonly addresses: readonly string[];
   readonly hashes: readonly CustomerHash[];
 };
 
-/** @returns numbers of batches that are to be stored, counting up. */
+/** Reserves batch numbers. @returns the numbers in ascending order. */
 export async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
   if (count === 0) return [];
   const { rows } = await sql<{ batch_id: string }>`
@@ -24,7 +24,10 @@ export async function reserveBatches(db: Database, count: number): Promise<reado
   return rows.map(({ batch_id }) => batch_id);
 }
 
-/** Stores batches until they are sent. @returns false when another reader has taken the file over: nothing was stored. */
+/**
+ * Stores batches until they are sent. @returns false if another reader has taken over the file; then nothing
+ * was stored.
+ */
 export async function storeCustomerBatches(
   db: Database,
   options: FileRead & {

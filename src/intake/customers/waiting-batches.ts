@@ -1,19 +1,28 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
-/** A batch that waits to be submitted. Holds plain addresses: it must reach no log, no error and no other table. */
+/**
+ * A batch that waits to be submitted. Contains plain addresses: it must not reach any log, error or other
+ * table.
+ */
 export type WaitingBatch = {
   readonly batchId: string;
   readonly brandId: string;
-  /** Addresses as a JSON array, exactly as they are sent. */
+  /** Addresses as a JSON array, exactly as they will be sent. */
   readonly influencerList: string;
   readonly customers: number;
 };
 
-/** So many are read at a time, and as many are in memory beside those: some hundred kilobytes each. */
+/**
+ * Number of batches read at a time. A batch takes some hundred kilobytes, and two pages are in memory at
+ * once.
+ */
 const PAGE_BATCHES = 16;
 
-/** What waits for a brand, the oldest first. Batches that are made meanwhile are not among them. */
+/**
+ * Yields the waiting batches of a brand, oldest first. Batches created after the call started are not
+ * included.
+ */
 export async function* waitingBatches(db: Database, brandId: string): AsyncGenerator<WaitingBatch> {
   const { rows: ends } = await sql<{ end: string | null }>`
     select max(batch_id) as end from intake.waiting_batches`.execute(db);
@@ -31,16 +40,19 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
 
   let page = await readAfter('0');
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    // The next page is read while this one is sent.
+    // Read the next page while this one is sent.
     const next = readAfter(last.batchId);
-    // Reported when it is awaited; a caller that takes no more does not need it.
+    // The error is reported when `next` is awaited. If the caller stops iterating, it does not matter.
     next.catch(() => {});
     yield* page;
     page = await next;
   }
 }
 
-/** How many customers of sealed files wait, and how many calls that takes. */
+/**
+ * Counts the customers of sealed files who wait to be submitted, the calls that this takes, and the customers
+ * who wait to be looked up.
+ */
 export async function countWaiting(
   db: Database,
   brandId: string,

@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
 
 /**
- * Takes the customers who wait to be submitted with a file out of their batches, because the file is read again under other settings:
- * whoever may still be submitted comes back with it. Batches join customers of several files; the others wait on.
- * Who was submitted stays so.
+ * Removes the customers of a file from the batches that wait to be submitted, because the file is read again
+ * under other settings. Customers who may still be submitted are staged again by that reading. A batch may
+ * contain customers of several files; the others keep waiting. Customers who were submitted stay submitted.
  */
 export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   await sql`

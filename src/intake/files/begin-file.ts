@@ -8,24 +8,29 @@ import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
 
 export type BeginFileOptions = {
-  /** Name of the source; the caller holds its lease, so no other process reads a file of it. */
+  /** Name of the source. The caller holds its lease, so no other process reads its files. */
   readonly source: string;
   readonly file: SourceFile;
   readonly layout: string;
   /** Digest of the layout and of the source's settings. */
   readonly layoutHash: string;
   readonly runId: string;
-  /** A fresh random UUID for this one read: what an older reader of the file stages or seals changes nothing. */
+  /**
+   * A new random UUID for this reading. It fences off older readers of the file: what they stage or seal has
+   * no effect.
+   */
   readonly reader: string;
-  /** Reads a held file again though nothing about it has changed. */
+  /** Reads a held or released file again although nothing about it has changed. */
   readonly again?: boolean;
-  /** Orders when not given. A file that was read for one is still new to the other. */
+  /** Default: orders. A file that was read for one purpose is still new to the other. */
   readonly readFor?: ReadFor;
 };
 
 export type BegunFile =
   | { readonly kind: 'read'; readonly sourceFileId: string }
-  /** Nothing to do: its orders count already, or it is kept back for a reason that still holds. */
+  /**
+   * Nothing to do: the file's rows already count, or it is held or released for a reason that still applies.
+   */
   | {
       readonly kind: 'known';
       readonly sourceFileId: string;
@@ -33,8 +38,8 @@ export type BegunFile =
     };
 
 /**
- * Opens a version of a file for reading, or says that it is known. What a dead read of this or another file of the source has left
- * staged is cleared: one file of a source is read at a time.
+ * Opens a version of a file for reading, or reports that it needs no reading. One file of a source is read at
+ * a time, so rows that a dead reader of this or another file of the source left behind are cleared.
  */
 export function beginFile(db: Database, options: BeginFileOptions): Promise<BegunFile> {
   return inTransaction(db, async (trx) => {
@@ -51,7 +56,7 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
   });
 }
 
-/** As `selectUnread`, and what a run asks for by name. */
+/** The same rules as in `selectUnread`, plus files that a run requests by name. */
 function isToBeRead(known: KnownFile, options: BeginFileOptions): boolean {
   if (known.is_reread_wanted || isOutdated(known, options)) return true;
   const { layoutHash, again = false } = options;
@@ -59,13 +64,14 @@ function isToBeRead(known: KnownFile, options: BeginFileOptions): boolean {
   return known.state === 'released' && (!known.is_released_by_person || again);
 }
 
-/** The last reading stays in force, under a row of its own, until the new one is sealed. */
+/** Opens a new row for another reading. The previous reading stays in force until the new one is sealed. */
 async function supersede(
   trx: Transaction<DB>,
   options: BeginFileOptions,
   sourceFileId: string,
 ): Promise<string> {
-  // First by itself, since the new row has no number yet and no two rows of a version may both be the last.
+  // First point the row at itself: the new row has no number yet, and no two rows of a version may both be
+  // the latest.
   await sql`
     update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`.execute(
     trx,
@@ -78,7 +84,7 @@ async function supersede(
   return newId;
 }
 
-/** Whether it was read, under other settings, and is read again for that. */
+/** True if the file was read under other settings and must be read again because of that. */
 function isOutdated(known: KnownFile, { readFor = 'orders', layoutHash }: BeginFileOptions): boolean {
   const isRead = known.state === 'sealed' || known.state === 'duplicate';
   return isRead && IS_READ_ANEW[readFor] && known.layout_hash !== layoutHash;
@@ -106,7 +112,10 @@ async function lockFile(
   return rows[0] ?? null;
 }
 
-/** Fences off readers that died, or lost their lease: a new reader's id is theirs no more. Then clears what they had staged. */
+/**
+ * Fences off readers that died or lost their lease by changing the reader's id. Then clears what they had
+ * staged.
+ */
 async function takeOver(
   trx: Transaction<DB>,
   { source, readFor = 'orders' }: BeginFileOptions,

@@ -1,7 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
 
-/** Removes all that a file's read has staged. The caller holds the lock on the file's row, and the file is not sealed. */
+/**
+ * Removes everything that the reading of a file has staged. The caller holds the lock on the file's row, and
+ * the file is not sealed.
+ */
 export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   for (const table of [
     'orders',
@@ -19,8 +22,9 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
 }
 
 /**
- * Forgets the customers whom this file brought, and that those whom others brought wait with it. Reads the whole table, which is cheap
- * enough for what seldom happens; an index would cost every customer as much as the row.
+ * Deletes the customers whom this file introduced, and resets known customers who wait with it. It reads the
+ * whole table, which is acceptable because this is rare; an index would cost as much for each customer as the
+ * row itself.
  */
 async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   const { rows } = await sql`

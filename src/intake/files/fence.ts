@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** The read of a file that may stage and seal: as long as `reader` is the file's reader. */
+/** Identifies one reading of a file. It may stage and seal as long as `reader` is the file's reader. */
 export type FileRead = { readonly sourceFileId: string; readonly reader: string };
 
 /**
- * The file's row, locked against a takeover until the statement's commit; no row when another reader has taken the file over.
- * A takeover waits for the lock, and then clears what was staged under it.
+ * SQL that locks the file's row against a takeover until the transaction ends. Returns no row if another
+ * reader has taken over the file. A takeover waits for this lock and then clears what was staged under it.
  */
 export function fenceOf({ sourceFileId, reader }: FileRead): RawBuilder<unknown> {
   return sql`

@@ -7,32 +7,38 @@ import { type ExpectedOrders, isUnlisted, type StagedFile } from '../orders/coun
 import type { SealedTotals } from '../orders/seal-file.ts';
 
 export type Thresholds = {
-  /** Name of the source, for the path of its settings in messages. */
+  /** Name of the source, used for the path of its settings in messages. */
   readonly source: string;
-  /** A file with a larger share of rejected rows is held; 0 to 1. */
+  /** The file is held if a larger share of its rows is rejected; 0 to 1. */
   readonly maxRejectedShare: number;
-  /** A file with a larger share of cancelled orders is held; 0 to 1. */
+  /** The file is held if a larger share of its orders is cancelled; 0 to 1. */
   readonly maxCancelledShare: number;
-  /** A file with this share of credited orders without revenue, or more, is held; 1: never. */
+  /** The file is held if at least this share of credited orders has no revenue; 1: never. */
   readonly maxZeroRevenueShare: number;
-  /** A file with this share of orders in a status or a currency that nothing names, or more, is held; 1: never. */
+  /**
+   * The file is held if at least this share of orders has a status or a currency that is not expected; 1:
+   * never.
+   */
   readonly maxUnlistedShare: number;
   readonly expected: ExpectedOrders;
 };
 
 export type FileTotals = SealedTotals & {
   readonly cancelled: number;
-  /** How many of the new and changed orders are alike in what makes a file suspect. */
+  /** Counts of new and changed orders that share a property which makes a file suspect. */
   readonly alike: Pick<StagedFile, 'open' | 'unlistedStatus' | 'otherCurrency' | 'credited' | 'zeroRevenue'>;
 };
 
-/** A share says nothing about a handful: smaller files are judged row by row. */
+/** Minimum number of rows for judging shares. A share of a handful of rows is not significant. */
 const MIN_FOR_SHARE = 20;
 
-/** So many orders that are nearly all alike are no accident. Fewer than `MIN_FOR_SHARE`, because nothing else would be said of them. */
+/**
+ * Minimum number of orders for judging what nearly all of them have in common: this many are no coincidence.
+ * Lower than `MIN_FOR_SHARE`, because no other check covers such small files.
+ */
 const MIN_ALIKE = 10;
 
-/** Why a file that was read whole for its orders must be kept back; null when nothing speaks against it. */
+/** Returns the reason to hold a file that was read completely for its orders, or null if there is none. */
 export async function findHoldReason(
   trx: Transaction<DB>,
   options: {
@@ -59,8 +65,9 @@ export async function findHoldReason(
 }
 
 /**
- * A file read with the wrong layout or settings is often read without a fault, and then credits nothing: its amounts are those of another
- * column, its statuses are in another language. What nearly all of its orders have in common shows it.
+ * Detects a wrong layout or wrong settings. Such a file can often be read without an error and then credits
+ * nothing: its amounts come from another column, or its statuses are in another language. Nearly all of its
+ * orders then have the same problem.
  */
 async function judgeAlike(
   trx: Transaction<DB>,
@@ -104,7 +111,10 @@ function isShare(some: number, all: number, limit: number): boolean {
   return all >= MIN_ALIKE && limit < 1 && some > 0 && some >= all * limit;
 }
 
-/** Names the status where it is one word for nearly all of them; many different ones are no statuses, and are not shown. */
+/**
+ * Describes the most common statuses for a message. Statuses with a small share are left out: many different
+ * words are probably not statuses.
+ */
 async function commonestStatus(
   trx: Transaction<DB>,
   {
@@ -125,19 +135,22 @@ async function commonestStatus(
   return shown.length === 0 ? '' : ` (${shown.map(({ status }) => `"${status}"`).join(', ')})`;
 }
 
-/** The setting as a person finds it. */
+/** Returns the path of a limit in the configuration. */
 function limitOf(source: string, limit: string): string {
   return `sources.${source}.limits.${limit}`;
 }
 
-/** Why a file must be kept back whatever it was read for: its rows do not add up, or too many are of no use. */
+/**
+ * Returns the reason to hold a file, whatever it was read for: its rows do not add up, or too many of them
+ * are unusable.
+ */
 export async function judgeRows(
   trx: Transaction<DB>,
   options: {
     readonly sourceFileId: string;
     readonly rowsRead: number;
     readonly used: number;
-    /** What the used ones became, for people: `in orders`. */
+    /** What the used rows became, for messages, for example `in orders`. */
     readonly usedAs: string;
     readonly rejected: number;
     readonly maxRejectedShare: number;
@@ -164,8 +177,9 @@ export async function judgeRows(
 }
 
 /**
- * Why a file of customers must be kept back although every row can be used: cells that only look-ups need cannot be read, each of which
- * costs no row. Many of them mean another column, or another format, so conditions such as `min_spent` would find no customer.
+ * Returns the reason to hold a file of customers although every row can be used: too many cells in a column
+ * that only look-ups need cannot be read. A single such cell does not reject its row. Many of them indicate
+ * another column or another format, and conditions such as `min_spent` would then select no customer.
  */
 export function judgeOptionalColumns(
   columns: readonly OptionalColumn[],
@@ -183,7 +197,7 @@ export function judgeOptionalColumns(
   return null;
 }
 
-/** What the cells should be, and where to look when they are not. */
+/** What the cells should contain, and what to check if they do not. */
 const OPTIONAL: Readonly<Record<OptionalField, { readonly what: string; readonly check: string }>> = {
   orders_count: {
     what: 'a number of orders',
@@ -200,7 +214,10 @@ const OPTIONAL: Readonly<Record<OptionalField, { readonly what: string; readonly
   },
 };
 
-/** The rejected rows of a held file are cleared, so its reason says where to look. */
+/**
+ * Describes the most common rejection. The rejected rows of a held file are cleared, so the reason must say
+ * where to look.
+ */
 async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Promise<string> {
   const { rows } = await sql<{ code: string; column_name: string | null; rows: string; line_no: string }>`
     select code, column_name, sum(row_count) as rows, min(line_no) as line_no from intake.rejected_rows

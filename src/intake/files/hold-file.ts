@@ -7,9 +7,9 @@ import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';
 
 /**
- * Keeps a file back: what was staged is cleared, the reason stays.
+ * Holds a file: clears what was staged and stores the reason.
  *
- * @returns false when another reader has taken the file over: nothing was changed.
+ * @returns false if another reader has taken over the file; then nothing was changed.
  */
 export function holdFile(
   db: Database,
@@ -18,7 +18,7 @@ export function holdFile(
   return inTransaction(db, (trx) => holdFileWithin(trx, options));
 }
 
-/** As `holdFile`, as part of a commit. */
+/** Like `holdFile`, within the caller's transaction. */
 export async function holdFileWithin(
   trx: Transaction<DB>,
   options: FileRead & { readonly reason: HoldReason },

@@ -1,13 +1,14 @@
 import { FileHeld } from '../../model/file-held.ts';
 import type { RejectedRow } from '../../model/record.ts';
 
-/** From so many on, rows of no use end the reading where they are most of the rows. */
+/** Reading can stop once this many rows were rejected and they are most of the rows. */
 const MIN_ROWS = 10_000;
 const MIN_SHARE = 0.5;
 
 /**
- * Ends the reading of a file that is of no use long before its end. Each rejected row is stored with its reason until the whole file is
- * judged, so that a file of nothing else would fill the database with a hundred times its size first.
+ * Stops reading a file that is unusable long before its end. Each rejected row is stored with its reason
+ * until the whole file has been judged. Without this limit, a file with no usable row would fill the database
+ * with a hundred times its size first.
  */
 export class RejectedSoFar {
   readonly #source: string;
@@ -21,7 +22,7 @@ export class RejectedSoFar {
     this.#maxShare = Math.max(MIN_SHARE, maxRejectedShare);
   }
 
-  /** @throws FileHeld `too_many_rejected`. */
+  /** Adds the counts of a batch. @throws FileHeld `too_many_rejected` if most rows so far were rejected. */
   take({
     rowsRead,
     rejected,

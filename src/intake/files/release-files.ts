@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { ReadFor } from '../../model/layout.ts';
 
-/** A version of a file that is held, whether or not it is still there. */
+/** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };
 
-/** All held versions of a source that no later reading of the same name has followed. */
+/** Lists all held versions of a source's files. */
 export async function listHeldVersions(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
@@ -19,11 +19,12 @@ export async function listHeldVersions(
 }
 
 /**
- * Ends the hold of files that are not to be missed. What held them stays recorded. A file that a person released is not read again in the
- * same version; one that the program released is, as soon as its source covers it again.
+ * Releases held files that are not needed. The reason for the hold stays recorded. The same version of a file
+ * is not read again if a person released it. If the program released it, it is read again as soon as its
+ * source covers it again.
  *
- * @param releasedBy who says so; null: the program.
- * @returns how many were held.
+ * @param options.releasedBy the person who released the files; null for the program.
+ * @returns the number of files released.
  */
 export async function releaseFiles(
   db: Database,
@@ -45,10 +46,10 @@ export async function releaseFiles(
 }
 
 /**
- * Asks that the next run reads files again. Those that were read stay in force until then, and so do their orders that the new reading does
- * not state.
+ * Requests that the next run reads files again. Until then, earlier readings stay in force. Orders that the
+ * new reading does not contain stay in force as well.
  *
- * @returns how many will be.
+ * @returns the number of files that will be read again.
  */
 export async function requestReread(
   db: Database,

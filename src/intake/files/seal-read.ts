@@ -11,23 +11,26 @@ import { holdFileWithin } from './hold-file.ts';
 
 export type SealReadOptions = FileRead & {
   readonly runId: string;
-  /** Records that the parser has counted, header excluded. */
+  /** Number of records that the parser has counted, without the header. */
   readonly rowsRead: number;
-  /** Digest of the decoded content. */
+  /** SHA-256 of the decoded content. */
   readonly contentSha256: string;
-  /** What is expected of files of the source; left out, nothing is. */
+  /** The expectations for files of the source. Nothing is checked if omitted. */
   readonly check?: FileCheck;
 };
 
-/** What sealing does with what a file holds. */
+/** The steps of sealing that depend on what the file contains. */
 export type Content<Totals> = {
-  /** Settles what only the whole file can tell, and counts. */
+  /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
   readonly settle: (trx: Transaction<DB>) => Promise<Totals>;
-  /** Why the file must be kept back; null when nothing speaks against it. */
+  /** Returns the reason to hold the file, or null if there is none. */
   readonly findHoldReason: (trx: Transaction<DB>, totals: Totals) => Promise<HoldReason | null>;
-  /** Counts what the checks look at. */
+  /** Computes the statistics that the checks need. */
   readonly measure: (trx: Transaction<DB>, totals: Totals) => Promise<Measured>;
-  /** Puts it in force. The file's row is sealed right after, in the same commit, with these columns. */
+  /**
+   * Makes the rows take effect. The file's row is then sealed in the same transaction, with the returned
+   * columns.
+   */
   readonly publish: (trx: Transaction<DB>, totals: Totals) => Promise<FileColumns>;
 };
 
@@ -37,15 +40,16 @@ export type FileColumns = Readonly<Record<string, number | string | readonly str
 export type SealedRead<Totals> =
   | ({ readonly kind: 'sealed' } & Totals)
   | { readonly kind: 'held'; readonly reason: HoldReason }
-  /** The same content was sealed under another name: nothing of this one is kept. */
+  /** The same content was sealed under another name. Nothing of this file is kept. */
   | { readonly kind: 'duplicate'; readonly of: Original }
-  /** Another reader has taken the file over: nothing was changed. */
+  /** Another reader has taken over the file. Nothing was changed. */
   | { readonly kind: 'lost' };
 
 export type Original = { readonly sourceFileId: string; readonly uri: string };
 
 /**
- * T1: puts a file that was read whole in force, in one commit, or holds it. Before, all batches must be staged (`finish` of the stager).
+ * Transition T1 (docs/ledger.md): seals a file that was read completely, in one transaction, or holds it. All
+ * batches must have been staged before (`finish` of the stager).
  */
 export function sealRead<Totals>(
   db: Database,

@@ -4,9 +4,11 @@ import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
 
 /**
- * Of the files that a listing shows, those that must be read: new ones, new versions, those whose reading was cut short, those that a person
- * wants to be read again, and held ones whose layout or settings have changed since, or whose reason may have passed. Where `IS_READ_ANEW`, also those that were
- * read under other settings. One query for many files, so that ten thousand unchanged ones cost next to nothing.
+ * Selects the files of a listing that must be read: new files, new versions, files whose reading was
+ * interrupted, files that a person wants to be read again, files that the program released, and held files
+ * whose layout or settings have changed or whose reason may no longer apply. If `IS_READ_ANEW` is set for the
+ * purpose, also files that were read under other settings. One query handles many files, so that ten thousand
+ * unchanged files cost next to nothing.
  */
 export async function selectUnread(
   db: Database,
@@ -14,7 +16,7 @@ export async function selectUnread(
     readonly source: string;
     readonly layoutHash: string;
     readonly files: readonly SourceFile[];
-    /** Orders when not given. */
+    /** Default: orders. */
     readonly readFor?: ReadFor;
   },
 ): Promise<readonly SourceFile[]> {

@@ -5,7 +5,9 @@ import type { OrderContinuation } from '../../model/order.ts';
 import type { RejectedRow } from '../../model/record.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 
-/** Stores rows whose order stands elsewhere in the file. @returns false when another reader has taken the file over. */
+/**
+ * Stores rows whose order is elsewhere in the file. @returns false if another reader has taken over the file.
+ */
 export async function stageContinuations(
   db: Database,
   read: FileRead,
@@ -23,7 +25,7 @@ export async function stageContinuations(
   return rows[0]?.fenced === '1';
 }
 
-/** Stores rows that could not be used. @returns false when another reader has taken the file over. */
+/** Stores rows that could not be used. @returns false if another reader has taken over the file. */
 export async function stageRejected(
   db: Database,
   read: FileRead & { readonly runId: string },

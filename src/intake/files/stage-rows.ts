@@ -6,10 +6,10 @@ import { type FileRead, fenceOf } from './fence.ts';
 import { judgeRows } from './find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
 
-/** A row with its place in the file. */
+/** A row with its position in the file. */
 export type StagedRow = { readonly line: number; readonly record: number; readonly content: unknown };
 
-/** Stores rows of a file that is being read. @returns false when another reader has taken the file over. */
+/** Stores rows of a file that is being read. @returns false if another reader has taken over the file. */
 export async function stageRows(
   db: Database,
   read: FileRead,
@@ -29,20 +29,22 @@ export async function stageRows(
 export type SealRowsOptions = SealReadOptions & {
   /** Name of the source. */
   readonly source: string;
-  /** Rows that were staged. */
+  /** Number of rows that were staged. */
   readonly staged: number;
-  /** Rows that state nothing that is looked for, by reason. */
+  /** Number of rows that contain nothing relevant, by reason. */
   readonly passedOver: Readonly<Record<string, number>>;
-  /** What the rows are, for people: `clicks`. */
+  /** What the rows are called in messages, for example `clicks`. */
   readonly usedAs: string;
   readonly maxRejectedShare: number;
-  /** Puts the rows of `intake.staged_rows` in force. */
+  /** Makes the rows of `intake.staged_rows` take effect. */
   readonly publish: (trx: Transaction<DB>, sourceFileId: string) => Promise<void>;
 };
 
 type Totals = { readonly used: number; readonly rejected: number };
 
-/** Seals a file whose rows were staged: only when they add up, and not too many are of no use. */
+/**
+ * Seals a file whose rows were staged, or holds it if they do not add up or too many of them are unusable.
+ */
 export function sealRows(db: Database, options: SealRowsOptions): Promise<SealedRead<Totals>> {
   const { sourceFileId, staged, passedOver, usedAs } = options;
   const passed = Object.values(passedOver).reduce((sum, rows) => sum + rows, 0);

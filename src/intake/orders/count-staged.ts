@@ -5,37 +5,42 @@ export type StagedFile = {
   readonly new: number;
   readonly changed: number;
   readonly conflicting: number;
-  /** Distinct orders that are known with the same content. */
+  /** Distinct orders that are already known with the same content. */
   readonly unchanged: number;
   readonly cancelled: number;
-  /** Rows of staged orders, contradicting ones included. */
+  /** Number of rows of staged orders, including contradicting ones. */
   readonly stagedRows: number;
-  /** Rows of orders that are known with the same content. */
+  /** Number of rows of orders that are already known with the same content. */
   readonly unchangedRows: number;
-  /** Of the new and changed orders: those that no rule of the layout excludes. */
+  /** Number of new and changed orders that no rule of the layout excludes. */
   readonly open: number;
-  /** Of these: in a status that nothing lists. */
+  /** Number of open orders with a status that is not listed. */
   readonly unlistedStatus: number;
-  /** Of these: in another currency than the source's. */
+  /** Number of open orders in another currency than the source's. */
   readonly otherCurrency: number;
-  /** Of these: in a status that is credited; and those of them without any revenue. */
+  /**
+   * Number of open orders with a status that is credited. `zeroRevenue` counts those of them without revenue.
+   */
   readonly credited: number;
   readonly zeroRevenue: number;
 };
 
-/** What the orders of a file are held against: the settings of the job, the layout and the source. */
+/** Expectations for the orders of a file, from the settings of the job, the layout and the source. */
 export type ExpectedOrders = {
-  /** The amount that the job's revenue begins with. */
+  /** The amount from which the job computes revenue. */
   readonly revenue: 'total' | 'subtotal';
-  /** Status words that are credited; null: every status. */
+  /** Statuses that are credited. Null: every status. */
   readonly credited: readonly string[] | null;
-  /** Every status word that the layout or the job names; null: the format has no list to go by. */
+  /** All statuses that the layout or the job names. Null: the format has no list of statuses. */
   readonly listed: readonly string[] | null;
-  /** What the source says; null: nothing. */
+  /** Currency of the source. Null if the source does not specify one. */
   readonly currency: string | null;
 };
 
-/** What is stored of a file that is being read: counted from the rows themselves, not from what was meant to be stored. */
+/**
+ * Counts the orders of a file that is being read, from the rows in the database and not from what was meant
+ * to be stored.
+ */
 export async function countStaged(
   trx: Transaction<DB>,
   { sourceFileId, expected }: { readonly sourceFileId: string; readonly expected: ExpectedOrders },
@@ -86,7 +91,7 @@ export async function countStaged(
   };
 }
 
-/** Of an order: its status is one that nothing names. */
+/** SQL that is true if the status of an order is not listed. */
 export function isUnlisted(listed: ExpectedOrders['listed']): RawBuilder<boolean> {
   return listed === null ? sql<boolean>`false` : sql<boolean>`(status <> all(${listed}::text[]))`;
 }

@@ -10,22 +10,31 @@ export type StagerOptions = FileRead & { readonly runId: string; readonly sums: 
 /** Stages the batches of one file while the next ones are being read. */
 export type Stager = {
   /**
-   * Hands over a batch; resolves when there is room for the next one.
+   * Passes on a batch. Resolves when there is room for the next one.
    *
-   * @returns false once another reader has taken the file over: reading on is of no use.
-   * @throws what the database threw, for this batch or an earlier one.
+   * @returns false once another reader has taken over the file: the caller can stop reading.
+   * @throws the error of the database for this batch or an earlier one.
    */
   add(batch: OrderBatch): Promise<boolean>;
-  /** Resolves when all is staged; null when another reader has taken the file over. */
+  /** Resolves when everything is staged. Null if another reader has taken over the file. */
   finish(): Promise<StagedCounts | null>;
 };
 
-/** One batch is being staged, one waits, one is being read: enough for two processors, and bounded. */
+/**
+ * One batch is being staged, one waits, and one is being read. That is enough for two processors and limits
+ * memory.
+ */
 const MAX_WAITING = 2;
-/** Asking first costs a new order a third more and saves an unchanged one nine tenths. */
+/**
+ * Minimum share of unchanged orders for which asking first is worthwhile. Asking makes a new order a third
+ * more expensive, and an unchanged one nine tenths cheaper.
+ */
 const ASKING_PAYS_FROM = 0.25;
 
-/** Orders of one statement: smaller ones spend their time on round trips, larger ones only on memory. */
+/**
+ * Number of orders in one statement. Smaller statements spend their time on round trips; larger ones only use
+ * more memory.
+ */
 const STATEMENT_ORDERS = 2_000;
 
 export function createStager(db: Database, options: StagerOptions): Stager {
@@ -51,7 +60,8 @@ export function createStager(db: Database, options: StagerOptions): Stager {
     const batch = joinBatches(gathered);
     gathered = [];
     last = last.then(() => stage(batch));
-    // Reported by the await of this or a later call; without this a failure in between would end the process.
+    // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
+    // between would end the process.
     last.catch(() => {});
     waiting.push(last);
   }
@@ -87,19 +97,23 @@ function joinBatches(batches: readonly OrderBatch[]): OrderBatch {
 export type StageBatchOptions = FileRead & {
   readonly runId: string;
   readonly batch: OrderBatch;
-  /** Rows of one order that are apart add up (a layout with one amount an item). */
+  /** True if the amounts of separate rows of one order add up (a layout with one amount for each item). */
   readonly sums: boolean;
-  /** Ask first, with ids and digests alone, which orders are unchanged: pays where many are. */
+  /** First asks which orders are unchanged, sending only ids and digests. Worthwhile if many are. */
   readonly ask: boolean;
 };
 
-/** Orders in full in one statement: so many stay within Postgres' default `work_mem`, more spill to disk. */
+/**
+ * Number of complete orders in one statement. This many fit into Postgres' default `work_mem`; more would
+ * spill to disk.
+ */
 const MAX_IN_FULL = 2_000;
 
 /**
- * Stages a batch of a file that is being read, from `beginFile`. Batches of a file are staged one after the other, in the file's order.
+ * Stages a batch of a file that was opened by `beginFile`. The batches of a file must be staged one after the
+ * other, in the file's order.
  *
- * @returns null when another reader has taken the file over: the batch, or the rest of it, was not staged.
+ * @returns null if another reader has taken over the file. The batch was then not staged, or only in part.
  */
 export async function stageBatch(db: Database, options: StageBatchOptions): Promise<StagedCounts | null> {
   const { batch, ask } = options;
@@ -124,7 +138,10 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
   return counts;
 }
 
-/** Groups in which each order stands once, because a statement does not see what it inserts itself. Nearly always one group. */
+/**
+ * Splits orders into groups in which each order occurs once, because a statement does not see the rows that
+ * it inserts itself. There is nearly always one group.
+ */
 function splitRepeats(orders: readonly StagedOrder[]): readonly (readonly StagedOrder[])[] {
   if (orders.length === 0) return [];
   const seen = new Set<string>();

@@ -4,9 +4,10 @@ import type { OrderIdColumn } from '../../model/order.ts';
 import type { HoldReason } from '../../model/source.ts';
 
 /**
- * Why a file must be kept back that names its orders by another column than files of its source before it: an order that both name would
- * have two ids, and would be credited under each. Orders are compared by their name (Shopify: `Name`), which both files have. Where they
- * share none the file counts; where one side has orders without a name, nothing can be compared.
+ * Returns the reason to hold a file that identifies its orders by another column than earlier files of its
+ * source. An order in both would have two ids and would be credited under each. Orders are compared by their
+ * name (Shopify: `Name`), which both files contain. If the files share no order name, the file is accepted.
+ * If orders on one side have no name, they cannot be compared and the file is held.
  */
 export async function judgeOrderIds(
   trx: Transaction<DB>,
@@ -46,7 +47,10 @@ export async function judgeOrderIds(
   };
 }
 
-/** Another column that a sealed file of the same source was read by; null when there is none. */
+/**
+ * Returns another column by which a sealed file of the same source identified its orders, or null if there is
+ * none.
+ */
 async function columnBefore(
   trx: Transaction<DB>,
   sourceFileId: string,

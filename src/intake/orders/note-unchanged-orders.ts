@@ -7,14 +7,14 @@ import { type FileRead, fenceOf } from '../files/fence.ts';
 export type Sighted = {
   readonly isLost: boolean;
   readonly unchanged: number;
-  /** Orders that are new, changed, or stand in the file for the second time: to be sent in full. */
+  /** Orders that are new, changed, or occur for the second time in the file. They must be sent in full. */
   readonly rest: readonly StagedOrder[];
 };
 
 /**
- * Asks with ids and digests alone which orders are known with the same content, and notes that the file has them: most orders of an
- * export were in the one before. The notes are needed at sealing, for orders that the file states twice.
- * `limit 1`: as in stage-orders.ts.
+ * Finds the orders that are known with the same content, by sending only ids and digests, and records that
+ * the file contains them. Most orders of an export were already in the export before it. Sealing needs these
+ * records for orders that occur twice in the file. For `limit 1`, see stage-orders.ts.
  */
 export async function noteUnchangedOrders(
   db: Database,
@@ -60,7 +60,7 @@ export async function noteUnchangedOrders(
   };
 }
 
-/** Whole columns are written and read several times faster than rows. */
+/** Converts orders to columns, because whole columns are written and read several times faster than rows. */
 function toColumns(orders: readonly StagedOrder[]) {
   const ids: string[] = [];
   const hashes: string[] = [];

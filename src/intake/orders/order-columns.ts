@@ -5,11 +5,17 @@ type StoredColumn = {
   readonly field: (typeof ORDER_COLUMNS)[number]['field'];
   readonly column: string;
   readonly type: string;
-  /** The column beside a list by which it is matched: each text as `foldCode` has it. */
+  /**
+   * True for the additional column of a list that is used for matching. It contains each text as `foldCode`
+   * returns it.
+   */
   readonly isFolded: boolean;
 };
 
-/** Columns of `intake.orders` that say what an order means (model/order.ts). A list has another one beside it. */
+/**
+ * The columns of `intake.orders` that carry the meaning of an order (model/order.ts). Each list has an
+ * additional folded column.
+ */
 export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
   ({ field, column, type, merge }): readonly StoredColumn[] => {
     const own = { field, column, type, isFolded: false };
@@ -17,15 +23,15 @@ export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
   },
 );
 
-/** `group_key, order_id, …` */
+/** `group_key, order_id, …` as SQL. */
 export const columnNames = sql.join(STORED_COLUMNS.map(({ column }) => sql.ref(column)));
 
-/** `group_key text, order_id text, …`, for a record set. */
+/** `group_key text, order_id text, …` as SQL, for a record set. */
 export const columnDefinitions = sql.join(
   STORED_COLUMNS.map(({ column, type }) => sql`${sql.ref(column)} ${sql.raw(type)}`),
 );
 
-/** Columns that are merged in one way where rows of an order are added up. */
+/** Returns the columns that are merged in this way when rows of an order are added up. */
 export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']): readonly string[] {
   return ORDER_COLUMNS.filter((one) => one.merge === merge).map(({ column }) => column);
 }

@@ -12,10 +12,10 @@ import { settleRepeats } from './settle-repeats.ts';
 import { meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {
-  /** As given to the stager. */
+  /** The same value as given to the stager. */
   readonly sums: boolean;
   readonly thresholds: Thresholds;
-  /** By what the file's orders are named, as `mapOrders` tells; not known when left out. */
+  /** The column that identifies the file's orders, as reported by `mapOrders`. Unknown if omitted. */
   readonly orderIdColumn?: OrderIdColumn;
 };
 
@@ -31,7 +31,10 @@ export type SealedTotals = {
   readonly rejectedRows: number;
 };
 
-/** Seals a file that was read for its orders: only when its rows add up and the thresholds hold. */
+/**
+ * Seals a file that was read for its orders, or holds it if its rows do not add up or a threshold is
+ * exceeded.
+ */
 export function sealFile(db: Database, options: SealFileOptions): Promise<SealedFile> {
   const { sourceFileId } = options;
   return sealRead<FileTotals>(db, options, {
@@ -67,7 +70,7 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   });
 }
 
-/** Settles what only the whole file can tell, and counts. */
+/** Resolves what can be decided only once the whole file has been read, and counts the rows. */
 async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<FileTotals> {
   const { sourceFileId } = options;
   const knownRows = await settleContinuations(trx, options);
@@ -95,7 +98,10 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<F
   };
 }
 
-/** Drops staged versions that say the same as the current one (after summing, or in columns that the digest sees and we don't store). */
+/**
+ * Drops staged versions that equal the current version, either after summing or because only columns that are
+ * not stored differ.
+ */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   const { rows } = await sql<{ dropped: string }>`
     with dropped as (
@@ -109,12 +115,15 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
   return Number(rows[0]?.dropped ?? 0);
 }
 
-/** Versions that those which a file has staged take the place of. */
+/** SQL for the current versions that the staged versions of a file replace. */
 function replacedBy(sourceFileId: string): RawBuilder<unknown> {
   return sql`array(select s.replaces from intake.orders s where s.source_file_id = ${sourceFileId}::bigint and not s.is_current)`;
 }
 
-/** Puts the staged versions in force. Two statements: an order has one current version at any time. */
+/**
+ * Makes the staged versions current. Two statements, because an order has at most one current version at any
+ * time.
+ */
 async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   await sql`
     update intake.orders c set is_current = false from intake.orders o
@@ -136,7 +145,10 @@ export type Contradictions = {
   readonly rows: number;
 };
 
-/** Orders that the file states twice, differently, become rejected rows: the file does not tell which of the two is right. */
+/**
+ * Rejects orders that the file states twice with different content: the file does not show which of the two
+ * is right.
+ */
 async function rejectContradictions(
   trx: Transaction<DB>,
   options: { readonly sourceFileId: string; readonly runId: string },

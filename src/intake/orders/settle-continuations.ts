@@ -5,11 +5,11 @@ const REASON = 'The row belongs to an order whose first row is unknown and not i
 const HELP = 'Export the order again with all its rows, or put its first row before this one.';
 
 /**
- * Gives rows whose order stands elsewhere to their order: one that this file has staged, else one that is known. Those without an
- * order are rejected as `orphan_rows`. Grouping takes the place of joins: whatever the planner believes about tables that have just
- * been filled, each is read once.
+ * Assigns rows whose order is elsewhere to that order: one that this file has staged, or else one that is
+ * known. Rows without an order are rejected as `orphan_rows`. The statements use grouping instead of joins,
+ * so that each table is read once whatever the planner assumes about tables that have just been filled.
  *
- * @returns rows that went to orders which are known and not staged by this file.
+ * @returns the number of rows assigned to known orders that this file has not staged.
  */
 export async function settleContinuations(
   trx: Transaction<DB>,
@@ -25,7 +25,10 @@ export async function settleContinuations(
   return left === 0 ? 0 : giveToKnown(trx, options);
 }
 
-/** @returns how many orders the file has rows of without having staged them. */
+/**
+ * Assigns rows to staged orders. @returns the number of orders that have rows in the file but were not
+ * staged.
+ */
 async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   const { rows } = await sql<{ left: string }>`
     with owners as materialized (

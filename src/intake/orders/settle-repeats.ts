@@ -3,14 +3,19 @@ import type { DB } from '../../db/tables.ts';
 import { columnNames, columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
 
-/** Orders that were noted as unchanged and turned out to be part of another version, and their rows. */
+/**
+ * Orders that were recorded as unchanged but turned out to belong to another version, and the number of their
+ * rows.
+ */
 export type SettledRepeats = { readonly orders: number; readonly rows: number };
 
 const NONE: SettledRepeats = { orders: 0, rows: 0 };
 
 export type SettleRepeatsOptions = { readonly sourceFileId: string; readonly sums: boolean };
 
-/** Settles orders that a file repeats as known in one place and states again, or otherwise, in another. */
+/**
+ * Settles orders that are unchanged in one place of a file and are stated again, or differently, in another.
+ */
 export async function settleRepeats(
   trx: Transaction<DB>,
   options: SettleRepeatsOptions,
@@ -27,8 +32,9 @@ export async function settleRepeats(
 }
 
 /**
- * Known versions that the file repeats and that it also states otherwise (`staged_id`) or, where rows add up, several times.
- * Grouping takes the place of a join: whatever the planner believes about a table that has just been filled, it is one pass.
+ * SQL for the known versions that the file repeats and also states differently (`staged_id`) or, if rows add
+ * up, several times. It uses grouping instead of a join, so that it takes one pass whatever the planner
+ * assumes about a table that has just been filled.
  */
 function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unknown> {
   return sql`
@@ -48,7 +54,10 @@ function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unk
     having count(line_no) > 0 and (max(staged_id) is not null or (${sums}::boolean and count(line_no) > 1))`;
 }
 
-/** As known in one place and otherwise in another: a contradiction, whose rows stand with the version that was staged. */
+/**
+ * The order is unchanged in one place and different in another: a contradiction. The unchanged rows are added
+ * to the staged version.
+ */
 const markContradictions = sql`
     marked as (
       update intake.orders o
@@ -57,8 +66,8 @@ const markContradictions = sql`
     )`;
 
 /**
- * Where rows add up, rows apart that each look like the known order are no repetition: they are added to the version that was staged,
- * or, where only such rows stand in the file, become a version of their own.
+ * SQL for layouts whose rows add up. Separate rows that each equal the known order are not repetitions. They
+ * are added to the staged version. If the file contains only such rows, they become a new version.
  */
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
@@ -83,7 +92,7 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
     )`;
 }
 
-/** The columns of known order `c` as `r.times` rows of it state them together: amounts add up. */
+/** The columns of known order `c`, for `r.times` rows that each state it: amounts are multiplied. */
 const timesOver = sql.join(
   STORED_COLUMNS.map(({ column }) =>
     columnsMergedBy('sum').includes(column)

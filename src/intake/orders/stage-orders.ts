@@ -9,31 +9,37 @@ import { columnDefinitions, columnNames, STORED_COLUMNS } from './order-columns.
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
-  /** First seen in this file. */
+  /** Orders that are new to the database. */
   readonly new: number;
-  /** Known, with other content here. */
+  /** Orders that are known with other content. */
   readonly changed: number;
-  /** Known with the same content. */
+  /** Orders that are known with the same content. */
   readonly unchanged: number;
-  /** Stated before in this file. */
+  /** Orders that this file has already stated. */
   readonly repeated: number;
 };
 
 export type StageOrdersOptions = FileRead & {
-  /** Each order once. */
+  /** Each order occurs once. */
   readonly orders: readonly StagedOrder[];
-  /** Rows of one order that are apart add up (a layout with one amount an item) instead of contradicting each other. */
+  /**
+   * True if the amounts of separate rows of one order add up (a layout with one amount for each item).
+   * Otherwise different rows contradict each other.
+   */
   readonly sums: boolean;
 };
 
 /**
- * Stores orders in full: a new one as the current version, which is hidden until the file is sealed; a changed one as not current,
- * switched at sealing; one that the file has stated before is merged into its row. Who ordered stays known where a later export does not say.
- * As `json`, not `jsonb`: rows are read once, so to build a tree of them first costs more than it saves.
- * `limit 1` keeps each look-up a look-up in a unique index: the planner knows nothing yet about a table that is being filled, and would
- * rather read all of a source.
+ * Stores complete orders. A new order becomes the current version, which stays hidden until the file is
+ * sealed. A changed order is stored as not current, and sealing makes it current. An order that the file has
+ * already stated is merged into its row. The customer key of the known version is kept if this export has
+ * none.
  *
- * @returns null when another reader has taken the file over: nothing was staged.
+ * The statement uses `json` and not `jsonb`: the rows are read once, so building a tree of them first costs
+ * more than it saves. `limit 1` makes the planner use the unique index for each look-up: it has no statistics
+ * yet about a table that is being filled, and would otherwise read all orders of a source.
+ *
+ * @returns null if another reader has taken over the file; then nothing was staged.
  */
 export async function stageOrders(db: Database, options: StageOrdersOptions): Promise<StagedCounts | null> {
   const { orders, sums } = options;
@@ -86,10 +92,15 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   };
 }
 
-/** Order `o` was stated before in this file. An array keeps that a few look-ups in the primary key, however the join is made. */
+/**
+ * SQL that is true if this file has already stated order `o`. The array limits the work to a few look-ups in
+ * the primary key, whatever join the planner chooses.
+ */
 const isHere = sql`o.order_version_id = any (array(select here_id from given where here_id is not null))`;
 
-/** The same order again: its rows count; other content is a contradiction, which sealing rejects. */
+/**
+ * The same order again: its rows are counted. Different content is a contradiction, which sealing rejects.
+ */
 const mergeStated = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
@@ -98,7 +109,7 @@ const mergeStated = sql`
   from given g where o.order_version_id = g.here_id and ${isHere}
   returning 1`;
 
-/** More rows of an order that is summed. */
+/** More rows of an order whose rows add up. */
 const mergeSummed = sql`
   update intake.orders o set ${assignSummed(sql`m.given_line_no`)}
   from (
@@ -108,7 +119,7 @@ const mergeSummed = sql`
   where o.order_version_id = m.order_version_id
   returning 1`;
 
-/** What was left out because a list is empty is empty. */
+/** `toRow` omits empty lists, so a missing list is stored as empty. */
 const columnValues = sql.join(
   STORED_COLUMNS.map(({ column, type }) =>
     type === 'text[]' ? sql`coalesce(${sql.ref(column)}, '{}')` : sql.ref(column),
@@ -116,8 +127,9 @@ const columnValues = sql.join(
 );
 
 /**
- * Absent rather than null where there is nothing: fewer bytes to write and to read. Written out, because objects that are made by a loop over
- * the columns cost a third more of an intake. A test holds it against them.
+ * Converts an order to the row that is sent. Missing values are omitted instead of null, which saves bytes.
+ * The properties are written out, because building the objects in a loop over the columns makes an intake a
+ * third slower. A test compares them with the columns.
  */
 export function toRow(order: StagedOrder) {
   const { codes, links } = order;

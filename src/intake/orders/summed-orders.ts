@@ -6,11 +6,12 @@ const AMOUNTS = columnsMergedBy('sum');
 const LISTS = columnsMergedBy('union');
 
 /**
- * Rows of one order that are apart, in a layout with one amount an item, as one: amounts and rows add up, codes and links are united,
- * other fields keep their first value; its currency must be the same, else the order contradicts itself.
+ * SQL that merges separate rows of one order in a layout with one amount for each item. Amounts and row
+ * counts are added up, codes and links are united, and other fields keep their first value. The currency must
+ * be the same, otherwise the order contradicts itself.
  *
- * @returns a select list with columns named as those of intake.orders.
- * @param first,second aliases of rows with the columns of intake.orders, in the file's order.
+ * @param first,second aliases of rows with the columns of intake.orders, in the order of the file.
+ * @returns a select list with the column names of intake.orders.
  */
 export function summedColumns(first: string, second: string): RawBuilder<unknown> {
   const a = (column: string) => sql.ref(`${first}.${column}`);
@@ -31,14 +32,17 @@ export function summedColumns(first: string, second: string): RawBuilder<unknown
   ]);
 }
 
-/** What of `fromA` and `fromB` stands beside the values of `a`, and of `b` where `a` lacks the value. */
+/**
+ * Unites two lists: `fromA`, followed by the elements of `fromB` at the positions where `b` has a value that
+ * `a` lacks.
+ */
 function unite(a: Ref, b: Ref, fromA: Ref, fromB: Ref, name: string): RawBuilder<unknown> {
   return sql`${fromA} || array(
     select f from unnest(${b}, ${fromB}) with ordinality u(v, f, n) where v <> all(${a}) order by n) as ${sql.ref(name)}`;
 }
 type Ref = RawBuilder<unknown>;
 
-/** Assignments of `summedColumns`, selected as `m`, to the row `o` of intake.orders. */
+/** SQL that assigns the result of `summedColumns`, selected as `m`, to row `o` of intake.orders. */
 export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = [...AMOUNTS, ...FIRST_VALUE, ...LISTS, ...LISTS.map((column) => `${column}_folded`)];
   const assignments = [...columns, 'exclusion', 'row_count', 'line_no', 'record_no'].map(
@@ -49,12 +53,15 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
                           else o.conflicting_line_no end`;
 }
 
-/** Digest of an order that was summed, over its values as they are now: the same whichever way its rows were cut. */
+/**
+ * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
+ * depend on how the order was divided into rows.
+ */
 export function summedHash(alias: string): RawBuilder<string> {
   return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text)`;
 }
 
-/** What an order means: the columns in which two versions of it can differ. */
+/** SQL for the columns in which two versions of an order can differ. */
 export function meaningOf(alias: string): RawBuilder<unknown> {
   const columns = ['group_key', 'currency', 'exclusion', ...AMOUNTS, ...FIRST_VALUE, ...LISTS];
   return sql.join(columns.map((column) => sql.ref(`${alias}.${column}`)));
