@@ -42,7 +42,7 @@ import { statusCommand } from './commands/status.ts';
 import { completeCommands } from './complete-commands.ts';
 import { createOutput } from './terminal/output.ts';
 
-/** Every command, in the order in which help lists them. */
+/** All commands, in the order of the help text. */
 const commands: readonly CommandDefinition[] = [
   demoCommand,
   initCommand,
@@ -82,7 +82,7 @@ const commands: readonly CommandDefinition[] = [
   completeWordsCommand,
 ];
 
-/** What a program needs of the process it runs in. */
+/** What the program needs from its process. */
 export type Surroundings = {
   readonly argv: readonly string[];
   readonly stdout: NodeJS.WriteStream;
@@ -97,7 +97,7 @@ Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need correc
 4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
 or is another one, 8 no data of a customer to forget, 130 interrupted`;
 
-/** Runs one command line. Known errors are explained, others are reported as bugs; nothing is thrown. */
+/** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const output = createOutput({ stdout, stderr, json: argv.includes('--json') });
   let exitCode: ExitCode = EXIT.ok;
@@ -118,7 +118,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     await createProgram(act, { stdout, stderr }).parseAsync(argv);
     return exitCode;
   } catch (error) {
-    // Commander has already said what is wrong with the command line, or shown help.
+    // Commander has already printed the help text or the problem with the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
     if (error instanceof KnownError) {
       output.fail({ ...error.details, help: completeCommands(error.details.help, configuration) });
@@ -129,7 +129,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
   }
 }
 
-/** All commands, as Commander has them. */
+/** Creates the Commander program with all commands. */
 export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, 'argv'> = process): Command {
   const program = new Command('influencer-sync')
     .description(INTRODUCTION)
@@ -139,7 +139,7 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     })
     .version(readVersion(), '-V, --version')
     .exitOverride()
-    // An option belongs to the command that it stands behind: `webhooks list --json`.
+    // An option belongs to the command that it follows: `webhooks list --json`.
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help to see its arguments)')

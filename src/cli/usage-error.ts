@@ -1,7 +1,7 @@
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
-/** What was typed cannot be meant, which was noticed before anything was changed. */
+/** Creates an error about the command line. It was noticed before anything was changed. */
 export function usageError(message: string, help: string): KnownError {
   return new KnownError({
     code: 'usage',
@@ -13,8 +13,11 @@ export function usageError(message: string, help: string): KnownError {
 }
 
 /**
- * @param told what the person is told without one; left out where the decision is about money.
- * @throws KnownError where a decision is given without words: a later reader must understand it.
+ * Requires a reason for a decision, so that later readers can understand it.
+ *
+ * @param message the error message without a reason; the default is for decisions about money.
+ * @param kept where the reason is stored, for the error message.
+ * @throws KnownError if the reason is missing or blank.
  */
 export function requireReason(
   reason: string | undefined,

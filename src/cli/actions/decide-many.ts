@@ -15,7 +15,7 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { usageError } from '../usage-error.ts';
 
-/** What a person types so that many are settled: no other word does it. */
+/** The word that a person types to confirm each bulk decision. */
 const CONFIRMED_BY: Readonly<Record<BulkDecision, string>> = {
   accepted: 'accept',
   write_off: 'write off',
@@ -25,25 +25,25 @@ const CONFIRMED_BY: Readonly<Record<BulkDecision, string>> = {
   reread: 'reread',
 };
 
-/** A process that shows the console may carry it out instead: then this one looks so often how far that is. */
+/** How often to poll the progress while another process, which serves the console, carries out the action. */
 const LOOK_MS = 250;
 
 export type ManyToDecide = {
   readonly output: Output;
   readonly reason: string;
-  /** Do not ask. */
+  /** Whether to skip the confirmation. */
   readonly yes: boolean;
-  /** After a process died, another one waits so long before it goes on. */
+  /** How long the lease of a process that died is respected before another one continues. */
   readonly leaseMs: number;
-  /** Freezes what is chosen. */
+  /** Freezes the selection; null if nothing matches. */
   readonly preview: (trx: DatabaseTransaction) => Promise<Previewed | null>;
-  /** Said where that is nothing. */
+  /** Message if nothing matches. */
   readonly none: string;
 };
 
 /**
- * Shows what a decision about many would do, asks, and carries it out as the console does: frozen, one by one, each with its audit record.
- * The first Ctrl-C aborts it; what is settled stays so.
+ * Shows the effects of a bulk decision, asks for confirmation, and carries it out like the console: frozen,
+ * item by item, each with its audit record. The first Ctrl-C aborts it; whatever is settled stays settled.
  */
 export async function decideMany(db: Database, many: ManyToDecide): Promise<ExitCode> {
   const { output, preview, none, reason, yes } = many;
@@ -121,7 +121,10 @@ async function carryOut(
   return tellEnd(db, { bulkId, output });
 }
 
-/** What is waiting is left alone. The reports are told, which a signal does not interrupt. */
+/**
+ * Aborts the action; waiting items stay unchanged. Then finishes it, which refreshes the reports and ignores
+ * signals.
+ */
 async function abort(
   db: Database,
   options: { readonly bulkId: string; readonly leaseMs: number; readonly onError: (error: unknown) => void },

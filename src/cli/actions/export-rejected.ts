@@ -17,16 +17,17 @@ export type ExportInput = {
   readonly output: Output;
   readonly filter: RejectedFilter;
   readonly fetchRows: FetchRawRows;
-  /** A file that is not there yet, or `-` for standard output. */
+  /** A file that does not exist yet, or `-` for standard output. */
   readonly path: string;
   readonly escapeFormulas: boolean;
 };
 
 /**
- * Writes rejected rows as they stand in their files, under their header, in the encoding and with the delimiter of their files: what
- * is mended there can be dropped back as it is.
+ * Writes rejected rows as they are in their files, under their header, in the encoding and with the delimiter
+ * of their files. Once corrected, the file can be imported as it is.
  *
- * @throws KnownError (exit 2) when nothing matches, when the files' headers differ, or when the target is there already.
+ * @throws KnownError (exit 2) if nothing matches, if the headers of the files differ, or if the target
+ *   exists.
  */
 export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   const { output, path, escapeFormulas } = input;

@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Collects all garbage and gives the pages that it took back to the system: some 20 MB after a start and after a run, in about 0.1 s, in
- * which nothing else happens. For a process that is about to wait long: V8 collects when something is allocated, so one that idles
- * would keep what it once took.
+ * Collects all garbage and returns the freed pages to the operating system: about 20 MB after a start and
+ * after a run. It blocks the process for about 0.1 s. Call it before a long wait: V8 collects when it
+ * allocates, so an idle process would keep its memory.
  *
- * Only a collection of this flavour empties the pool of pages too. The function for it exists in contexts that are made while the flag is
- * set, so Node need not be started with it.
+ * Only this flavour of collection also empties V8's pool of pages. The function `gc` exists in contexts that
+ * are created while the flag is set, so Node need not be started with it.
  */
 export function handBackMemory(): void {
   setFlagsFromString('--expose-gc');

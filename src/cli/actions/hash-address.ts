@@ -5,9 +5,10 @@ import { customerBrands, requireAddress } from '../../pipeline/privacy/customer-
 import { hashesUnder } from '../../pipeline/privacy/customer-keys.ts';
 
 /**
- * The hashes of an address, one for each key and each brand whose customers are identified.
+ * Returns the hashes of an e-mail address, one for each key and each brand whose customers are identified.
  *
- * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_short` (exit 2). None repeats the address.
+ * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_short` (exit 2). No error contains
+ *   the address.
  */
 export function hashesOf(config: PipelineConfig, text: string): readonly CustomerHash[] {
   const address = requireAddress(text);

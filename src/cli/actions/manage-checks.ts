@@ -14,7 +14,7 @@ import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 
-/** Lists what was checked. The exit code is 0 whatever was found: a held file makes its run end with 3. */
+/** Lists the results of all checks. The exit code is 0 in any case; a held file makes its run end with 3. */
 export async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const { source } = options;
@@ -37,7 +37,10 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
   });
 }
 
-/** @throws KnownError (exit 2) when none of the findings is open. */
+/**
+ * Acknowledges findings.
+ * @throws KnownError (exit 2) if none of the findings is open.
+ */
 export async function acknowledge(
   output: Output,
   ids: readonly string[],

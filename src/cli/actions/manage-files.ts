@@ -19,7 +19,10 @@ import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts
 import { requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
 
-/** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
+/**
+ * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
+ * code; the other sources are still listed.
+ */
 export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const sources =
@@ -48,7 +51,11 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
   return exitCode;
 }
 
-/** @throws KnownError (exit 2) when no held file has the name, or several have; with `--all` when nobody can be asked. */
+/**
+ * Releases one held file, or all with `--all`.
+ * @throws KnownError (exit 2) if no held file or several have the name, or if `--all` needs a confirmation
+ *   and there is no terminal.
+ */
 export async function releaseFile(
   output: Output,
   name: string | undefined,
@@ -87,7 +94,10 @@ export async function releaseFile(
   });
 }
 
-/** @throws KnownError (exit 2) when nothing was read under the name, or with the layout. */
+/**
+ * Marks files to be read again by the next run, by name or by layout.
+ * @throws KnownError (exit 2) if no file was read under the name or with the layout.
+ */
 export async function rereadFiles(
   output: Output,
   name: string | undefined,

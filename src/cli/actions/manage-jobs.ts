@@ -13,10 +13,10 @@ import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
 
-/** Those of earlier configurations have runs, too. */
+/** Maximum number of jobs. Jobs of earlier configurations have runs too. */
 const MAX_JOBS = 1_000;
 
-/** Lists the jobs of the configuration, and those that are paused and gone from it. */
+/** Lists the jobs of the configuration, and paused jobs that are no longer in it. */
 export async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const jobs = Object.values(config.jobs);
@@ -51,7 +51,10 @@ export async function showJobs(output: Output, options: ConfigOptions): Promise<
   return EXIT.ok;
 }
 
-/** @throws KnownError (exit 2) where the job is not in a state to which that applies. */
+/**
+ * Pauses or resumes a job, or requests a run now.
+ * @throws KnownError (exit 2) if the decision does not apply to the job's state.
+ */
 export async function performControl(
   output: Output,
   {

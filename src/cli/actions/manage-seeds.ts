@@ -11,7 +11,10 @@ import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
 
-/** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */
+/**
+ * Records a file of orders that were credited elsewhere. If this project has posted some of them too, the
+ * exit code is 3.
+ */
 export async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const reason = requireReason(options.reason);

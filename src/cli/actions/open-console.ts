@@ -5,15 +5,15 @@ import type { PipelineConfig } from '../../model/config.ts';
 import type { HttpServer } from '../../observe/start-observer.ts';
 import { readOperator } from '../terminal/read-operator.ts';
 
-/** Pages wait so long for one statement, and then say so. */
+/** Time limit of one statement of a page, after which the page shows an error. */
 const STATEMENT_LIMIT_MS = 5_000;
 const CONNECTIONS = 4;
 
 /**
- * Prepares the console for a server. Its pages read on connections of their own, so that many readers do not keep a run, or the schedule,
- * waiting; the embedded database has one connection, which all share.
+ * Prepares the console for a server. Its pages read on their own connections, so that many readers do not
+ * delay a run or the scheduler. The embedded database has only one connection, which is shared.
  *
- * @param options.db for what people change.
+ * @param options.db connection for people's changes.
  */
 export async function openConsole({
   config,
@@ -23,7 +23,7 @@ export async function openConsole({
 }: {
   readonly config: PipelineConfig;
   readonly db: Database;
-  /** Address that the server listens on. */
+  /** Address on which the server listens. */
   readonly host: string;
   readonly log: Logger;
 }): Promise<{ readonly add: (server: HttpServer) => void; close(): Promise<void> }> {

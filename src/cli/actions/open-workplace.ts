@@ -18,20 +18,20 @@ export type WorkplaceOptions = {
   readonly db: Database;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Aborts when the process is to end. */
+  /** Aborts when the process must end. */
   readonly draining: AbortSignal;
   readonly openSpread: OpenWork['openSpread'];
   readonly lineage: Lineage | null;
 };
 
-/** What all runs of a serving process share. */
+/** What all runs of a `serve` process share. */
 export type Workplace = {
   /** Runs the job of a slot. */
   work(claimed: ClaimedSlot): Promise<SlotEnd>;
   close(): void;
 };
 
-/** Opens what the runs of a serving process need. */
+/** Opens what the runs of a `serve` process need. */
 export function openWorkplace(options: WorkplaceOptions): Workplace {
   const { config, db, log, metrics, draining, openSpread, lineage } = options;
   const sourceClients = openSourceClients();
@@ -51,9 +51,9 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
           onTarget: (target) => log.info({ job: claimed.job, ...target }, 'run sends to'),
           onEnded(run) {
             metrics.runEnded(run);
-            // Ids and counts only.
+            // Log only ids and counts, no amounts.
             log.info({ ...run, amounts: undefined }, 'run ended');
-            // The slot is settled meanwhile.
+            // Not awaited: the slot is settled in the meantime.
             void ping.ended(run.exit_code);
           },
         },
@@ -64,7 +64,7 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
   };
 }
 
-/** Each run has a client of its own, whose every answer is a sign of life. */
+/** Creates a client for one run. Every answer calls `onAnswer`, as a sign of life. */
 function openRunClient({ config, metrics }: WorkplaceOptions, onAnswer: () => void): Client {
   const client = openClient(config.api, { connections: config.api.concurrency });
   return observeClient(client, {

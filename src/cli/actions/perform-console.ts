@@ -12,9 +12,9 @@ import { usageError } from '../usage-error.ts';
 import { openConsole } from './open-console.ts';
 
 /**
- * Shows the console beside a database, without running jobs, until SIGTERM or SIGINT.
+ * Serves the console for a database, without running jobs, until SIGTERM or SIGINT.
  *
- * @throws KnownError `console_auth_missing`, `port_unusable` (exit 2), or about the database.
+ * @throws KnownError `console_auth_missing`, `port_unusable` (exit 2), or an error about the database.
  */
 export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
   if (options.hashPassword) return printHash(output);
@@ -64,7 +64,7 @@ async function printHash(output: Output): Promise<ExitCode> {
 
 const MIN_PASSWORD = 12;
 
-/** Where no browser can be opened, the address stands in the terminal. */
+/** Opens the address in a browser. A failure is ignored because the address is printed too. */
 function openBrowser(url: string): void {
   const [command, ...before] = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }[
     process.platform as string

@@ -22,7 +22,7 @@ import type { Output } from '../terminal/output.ts';
 
 type Counts = Record<Finding['status'], number>;
 
-/** Shows findings as they come; a problem among them makes the exit code. */
+/** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
 export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const counts: Counts = { ok: 0, warning: 0, problem: 0 };
   const option = configOption(options);
@@ -83,7 +83,7 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
     for await (const finding of examine(patient)) show(finding);
   };
   try {
-    // Looking makes no database.
+    // The examination must not create a database.
     if (url === '' && !existsSync(dataFolder))
       return await look({ db: null, hasTables: false, databaseProblem: null });
     let isOpen = false;
@@ -104,12 +104,14 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   }
 }
 
-/** A user without rights cannot even ask; the check of the database says what is missing. */
+/**
+ * If the user may not even ask, the result is false; the check of the database says which rights are missing.
+ */
 async function hasTables(db: Database): Promise<boolean> {
   return (await pendingMigrations(db).catch(() => null))?.length === 0;
 }
 
-/** Null where address or key are missing, or are none; the check of the service says so. */
+/** Null if the address or key is missing; the check of the service reports it. */
 function openServiceClient({ api }: PipelineConfig): Client | null {
   return api.url === '' || api.key === '' ? null : openClient(api);
 }

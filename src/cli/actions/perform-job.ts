@@ -37,7 +37,7 @@ import { notifyAfter, pingStart } from './notices/notify-after.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 
-/** Runs or plans a job of the configuration, shows what came of it, and writes its report where that is asked for. */
+/** Runs or plans a job of the configuration, shows the result, and writes its report if requested. */
 export async function performJob(output: Output, request: Request): Promise<ExitCode> {
   const config = await openConfig(request.options);
   const { report: file } = request.options;
@@ -51,10 +51,10 @@ export async function performJob(output: Output, request: Request): Promise<Exit
   return done.exitCode;
 }
 
-/** A run or plan that has ended, as it is shown. */
+/** The result of a finished run or plan, for display. */
 export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
 
-/** Runs or plans a job of a configuration at hand and shows what came of it, all but the event `run_finished`. */
+/** Like `performJob` with a loaded configuration, but without the event `run_finished` and the report. */
 export async function performConfigured(
   output: Output,
   config: PipelineConfig,
@@ -69,7 +69,7 @@ export async function performConfigured(
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
-  // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
+  // Log lines are only written if LOG_LEVEL requests them; people see the progress display.
   const level = process.env.LOG_LEVEL;
   const log = createLogger({
     level: level ?? (telemetry === null ? 'silent' : 'info'),
@@ -104,7 +104,7 @@ export async function performConfigured(
     const problem = stop === null ? null : describeStop(stop);
     const { isPlan } = request;
     const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
-    // Between the progress and the result.
+    // A blank line between the progress and the result.
     if (!output.json) output.warn('');
     output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
     if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
@@ -120,7 +120,7 @@ export async function performConfigured(
         return await performIn(db);
       } finally {
         if (!request.isPlan) await notifyAfter(db, { config, log });
-        // While the database is open, which the metrics are read from.
+        // Ends telemetry while the database is open, because the metrics are read from it.
         await Promise.all([telemetry?.end(), lineage?.end()]);
       }
     });
@@ -138,7 +138,7 @@ export async function performConfigured(
   }
 }
 
-/** Has the metrics of a run sent with its telemetry, those of the database as they are after it. */
+/** Adds the metrics of a run to its telemetry. Those of the database are read after the run. */
 async function measureRun(
   telemetry: OpenTelemetry,
   {
@@ -158,20 +158,23 @@ async function measureRun(
   return { metrics, client: client === null ? null : observeClient(client, observer) };
 }
 
-/** Says where a run sends to and where it keeps account of it, before it does either. */
+/** Prints which service a run sends to and which ledger it uses, before it does either. */
 export function tellTarget(target: RunTarget, output: Output): void {
   output.emit({ event: 'run_target', ...target });
   const { service, accountId, ledger } = target;
   if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
 }
 
-/** Two ledgers of one account may credit an order twice, so a person must mean it and say why. */
+/**
+ * With two ledgers, one account may get credits for an order twice. So a new ledger needs an explicit option
+ * and a reason.
+ */
 function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
   if (newLedger !== true) return null;
   return { reason: requireReason(reason), decidedBy: readOperator() };
 }
 
-/** Who approves what a run is about to do: `--yes`, or the person at the terminal. */
+/** Returns who approves what a run is about to do: `--yes`, or the person at the terminal. */
 function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['approve'] {
   if (yes === true) return async () => true;
   if (!process.stdin.isTTY) return undefined;
@@ -191,7 +194,7 @@ function needsNoApproval({ name, kind }: JobSettings): KnownError {
   );
 }
 
-/** Live is deliberate: a run says where it sends to. */
+/** Opens the client of a run. Announces the target if it is a live service. */
 export function openJobClient(config: PipelineConfig, output: Output): Client {
   const api = requireService(config);
   if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);

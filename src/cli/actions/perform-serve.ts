@@ -33,15 +33,18 @@ import { noticeLog } from './notices/notify-after.ts';
 import { openConsole } from './open-console.ts';
 import type { Workplace } from './open-workplace.ts';
 
-/** Runs beside each other, the receiver, and the looks at the schedule, which must never wait long for a connection. */
+/**
+ * Enough for concurrent runs, the receiver and the polls of the schedule, which must never wait long for a
+ * connection.
+ */
 const DATABASE_CONNECTIONS = 12;
 
 /**
- * Runs jobs on schedule until SIGTERM or SIGINT, then finishes what is on its way.
+ * Runs jobs on schedule until SIGTERM or SIGINT, then finishes the requests in flight.
  *
- * @returns 0 when all that ran ended in order; 130 when the grace period was over first.
- * @throws KnownError about the configuration or a port (exit 2), or an embedded database that is in use (exit 5). A database that is away
- * is waited for.
+ * @returns 0 if all runs ended in order; 130 if the grace period ended first.
+ * @throws KnownError about the configuration or a port (exit 2), or about an embedded database that is in use
+ *   (exit 5). If a database server is unreachable, it waits for it.
  */
 export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
   const config = await openConfig(options);
@@ -98,9 +101,9 @@ type Serving = {
 
 async function serve(serving: Serving): Promise<ExitCode> {
   const { config, jobs, db, log, telemetry, lineage, output, draining } = serving;
-  // The start leaves garbage, and so does every run.
+  // The start leaves garbage, and so does every run. Memory is returned once nothing is running.
   let isLittered = true;
-  // What runs need is loaded with the first one: a process that waits is small.
+  // The code of runs is loaded with the first one, so that a waiting process stays small.
   const opened: { workplace: Workplace | null } = { workplace: null };
   const metrics = openMetrics(config, db, {
     lastPoll: () => schedule.lastPoll(),
@@ -193,7 +196,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** Null where no channel is configured: then nothing looks for problems. */
+/** Starts the checks that create notices; null if no channel is configured. */
 async function openNotices(
   { config, db, log }: Serving,
   isReady: () => boolean,
@@ -203,7 +206,10 @@ async function openNotices(
   return keepNotices(db, { config, kinds: jobKinds, isReady, ...noticeLog(log) });
 }
 
-/** On a port of its own: events come from outside, and figures must not be readable from there. Null where it is not set up. */
+/**
+ * Starts the receiver of events on its own port: events come from outside, where metrics must not be
+ * readable. Null if no secret is configured.
+ */
 async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
   if (config.webhooks.secrets.length === 0) return null;
   const { startReceiver } = await import('../../webhook/start-receiver.ts');
@@ -217,9 +223,10 @@ async function openReceiver({ config, db, log }: Serving): Promise<Receiver | nu
 }
 
 /**
- * Jobs that run by themselves.
+ * Returns the jobs with a schedule, or with another job to follow.
  *
- * @throws KnownError `nothing_to_serve`, or what keeps them from sending (exit 2): better now than at night.
+ * @throws KnownError `nothing_to_serve`, or what prevents the jobs from sending (exit 2), so that it fails at
+ *   the start and not at night.
  */
 function jobsToServe(config: PipelineConfig): readonly JobSettings[] {
   const jobs = Object.values(config.jobs).filter(
@@ -250,7 +257,10 @@ function announce(
   output.print(`${pages}Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
 }
 
-/** The database may be away; then the leases end by themselves, and the next process that polls takes the slots back. */
+/**
+ * Waits until the last slots are settled. If the database is unreachable, their leases expire, and the next
+ * process that polls takes the slots over.
+ */
 async function ended(scheduler: Scheduler, log: Logger): Promise<void> {
   await scheduler.ended().catch((error: unknown) => {
     log.warn(

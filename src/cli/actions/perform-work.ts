@@ -14,9 +14,10 @@ import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 
 /**
- * Does units of work as they come, until SIGTERM or SIGINT; then finishes the requests in flight and gives the rest back.
+ * Does units of work until SIGTERM or SIGINT. Then it finishes the requests in flight and returns the rest to
+ * the queue.
  *
- * @returns 0 when it was stopped in order; 130 when the grace period was over first.
+ * @returns 0 if it stopped in order; 130 if the grace period ended first.
  * @throws KnownError about the configuration (exit 2) or the database.
  */
 export async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
@@ -57,7 +58,7 @@ export async function performWork(output: Output, options: WorkOptions): Promise
   }
 }
 
-/** @throws KnownError (exit 2) where no run would hand anything out to a worker. */
+/** @throws KnownError (exit 2) if no run would share work with a worker. */
 function requireWorkers(config: PipelineConfig): void {
   const isEmbedded = config.database.url === '';
   if (config.work.engine === 'pg-boss' && !isEmbedded) return;

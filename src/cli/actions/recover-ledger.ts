@@ -23,9 +23,11 @@ export type RecoverOptions = ConfigOptions & {
 };
 
 /**
- * Goes on with a database that lacks what was posted from here: holds it as accepted or in doubt.
+ * Makes a database usable again that lost claims of this data folder. It records the lost claims as accepted,
+ * in doubt or not processed.
  *
- * @returns 0 when runs can go on; 7 while claims are missing that nothing on this machine describes.
+ * @returns 0 if runs can continue.
+ * @throws KnownError (exit 7) if claims are missing that no journal on this machine describes.
  */
 export async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
   const config = await openConfig(options);
@@ -55,7 +57,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
       decidedBy,
       acceptsUndescribed: options.acceptUndescribed === true,
     });
-    // Answers that a process had got when it found that the database had changed.
+    // Answers that a process had received before it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');
     const after = explainContinuity((await compare(db, { config, accountId })).continuity, config);
     output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });

@@ -36,9 +36,9 @@ export type ReviewInput = {
 };
 
 /**
- * Settles one doubt as a person says, with their reason and login name.
+ * Settles one entry in doubt as a person decides, with a reason and the person's login name.
  *
- * @throws KnownError (exit 2) when it is not said what to do and why, or when the entry is not in doubt.
+ * @throws KnownError (exit 2) if the decision or the reason is missing, or if the entry is not in doubt.
  */
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
   const decision = chosenDecision(options);
@@ -58,7 +58,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
     }),
   );
   if (settled.kind !== 'settled') throw notSettled(entryId, settled);
-  // Decided is decided, also where the reports cannot take note of it.
+  // The decision stands even if the reports cannot be refreshed.
   if (decision !== 'acknowledge')
     await refreshReporting(db, { job: settled.job }).catch((error: unknown) =>
       output.warn(explainStale(error)),
@@ -68,7 +68,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
   return EXIT.ok;
 }
 
-/** @throws KnownError (exit 2) where none was chosen. */
+/** @throws KnownError (exit 2) if no decision was given. */
 export function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';
@@ -93,7 +93,10 @@ function notSettled(entryId: string, settled: Exclude<Settled, { readonly kind: 
   }
 }
 
-/** Nothing says which deal the service credited; the mirror may know the one, or those, of the influencer. */
+/**
+ * The error if it is unknown which deal the service credited. It lists the influencer's deals in the mirror,
+ * if any.
+ */
 function dealUnknown(
   entryId: string,
   { handle, deals }: Extract<Settled, { readonly kind: 'deal_unknown' }>,
@@ -113,10 +116,13 @@ function dealUnknown(
   );
 }
 
-/** An influencer has one deal with a brand, as a rule. */
+/** Maximum number of deals to list. An influencer usually has one deal with a brand. */
 const DEALS_SHOWN = 5;
 
-/** Sending twice is the one thing that this program exists to prevent, so a person must mean it. */
+/**
+ * Asks for confirmation. Preventing double credits is the purpose of this program, so sending again must be
+ * deliberate.
+ */
 async function confirmResend(
   db: Database,
   { output, entryId }: { readonly output: Output; readonly entryId: string },

@@ -22,9 +22,11 @@ export type ReviewManyOptions = ReviewOptions & {
 };
 
 /**
- * Settles all doubts that match, or acknowledges all double credits, as a person says: after a preview, with their reason and login name.
+ * Settles all matching entries in doubt, or acknowledges all double credits, as a person decides: after a
+ * preview, with a reason and the person's login name.
  *
- * @throws KnownError (exit 2) when it is not said what to do and why, or nobody can be asked.
+ * @throws KnownError (exit 2) if the decision or the reason is missing, or if a confirmation is needed and
+ *   there is no terminal.
  */
 export async function reviewMany({
   db,

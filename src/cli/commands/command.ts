@@ -5,28 +5,31 @@ import { isMonth } from '../../model/time/month.ts';
 import type { Output } from '../terminal/output.ts';
 
 /**
- * Turns what a command does into an action: gives it the output, takes the exit code.
- * What a command needs beyond its options it imports inside, so that `--help` loads none of it.
+ * Turns the function of a command into an action: passes the output to it and stores its exit code. A command
+ * imports its dependencies inside that function, so that `--help` loads none of them.
  */
 export type Act = <Arguments extends readonly unknown[]>(
   action: (output: Output, ...args: Arguments) => Promise<ExitCode>,
 ) => (...args: Arguments) => Promise<void>;
 
-/** One command, as its file declares it. */
+/** The definition of one command. */
 export type CommandDefinition = {
   readonly name: string;
-  /** For programs of ours: help does not list it. */
+  /** Whether help omits the command, because only this project's own programs use it. */
   readonly isHidden?: boolean;
-  /** Says what the command takes and does. */
+  /** Defines the command's description, options and action. */
   readonly define: (command: Command, act: Act) => void;
 };
 
-/** What every command that reads the configuration takes. */
+/** Options of every command that reads the configuration. */
 export type ConfigOptions = {
   readonly config?: string;
   readonly envFile?: string;
   readonly json?: boolean;
-  /** Told of settings that have no effect, before anything is done. The program gives it; no command has it as an option. */
+  /**
+   * Called with settings that have no effect, before the command does anything. The program sets it; it is
+   * not an option of any command.
+   */
   readonly onMisled?: (misled: Misled) => void;
 };
 
@@ -43,7 +46,7 @@ export function addConfigOptions(command: Command): Command {
     .option('--json', 'write events for programs to standard output, one JSON object per line');
 }
 
-/** What a person types to name the configuration that a command was given, with a blank before it; empty for the default. */
+/** The options that name the configuration of a command, with a leading blank; empty for the default. */
 export function configOption({ config, envFile }: ConfigOptions): string {
   return [
     config === undefined ? '' : ` --config ${config}`,
@@ -51,7 +54,7 @@ export function configOption({ config, envFile }: ConfigOptions): string {
   ].join('');
 }
 
-/** Lines under `Examples:` at the end of a command's help. */
+/** Adds lines under `Examples:` at the end of a command's help. */
 export function addExamples(
   command: Command,
   examples: readonly (readonly [command: string, meaning: string])[],
@@ -63,7 +66,7 @@ export function addExamples(
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** For `--limit`. */
+/** Parses `--limit`. */
 export function parseCount(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count === 0)
@@ -73,27 +76,27 @@ export function parseCount(text: string): number {
 
 export type MonthOptions = { readonly from?: string; readonly to?: string };
 
-/** `--from` and `--to`, of what is told for all orders otherwise. */
+/** Adds `--from` and `--to` to a command that covers all orders by default. */
 export function addMonthOptions(command: Command): Command {
   return command
     .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
     .option('--to <month>', 'last month', parseMonth);
 }
 
-/** For a month such as 2026-10. */
+/** Parses a month such as 2026-10. */
 export function parseMonth(text: string): string {
   if (isMonth(text)) return text;
   throw new InvalidArgumentError('Write it like 2026-10.');
 }
 
-/** For `--port`. */
+/** Parses `--port`. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('It should be a whole number from 0 to 65535.');
 }
 
-/** For ids of our own: runs and entries. */
+/** Parses an id of a run or an entry. */
 export function parseId(text: string): string {
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
   return text;

@@ -75,7 +75,7 @@ export const explainCommand: CommandDefinition = {
   },
 };
 
-/** What the kinds of jobs themselves explain: `explain clicks MIA10`. */
+/** Explains records of the other kinds of jobs: `explain clicks MIA10`. */
 async function explainByKind(
   output: Output,
   [what, text]: readonly [string | undefined, string | undefined],

@@ -11,7 +11,10 @@ import {
 
 export type SeedOptions = ConfigOptions & { readonly reason: string };
 
-/** `influencer-sync ledger`: what a person tells the ledger about orders that it cannot know of. */
+/**
+ * `influencer-sync ledger`: records what the ledger cannot know: orders that were credited elsewhere, and
+ * claims that the database lost.
+ */
 export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
   define(command, act) {

@@ -14,10 +14,10 @@ type Options = ConfigOptions & {
 };
 
 const DEFAULT_LIMIT = 1_000;
-/** As long as bi_reader is given (sql/roles.sql). */
+/** The statement timeout of bi_reader (sql/roles.sql). */
 const DEFAULT_TIMEOUT_S = 30;
 
-/** A server needs moments to end a question whose time is over. */
+/** Time that a server gets to cancel a query after its timeout. */
 const GRACE_MS = 5_000;
 
 export const queryCommand: CommandDefinition = {
@@ -49,11 +49,11 @@ export const queryCommand: CommandDefinition = {
         const { renderQuery } = await import('../../present/query.ts');
         const { limit, timeout } = options;
         const timeoutMs = timeout * 1000;
-        // The server ends the question; this is for a server that does not.
+        // The server cancels the query; this limit is for a server that does not.
         const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
         const config = await openConfig(options);
         const { url, biUrl } = config.database;
-        // As its own login it sees only bi, and so cannot look whether the database is migrated.
+        // The BI login sees only schema bi, so it cannot check whether the database is migrated.
         const database = { ...config.database, url: biUrl === '' ? url : biUrl };
         const result = await withDatabase(
           { ...config, database },

@@ -24,7 +24,7 @@ type Options = ConfigOptions & {
 
 const DEFAULT_LIMIT = 50;
 
-/** @param loadFetchRows gives what `--export` reads rows with; null: there is no `--export`. */
+/** @param loadFetchRows loads the function with which `--export` reads rows; null to leave out `--export`. */
 export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | null): CommandDefinition => ({
   name: 'rejected',
   define(command, act) {

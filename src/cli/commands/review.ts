@@ -90,7 +90,10 @@ export const reviewCommand: CommandDefinition = {
   },
 };
 
-/** For `--older-than`: in milliseconds. */
+/**
+ * Parses `--older-than`.
+ * @returns milliseconds.
+ */
 function parseAge(text: string): number {
   const [, count, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError('Write it like 12h or 7d.');

@@ -41,7 +41,7 @@ export const statusCommand: CommandDefinition = {
             output.terminal,
           ),
         );
-        // Last, next to the prompt: nothing is posted until this is settled.
+        // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
         if (problem !== null) throw problem;
         return EXIT.ok;
       }),

@@ -25,14 +25,14 @@ import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 import { readEnvFile } from './read-env-file.ts';
 
-/** Relative to the folder that a command is started in. */
+/** Relative to the current folder. */
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
 
 /**
- * Reads the environment file, if one is named, and the configuration, for which it asks AWS for what is kept there. Says what has no
- * effect.
+ * Reads the environment file, if one is given, and the configuration, including values that AWS stores.
+ * Reports settings that have no effect.
  *
- * @throws KnownError (exit 2) with every problem at once; `secret_store_unreachable` (exit 1).
+ * @throws KnownError (exit 2) with all problems at once; `secret_store_unreachable` (exit 1).
  */
 export async function openConfig(options: ConfigOptions): Promise<PipelineConfig> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
@@ -45,9 +45,10 @@ export async function openConfig(options: ConfigOptions): Promise<PipelineConfig
 }
 
 /**
- * Asks AWS for the values of those variables that it keeps. Where it keeps none, this takes no time.
+ * Fetches the values of variables that AWS stores. Takes no time if there are none.
  *
- * @param namesOf tells which the configuration names: what is set for other programs is not asked for.
+ * @param namesOf returns the variables that the configuration uses, so that values for other programs are not
+ *   fetched.
  */
 export async function fetchStored(namesOf: () => readonly string[]): Promise<StoredVariables> {
   if (!storesSecrets(process.env)) return new Map();
@@ -57,8 +58,9 @@ export async function fetchStored(namesOf: () => readonly string[]): Promise<Sto
 }
 
 /**
- * Puts the data folder where INFLUENCER_SYNC_DATA says, for a configuration that cannot be written beside: in an image, or below /etc.
- * Here and not where the file is read, so that the demo, which deletes its data folder, cannot mean this one.
+ * Moves the data folder to INFLUENCER_SYNC_DATA, for a configuration whose own folder is not writable: in an
+ * image, or below /etc. This happens here and not in `loadConfig`, because the demo deletes its data folder
+ * and must not delete this one.
  */
 function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisled']): PipelineConfig {
   const named = process.env.INFLUENCER_SYNC_DATA ?? '';
@@ -73,16 +75,20 @@ function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisle
   return { ...config, database: { ...config.database, dataFolder } };
 }
 
-/** Said by every run and by `serve`, because people do not run `doctor` each time. */
+/**
+ * Prints warnings about unencrypted connections. Every run and `serve` do this, because people rarely run
+ * `doctor`.
+ */
 export function warnOfPlainConnections(config: PipelineConfig, output: Output): void {
   for (const { message, help } of findPlainConnections(config, process.env.PGSSLMODE))
     output.warn(`Warning: ${message} ${help}`);
 }
 
 /**
- * Opens the database of the configuration for one piece of work and closes it whatever happens.
+ * Opens the database of the configuration for one piece of work, and closes it in any case.
  *
- * @throws KnownError `database_unreachable`, `database_refused`, `database_not_migrated`, or `database_lost` when it goes away meanwhile.
+ * @throws KnownError `database_unreachable`, `database_refused`, `database_not_migrated`, or `database_lost`
+ *   if the connection breaks during the work.
  */
 export async function withDatabase<Result>(
   config: PipelineConfig,
@@ -111,15 +117,18 @@ export async function withDatabase<Result>(
 }
 
 type DatabaseUse = {
-  /** False for work that needs no tables, or makes them. */
+  /** False if the work needs no tables or creates them. */
   readonly migrated?: boolean;
-  /** Of a command that ends in order when it is asked to. */
+  /** Given by a command that handles signals itself and ends in order. */
   readonly stopping?: Stopping | null;
 };
 
 const MS_PER_MINUTE = 60_000;
 
-/** The command as the server shows it beside its sessions: words of ours and names of jobs, never what a person asks for or about. */
+/**
+ * The command, as Postgres shows it for its sessions: only names of commands and jobs, never values that a
+ * person typed.
+ */
 function commandWords(): string {
   return process.argv
     .slice(2, 4)
@@ -127,7 +136,7 @@ function commandWords(): string {
     .join(' ');
 }
 
-/** A command that does not listen to signals ends at once; what it asked of the server must not go on there. */
+/** Cancels the running statements on the server if a signal ends a command that does not handle signals. */
 function cancelWhenKilled(db: Database): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
   function onSignal(signal: NodeJS.Signals): void {
@@ -140,7 +149,7 @@ function cancelWhenKilled(db: Database): () => void {
   };
 }
 
-/** The same for work that makes the database, or brings it up to date, before it begins. */
+/** Like `withDatabase`, but first creates or migrates the database. */
 export async function withMigratedDatabase<Result>(
   config: PipelineConfig,
   { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
@@ -169,12 +178,12 @@ function describeMigrations(names: readonly string[]): string {
 }
 
 /**
- * The same for a plan: it makes no database, and applies no migration. Where there are no tables yet, nothing was
- * ever recorded, so that a throw-away database says as well what the first run will do.
+ * Like `withDatabase`, for a plan: it creates no database and applies no migration. If there are no tables
+ * yet, nothing was ever recorded, so a temporary database gives the same plan as the first run.
  *
- * @throws KnownError `database_not_migrated` (exit 2) where there are tables, but not those of this version; `ledger_swapped` (exit 7)
- * where there are none, and another ledger has posted from this data folder.
- * @param work is told whether the database stays: what it stores in one that is thrown away is gone.
+ * @throws KnownError `database_not_migrated` (exit 2) if the tables are of another version; `ledger_swapped`
+ *   (exit 7) if there are none and another ledger has posted from this data folder.
+ * @param work receives whether the database is kept; whatever it stores in a temporary one is lost.
  */
 export async function withPlanDatabase<Result>(
   config: PipelineConfig,
@@ -193,7 +202,7 @@ export async function withPlanDatabase<Result>(
     );
     if (planned !== null) return planned.result;
   }
-  // What another ledger has posted is not known to a new one, whose plan would count it again.
+  // A new ledger does not know the orders that another one has posted, so its plan would count them again.
   if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
   progress.note('Nothing has run yet. The plan uses a temporary database and stores nothing.');
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
@@ -212,12 +221,12 @@ export async function withPlanDatabase<Result>(
   }
 }
 
-/** Whether the embedded database is meant and nothing has made it yet. */
+/** @returns true if the embedded database is configured and does not exist yet. */
 function isNewEmbedded({ database }: PipelineConfig): boolean {
   return database.url === '' && !existsSync(join(database.dataFolder, 'postgres'));
 }
 
-/** Something has posted from here, and not with the embedded database. */
+/** The error if another ledger has posted from this data folder. */
 function databaseMissing(config: PipelineConfig): KnownError {
   return new KnownError({
     code: 'ledger_swapped',
@@ -244,7 +253,7 @@ function notMigrated(config: PipelineConfig): KnownError {
   });
 }
 
-/** Codes with which Postgres refuses a user, a password or a database's name. */
+/** Error codes with which Postgres refuses a user, a password or a database name. */
 const REFUSED = ['28000', '28P01', '3D000', '42501'];
 
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
@@ -267,7 +276,7 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
   });
 }
 
-/** @throws KnownError (exit 2) where the configuration has no source of that name. */
+/** @throws KnownError (exit 2) if the configuration has no source with this name. */
 export function findSource({ sources }: PipelineConfig, name: string): SourceSettings {
   const source = sources[name];
   if (source !== undefined) return source;

@@ -7,13 +7,13 @@ import { readVersion } from '../../package/read-version.ts';
 import { parseSourceUri, WILDCARD } from '../../source/parse-source-uri.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** As the clients of OpenLineage have it. */
+/** The default of OpenLineage's own clients. */
 const DEFAULT_ENDPOINT = 'api/v1/lineage';
 const DEFAULT_NAMESPACE = 'influencer-sync';
 
 /**
- * Tells a receiver of OpenLineage of runs if the configuration, or the environment by the variables of OpenLineage's own clients, names one.
- * Else nothing of it is loaded, and this is null.
+ * Sends OpenLineage events about runs if the configuration names a receiver, or the environment does with the
+ * variables of OpenLineage's own clients. Otherwise returns null and loads nothing.
  */
 export async function openLineage(
   config: PipelineConfig,
@@ -46,7 +46,10 @@ export async function openLineage(
   });
 }
 
-/** The files of a source: the folder that they are below, which is not what a wildcard begins in. */
+/**
+ * The dataset of a source's files: the folder that contains them, without the part of the path that has
+ * wildcards.
+ */
 function nameFiles(uri: string): Dataset {
   const place = parseSourceUri(uri);
   const below = (path: string): string => {
@@ -59,7 +62,7 @@ function nameFiles(uri: string): Dataset {
     : { namespace: `s3://${place.bucket}`, name: below(place.glob ?? place.prefix) };
 }
 
-/** Neither the user nor the password of an address is part of a name. */
+/** Creates the datasets of tables. A name contains neither user nor password. */
 function relationNames({ database }: PipelineConfig): (relation: string) => Dataset {
   const address = URL.parse(database.url);
   if (address === null)

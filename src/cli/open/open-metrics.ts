@@ -8,10 +8,10 @@ import { readGauges } from '../../report/read-gauges.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import { findOverdue } from '../../schedule/overdue.ts';
 
-/** What a process knows beside the configuration and the database. */
+/** Facts that only the process knows, not the configuration or the database. */
 export type ProcessFacts = Pick<MetricsOptions, 'atWork' | 'isLedgerContinuous' | 'lastPoll'>;
 
-/** Metrics of a process that runs jobs of a configuration. */
+/** Creates the metrics of a process that runs jobs of a configuration. */
 export function openMetrics(config: PipelineConfig, db: Database, process: ProcessFacts): Metrics {
   const jobs = Object.values(config.jobs);
   const begunAt = new Date();

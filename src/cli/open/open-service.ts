@@ -10,16 +10,17 @@ import type { ConfigOptions } from '../commands/command.ts';
 import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
-/** Where a command sends to, without what only jobs need. */
+/** The service that a command calls, without the settings that only jobs need. */
 export type Service = Pick<ApiSettings, 'url' | 'key' | 'timeoutSeconds'>;
 
-/** Generous: a person waits, and giving up early only makes a doubt. */
+/** Generous, because a person is waiting and a request that times out is in doubt. */
 const TIMEOUT_SECONDS = 30;
 
 /**
- * The service that the configuration names, or, where there is no configuration file, the environment.
+ * Finds the service in the configuration or, if there is no configuration file, in the environment.
  *
- * @throws KnownError `api_url_missing`, `api_key_missing`, `variable_unreadable`, or what is wrong with the configuration (exit 2).
+ * @throws KnownError `api_url_missing`, `api_key_missing`, `variable_unreadable`, or an error about the
+ *   configuration (exit 2).
  */
 export async function findService(
   options: ConfigOptions,
@@ -45,11 +46,7 @@ export async function findService(
   });
 }
 
-/**
- * Address and key as the environment gives them, in whichever way; empty text where it does not.
- *
- * @throws KnownError `variable_unreadable` (exit 2); `secret_store_unreachable` (exit 1).
- */
+/** Reads address and key from the environment, in any of the supported ways; empty text if not set. */
 export async function readServiceVariables(): Promise<Pick<ApiSettings, 'url' | 'key'>> {
   const stored = await fetchStored(() => ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY']);
   return {
@@ -66,7 +63,7 @@ function requireReadable(name: string, stored: StoredVariables): string {
   throw new KnownError({ code: 'variable_unreadable', message, help, safe, exitCode: EXIT.configuration });
 }
 
-/** A client; for the few requests of one command one connection does. */
+/** Opens a client. One connection suffices for the few requests of one command. */
 export function openClient({ url, key, timeoutSeconds }: Service, { connections = 1 } = {}): Client {
   const timeoutMs = timeoutSeconds * 1000;
   return createClient({ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) });

@@ -4,7 +4,7 @@ import type { Telemetry } from '../../observe/telemetry/start-telemetry.ts';
 import { readVersion } from '../../package/read-version.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** Each of them says where a collector is. */
+/** Each of these variables names a collector. */
 const ENDPOINTS = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -12,13 +12,16 @@ const ENDPOINTS = [
   'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
 ];
 
-/** What a command says of itself by OpenTelemetry. */
+/** The OpenTelemetry exporter of a command. */
 export type OpenTelemetry = Telemetry & {
-  /** From now on these metrics are sent. */
+  /** Sends these metrics from now on. */
   measure(metrics: Metrics): void;
 };
 
-/** Sends traces, metrics and logs to a collector if the environment names one. Else nothing of it is loaded, and this is null. */
+/**
+ * Sends traces, metrics and logs to a collector if the environment names one. Otherwise returns null and
+ * loads nothing.
+ */
 export async function openTelemetry(output: Pick<Output, 'warn'>): Promise<OpenTelemetry | null> {
   const isWanted = ENDPOINTS.some((name) => (process.env[name] ?? '') !== '');
   if (!isWanted || process.env.OTEL_SDK_DISABLED === 'true') return null;

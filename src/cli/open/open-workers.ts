@@ -13,24 +13,24 @@ import type { StartedWorker } from '../../work/start-worker.ts';
 import type { WorkQueue } from '../../work/work-queue.ts';
 import { openClient } from './open-service.ts';
 
-/** What of a run may be handed out, and over which queues. Nothing of it is loaded where runs do everything themselves. */
+/** How runs share units of work with workers. Nothing is loaded if runs do everything themselves. */
 export type OpenWork = {
   readonly openSpread: RunJobOptions<JobSettings>['openSpread'];
-  /** Null where runs do everything themselves. */
+  /** Null if runs do everything themselves. */
   readonly queue: WorkQueue | null;
   close(): Promise<void>;
 };
 
 /**
- * Prepares the engine of the configuration. Its queues are opened when they are needed first.
+ * Prepares the work engine of the configuration. Queues are opened when they are first needed.
  *
- * @param options.log told when the queues cannot be read, which is tried again.
+ * @param options.log receives a warning when the queues cannot be read; reading is retried.
  */
 export async function openWork(
   db: Database,
   { config, log }: { readonly config: PipelineConfig; readonly log: Logger | null },
 ): Promise<OpenWork> {
-  // The embedded database belongs to one process at a time: there is nobody to hand anything to.
+  // The embedded database belongs to one process at a time, so there are no workers to share with.
   if (config.work.engine === 'in-process' || config.database.url === '')
     return { openSpread: undefined, queue: null, close: async () => {} };
   const [{ createWorkQueue }, { createSpread }] = await Promise.all([
@@ -47,7 +47,9 @@ export async function openWork(
   };
 }
 
-/** Makes the queues where the configuration has any, for users who may not make tables themselves. */
+/**
+ * Creates the queues if the configuration uses any, for database users who may not create tables themselves.
+ */
 export async function makeQueues(db: Database, config: PipelineConfig): Promise<void> {
   const { queue, close } = await openWork(db, { config, log: null });
   await queue?.open();
@@ -59,13 +61,13 @@ export type OpenWorkerOptions = {
   readonly queue: WorkQueue;
   readonly client: Client;
   readonly log: Logger;
-  /** Every kind when not given. */
+  /** Default: all kinds. */
   readonly kinds?: readonly UnitKind[] | undefined;
-  /** Units of each kind at a time. */
+  /** Number of concurrent units of each kind. */
   readonly concurrency: number;
 };
 
-/** Starts a worker in this process. What it does is logged by ids and counts. */
+/** Starts a worker in this process. Its log contains only ids and counts. */
 export async function openWorker(
   db: Database,
   { config, queue, client, log, kinds = UNIT_KINDS, concurrency }: OpenWorkerOptions,
@@ -104,17 +106,19 @@ export async function openWorker(
   };
 }
 
-/** A worker beside the schedule of a serving process. */
+/** A worker in a `serve` process, in addition to its schedule. */
 export type ServingWorker = {
-  /** Starts it where it has not been and the database is there; to be called again and again. Never throws. */
+  /**
+   * Starts the worker if it is not running and the database is ready. Call it repeatedly; it never throws.
+   */
   look(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Units of each kind that a serving process does at a time, beside its runs. */
+/** Concurrent units of each kind that a `serve` process does in addition to its runs. */
 const BESIDE_RUNS = 1;
 
-/** The worker of a serving process; null where the configuration wants none. */
+/** Creates the worker of a `serve` process; null if the configuration enables none. */
 export function serveWorker(
   db: Database,
   options: {

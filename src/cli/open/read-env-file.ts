@@ -5,9 +5,10 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
 /**
- * Sets the variables of a file that are not set already.
+ * Sets the variables of a file that the environment does not have.
  *
- * @returns those that are set already, to something else: what the file says of them has no effect. Never their values.
+ * @returns the names of those that the environment has with another value: the file has no effect on them.
+ *   Values are never included.
  * @throws KnownError `env_file_unreadable` (exit 2).
  */
 export function readEnvFile(path: string): readonly Misled[] {

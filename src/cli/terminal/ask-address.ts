@@ -1,15 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { usageError } from '../usage-error.ts';
 
-/** An address has 254 characters at most (RFC 5321). */
+/** An e-mail address has at most 254 characters (RFC 5321). */
 const MAX_INPUT_BYTES = 4_096;
 
 /**
- * The e-mail address that a command is about, without it being an argument, which a shell keeps in its history and every user of the machine
- * sees in the list of processes: asked for at a terminal, else the first line of standard input.
+ * Reads the e-mail address that a command is about: asks for it at a terminal, else reads the first line of
+ * standard input. It is not an argument, because shells keep arguments in their history and the process list
+ * shows them to every user of the machine.
  *
- * @param command that reads it, for the message: `explain customer`.
- * @throws KnownError `usage` (exit 2) where standard input has none.
+ * @param command the command, for the error message: `explain customer`.
+ * @throws KnownError `usage` (exit 2) if standard input contains none.
  */
 export async function askAddress(command: string, stdin: NodeJS.ReadStream = process.stdin): Promise<string> {
   if (stdin.isTTY) {

@@ -6,13 +6,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export type Stopping = {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal;
-  /** Done at the second signal, before the process exits: it takes seconds at most. */
+  /** Adds work for the second signal, before the process exits. It must take only a few seconds. */
   beforeExit(work: () => Promise<void>): void;
-  /** Takes the listeners away again. */
+  /** Removes the signal listeners. */
   ignore(): void;
 };
 
-/** The first Ctrl-C (or SIGTERM) drains: nothing new begins, what is on its way is finished. A second one stops at once, and a third one without anything more. All lose nothing. */
+/**
+ * Handles SIGINT and SIGTERM. The first signal drains: nothing new starts, and requests in flight are
+ * finished. The second stops the process after its `beforeExit` work, the third at once. The ledger stays
+ * complete in every case.
+ */
 export function listenForStop(
   output: Pick<Output, 'warn'>,
   told = 'Finishing the requests in flight. Press Ctrl-C again to stop at once; requests in flight are then in doubt.',
@@ -44,7 +48,7 @@ export function listenForStop(
   };
 }
 
-/** Waits until a signal aborts; not at all where it has. */
+/** Waits until a signal aborts; returns at once if it has. */
 export function untilAborted(signal: AbortSignal): Promise<unknown> {
   return signal.aborted
     ? Promise.resolve()

@@ -5,29 +5,32 @@ import { renderKnownError, renderUnknownError, safeMessage } from '../../present
 import { createTerminal, type Terminal } from '../../present/terminal.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 
-/** Where a command says what it has to say: results on standard output, everything else on standard error. */
+/** The output of a command: results on standard output, everything else on standard error. */
 export type Output = {
-  /** `--json`: standard output carries NDJSON events and nothing else. */
+  /** Whether `--json` was given: standard output then contains only NDJSON events. */
   readonly json: boolean;
-  /** Of standard output. */
+  /** The terminal of standard output. */
   readonly terminal: Terminal;
-  /** Text for a person; nothing with `--json`. */
+  /** Prints text for a person; nothing with `--json`. */
   print(text: string): void;
-  /** Bytes as they are, where standard output stands for a file. */
+  /** Writes bytes unchanged, when standard output is used as a file. */
   write(bytes: Buffer): void;
-  /** One event; nothing without `--json`. */
+  /** Writes one event; nothing without `--json`. */
   emit(event: object): void;
-  /** One event that is JSON text already, for what must stay as it was written; nothing without `--json`. */
+  /**
+   * Writes one event that is already JSON text, so that its numbers stay as written; nothing without
+   * `--json`.
+   */
   emitText(event: string): void;
-  /** Text for a person while something else is on standard output: warnings, questions. */
+  /** Prints text for a person on standard error: warnings, questions. */
   warn(text: string): void;
-  /** A line of the log, for machines: JSON already, on standard error. */
+  /** Writes a log line, already JSON, to standard error. */
   log(line: string): void;
-  /** Drawn on a terminal, written line by line elsewhere, as events with `--json`. */
+  /** Creates the progress display: drawn on a terminal, line by line elsewhere, as events with `--json`. */
   createProgress(): Progress;
-  /** Tells what went wrong, to a person and, with `--json`, to a program. */
+  /** Reports a known error to a person and, with `--json`, to a program. */
   fail(problem: KnownErrorDetails): void;
-  /** Tells of a bug. */
+  /** Reports a bug. */
   crash(error: unknown): void;
 };
 
@@ -82,13 +85,13 @@ export function createOutput(options: {
   };
 }
 
-/** Whatever is printed was partly written by others: see `toPrintable`. */
+/** Writes text. Parts of it come from others, so it is made safe: see `toPrintable`. */
 function write(stream: Stream, { isStyled }: Terminal, text: string): void {
   const shown = toPrintable(text, { isStyled });
   stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-/** Events speak one language, whichever type they come from: `deal_id`, never `dealId`. */
+/** Event keys are snake case, whatever type they come from: `deal_id`, never `dealId`. */
 function withSnakeCaseKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSnakeCaseKeys);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
@@ -101,9 +104,7 @@ function snakeCase(key: string): string {
   return key.replace(/[a-z0-9](?=[A-Z])/g, (letter) => `${letter}_`).toLowerCase();
 }
 
-/**
- * `| head` closes the pipe early. A listing then has nothing more to say, and a run must go on: what is not read is dropped.
- */
+/** Ignores a closed pipe, for example of `| head`. A run must continue, and further output is dropped. */
 function ignoreClosedPipe(stream: Stream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;

@@ -14,17 +14,17 @@ import type { Terminal } from '../../present/terminal.ts';
 
 type Clock = () => number;
 
-/** What draws one step; `done` is called when it has ended. */
+/** Draws one step. `done` is called at its end. */
 type Drawing = {
   begin(state: ProgressState): void;
   update(state: ProgressState): void;
   done(state: ProgressState): void;
   note(message: string): void;
-  /** Nothing comes any more. */
+  /** Called when the progress has ended. */
   end?(): void;
 };
 
-/** A bar that is redrawn in place, on a terminal. */
+/** Creates a progress bar that is redrawn in place, for a terminal. */
 export function createBarProgress(
   stream: NodeJS.WritableStream,
   terminal: Terminal,
@@ -45,7 +45,7 @@ export function createBarProgress(
       current = state;
       bar = new cliProgress.SingleBar({
         stream,
-        // Redrawn between updates as well: a run that waits shows that it waits.
+        // Also redrawn between updates, so that a waiting run is seen to wait.
         format: () => toPrintableLine(renderBar(current ?? state, terminal.columns - 1)),
         fps: 8,
         hideCursor: true,
@@ -74,12 +74,12 @@ export function createBarProgress(
   });
 }
 
-/** A pipe, a log or a mail gets a line each 10 % or each 30 s, whichever comes first, but not more than one a second. */
+/** A pipe or log gets a line after each 10 % or 30 s, whichever comes first, but at most one per second. */
 const LINE_EVERY_MS = 30_000;
 const LINE_AT_LEAST_MS = 1_000;
 const LINE_EVERY_PERCENT = 10;
 
-/** Lines, for a log. */
+/** Creates a progress display that writes lines, for a log. */
 export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = monotonic): Progress {
   let lastMs = 0;
   let lastPercent = 0;
@@ -110,10 +110,12 @@ export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = m
   });
 }
 
-/** One event a second at most: a program reads them, not a person. */
+/** At most one event per second, because a program reads them. */
 const EVENT_EVERY_MS = 1_000;
 
-/** `step_began`, `progress`, `step_ended` and `note` as events, for `--json`. */
+/**
+ * Creates a progress display for `--json`, with the events `step_began`, `progress`, `step_ended` and `note`.
+ */
 export function createEventProgress(
   emit: (event: Readonly<Record<string, unknown>>) => void,
   now: Clock = monotonic,
@@ -155,7 +157,7 @@ function monotonic(): number {
   return performance.now();
 }
 
-/** Counts, and tells the drawing. */
+/** Counts progress and passes it to the drawing. */
 function track(now: Clock, drawing: Drawing): Progress {
   let step: ProgressStep | null = null;
   let done = 0;

@@ -3,10 +3,10 @@ import { recordAudit, type WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 
 /**
- * Who runs a command that decides something: the name that is kept with the decision.
+ * The name of the person who runs a command, which is stored with decisions.
  *
- * A container may run as any uid, without an entry in the passwd database: then there is no name, and the uid is all that is known. The
- * variables USER and LOGNAME are not asked, because they say what their setter likes.
+ * A container may run with a uid that has no entry in the passwd database. Then the result is the uid. The
+ * variables USER and LOGNAME are not used, because anyone can set them.
  */
 export function readOperator(): string {
   try {
@@ -16,12 +16,15 @@ export function readOperator(): string {
   }
 }
 
-/** Writes down that the person at this terminal has changed something. @returns what gives the id of each record. */
+/**
+ * Creates a writer of audit records for changes by the person at this terminal.
+ * @returns a function that writes a record and returns its id.
+ */
 export function auditIn(trx: DatabaseTransaction): WriteAudit {
   return (record) => recordAudit(trx, { ...record, actor: readOperator(), via: 'command' });
 }
 
-/** Who decides at this terminal, and where it is written down. */
+/** The person at this terminal and the writer of audit records. */
 export function decidedHere(trx: DatabaseTransaction) {
   return { decidedBy: readOperator(), audit: auditIn(trx) };
 }

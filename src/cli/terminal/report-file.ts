@@ -5,10 +5,11 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
 /**
- * A file for `--report`, checked before the run does anything: a run that has posted should not end without its report.
+ * Checks the file of `--report` before the run does anything, so that a run that has posted does not end
+ * without its report.
  *
- * @returns writes it.
- * @throws KnownError `report_file_invalid` (exit 2) where there is no such folder, or this user may not write there.
+ * @returns a function that writes the file.
+ * @throws KnownError `report_file_invalid` (exit 2) if the folder does not exist or is not writable.
  */
 export function openReportFile(path: string): (page: string) => void {
   const file = resolve(path);

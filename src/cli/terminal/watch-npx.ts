@@ -1,27 +1,31 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-// `npx` starts a command through a shell: npx → sh → node. A signal that it gets it forwards to the shell, which ends without telling node;
-// and of a SIGKILL nobody hears. Whoever has only the pid of npx (`$!` of a script) could then not stop the command. So the command watches
-// those between npx and itself: once one of them is gone, nobody can stop it any more, and it ends.
+// `npx` starts a command through a shell: npx → sh → node. It forwards signals to the shell, which ends
+// without forwarding them to node; and SIGKILL cannot be forwarded. So a script that knows only the pid of
+// npx (`$!`) could not stop the command. Therefore the command watches the processes between npx and itself,
+// and ends when one of them is gone.
 
 const CHECK_EVERY_MS = 250;
 
-/** npx, a shell, and perhaps an older Node that started a newer one. */
+/** npx, a shell, and possibly an older Node that started a newer one. */
 const MAX_STEPS = 4;
 
 const NPX = /\bnpm exec\b|\bnpx\b/;
 
-/** Resolves when npx started this process and has ended, or the shell between them. Never where something else started it. */
+/**
+ * Resolves when the npx that started this process, or the shell between them, has ended. Never resolves if
+ * npx did not start this process.
+ */
 export async function untilNpxEnds(env: NodeJS.ProcessEnv = process.env): Promise<void> {
-  // A tool that npx started, and that started this process in turn, may want it to go on.
+  // If npx started another tool that started this process, that tool may want it to continue.
   const isByNpx = env.npm_lifecycle_event === 'npx' && /influencer-sync/.test(env.npm_lifecycle_script ?? '');
   const parent = process.ppid;
   const launchers = isByNpx ? await listLaunchers(parent) : [];
   return new Promise((resolve) => {
     if (!isByNpx) return;
     const timer = setInterval(() => {
-      // A parent that nobody has waited for still has its pid, but is no parent any more.
+      // A zombie parent still has its pid, but is no longer the parent of this process.
       if (process.ppid === parent && launchers.every(isAlive)) return;
       clearInterval(timer);
       resolve();
@@ -30,7 +34,10 @@ export async function untilNpxEnds(env: NodeJS.ProcessEnv = process.env): Promis
   });
 }
 
-/** The processes from the parent up to npx. Where `ps` cannot tell, as in a minimal container: the parent, which is watched anyway. */
+/**
+ * Lists the processes from the parent up to npx. Empty if `ps` is not available, as in a minimal container;
+ * the parent is watched in any case.
+ */
 async function listLaunchers(parent: number): Promise<readonly number[]> {
   const processes = await listProcesses();
   const found: number[] = [];

@@ -19,13 +19,14 @@ type SentEvent = {
   readonly body: string;
 };
 
-/** A receiver that has not answered by then has not received it. */
+/** An event that is not answered within this time counts as not received. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Posts every event of a running sandbox to an address, signed as the service signs it, until stopped. No webhook needs to be registered.
+ * Posts every event of a running sandbox to an address until stopped. The events are signed like the
+ * service's, and no webhook needs to be registered.
  *
- * @throws KnownError `sandbox_unreachable`, `sandbox_gone` (exit 2, 1).
+ * @throws KnownError `sandbox_unreachable` (exit 2), `sandbox_gone` (exit 1).
  */
 export async function listenWebhooks(output: Output, options: ListenOptions): Promise<ExitCode> {
   const target = URL.parse(options.forwardTo);

@@ -17,7 +17,10 @@ export type ManageOptions = ConfigOptions & {
 
 type WebhookType = (typeof webhookTypes)[number];
 
-/** Registers an address for kinds of events, each under an address of its own unless one is wanted. What is there already stays. */
+/**
+ * Registers webhooks for kinds of events: at the address itself with `--same-address`, otherwise at
+ * `address/kind`. Existing registrations stay.
+ */
 export async function registerWebhooks(
   output: Output,
   url: string,
@@ -37,11 +40,11 @@ export async function registerWebhooks(
   });
 }
 
-/** Shows what is registered. */
+/** Lists the registered webhooks. */
 export async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
   return withApi(options, async ({ webhooks: { getWebhooks } }) => {
     const { webhooks } = await getWebhooks();
-    // The items are not shown by the specification; a webhook is a pair of these two.
+    // The specification does not show the items; a webhook consists of these two members.
     const rows = webhooks.map((item) => [textOf(item.webhook_type), textOf(item.webhook_url)]);
     for (const [type, url] of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: type });
     output.print(
@@ -53,7 +56,7 @@ export async function listWebhooks(output: Output, options: ManageOptions): Prom
   });
 }
 
-/** Deletes the registrations of an address, those with a kind at its end included. */
+/** Deletes the webhooks of an address, including those at `address/kind`. */
 export async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
   const kinds = options.kind === undefined ? null : readKinds(options.kind);
   const base = readAddress(url);
@@ -90,7 +93,7 @@ async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitC
   }
 }
 
-/** @returns false where the service answers with the status that says that nothing is to be done. */
+/** @returns false if the service answers with the status that means that nothing needs to be done. */
 async function unless(status: number, work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -23,10 +23,11 @@ import type { Output } from '../../terminal/output.ts';
 import { type ApiWords, readApiWords } from './read-api-words.ts';
 
 /**
- * Calls one operation: checks it against the contract, refuses what must not be repeated on a live service unless that is meant, sends it
- * once, and shows the answer as it came.
+ * Calls one operation. It checks the request against the contract, sends it once, and shows the answer as
+ * received. On a live service, an operation that must not be repeated needs `--live`.
  *
- * @throws KnownError (exit 2) before anything is sent; `service_refused`, `service_failed` or `answer_lost` after.
+ * @throws KnownError (exit 2) before anything is sent; afterwards `service_refused`, `service_failed` or
+ *   `answer_lost`.
  */
 export async function performApi(output: Output, words: readonly string[]): Promise<ExitCode> {
   const read = readApiWords(words);
@@ -88,7 +89,8 @@ async function readInput(name: OperationName, read: ApiWords, output: Output): P
   const body = read.bodyFile === null ? null : await readBody(read.bodyFile);
   const built = buildRequest(name, { fields: read.fields, body });
   if (built.kind === 'problems') throw requestInvalid(name, [...problems, ...built.problems]);
-  // A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show.
+  // A misspelt field would have no effect, so it is refused. A field that resembles none in the contract may
+  // be one that the specification does not show.
   if (unknown.some(({ near }) => near !== null)) throw requestInvalid(name, problems);
   const members = findUnknownMembers(name, built.input);
   if (members.length > 0) {
@@ -100,7 +102,7 @@ async function readInput(name: OperationName, read: ApiWords, output: Output): P
   return built.input;
 }
 
-/** Also in objects: `filter.folowers`. */
+/** Finds unknown members, also in nested objects: `filter.folowers`. */
 function findUnknownMembers(name: OperationName, { query, body }: ExchangeInput): readonly UnknownMember[] {
   const operation = operationOf(name);
   const inQuery = createUnknownMemberFinder(operation.query)(query);
@@ -155,7 +157,7 @@ function liveRefused(name: OperationName): KnownError {
   });
 }
 
-/** Shows what would be sent, the body byte for byte. */
+/** Shows the request that would be sent, its body byte for byte. */
 function showRequest(name: OperationName, request: DescribedRequest, output: Output): void {
   const { method, url, headers, body } = request;
   const rest = JSON.stringify({ operation: name, method, url, headers }).slice(1, -1);
@@ -164,7 +166,7 @@ function showRequest(name: OperationName, request: DescribedRequest, output: Out
   output.print([`${method} ${url}`, ...lines, ...(body === null ? [] : ['', body])].join('\n'));
 }
 
-/** Shows an answer as it came, or explains what went wrong and what is safe to do next. */
+/** Shows an answer as received, or explains what went wrong and what is safe to do next. */
 function show(name: OperationName, exchange: Exchange, output: Output): ExitCode {
   if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
     throw explain(name, toApiError(name, exchange));
@@ -173,7 +175,7 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
   output.print(
     (output.terminal.isInteractive ? renderAnswer(text, output.terminal) : null) ?? formatJson(text),
   );
-  // A page of a proxy, say: it does not tell whether the service was reached.
+  // It may be a proxy's page, which does not prove that the service was reached.
   if (text.trim() !== '' && !isJson(text))
     throw explain(name, toApiError(name, exchange, 'the answer is not JSON'));
   return EXIT.ok;
@@ -196,7 +198,7 @@ function explain(name: OperationName, error: ApiError): KnownError {
   });
 }
 
-/** The answer on one line, byte for byte where it is JSON; as a JSON text where it is none. */
+/** The answer on one line: otherwise unchanged if it is JSON, else as a JSON string. */
 function asJson(text: string): string {
   return isJson(text) ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(text);
 }

@@ -1,26 +1,26 @@
 import { EXIT } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 
-/** What stands after `api`. */
+/** The words after `api`, parsed. */
 export type ApiWords = {
   readonly operation: string | null;
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** File with the body, `-` for standard input; null when not given. */
+  /** File with the body, or `-` for standard input; null if not given. */
   readonly bodyFile: string | null;
   readonly config?: string;
   readonly envFile?: string;
   readonly isLive: boolean;
-  /** Shows the request instead of sending it. */
+  /** Show the request instead of sending it. */
   readonly isDryRun: boolean;
   readonly isHelp: boolean;
 };
 
-/** Options that stand alone. Everything else takes a value. */
+/** Options without a value. All others take one. */
 const SWITCHES = ['json', 'live', 'dry_run', 'help'];
 
 /**
- * Reads `<operation> --field value …`. Any option that is not one of ours is a field, so that fields which the specification does not show
- * can be sent too. `--deal-id` and `--deal_id` are the same.
+ * Parses `<operation> --field value …`. Any unknown option is a field, so that fields that the specification
+ * does not show can be sent too. `--deal-id` and `--deal_id` are the same.
  *
  * @throws KnownError `usage` (exit 2).
  */
@@ -42,7 +42,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
     }
   }
   const [operation = null, extra] = plain;
-  // Quoted: it may be a value that stands alone by mistake, which other people must not see.
+  // The value is not repeated: it may belong to an option by intention, and other people must not see it.
   if (extra !== undefined) throw usage('There is a value without an option.');
   const { body, config, env_file: envFile, ...rest } = fields;
   return {

@@ -13,9 +13,10 @@ import type { Output } from '../../terminal/output.ts';
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 
 /**
- * Receives events until SIGINT or SIGTERM, then finishes what is on its way. Prints where it listens as its first line.
+ * Receives events until SIGINT or SIGTERM, then finishes the requests in flight. The first line of output is
+ * the address.
  *
- * @throws KnownError `webhook_secret_missing`, `port_unusable` or what is wrong with the database (exit 2).
+ * @throws KnownError `webhook_secret_missing`, `port_unusable`, or an error about the database (exit 2).
  */
 export async function receiveWebhooks(output: Output, options: ReceiveOptions): Promise<ExitCode> {
   const config = await openConfig(options);

@@ -5,7 +5,7 @@ import { KnownError } from '../../../model/known-error.ts';
 
 const NOTHING_SENT = 'Nothing was sent.';
 
-/** The days are missing, or the last comes before the first. */
+/** Thrown if a day is missing, or the last day comes before the first. */
 export function needsDays(job: string): KnownError {
   return new KnownError({
     code: 'usage',
@@ -16,7 +16,7 @@ export function needsDays(job: string): KnownError {
   });
 }
 
-/** A job has one backfill at a time. */
+/** Thrown if the job already has an unfinished backfill. */
 export function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError {
   return new KnownError({
     code: 'backfill_unfinished',
@@ -27,7 +27,7 @@ export function backfillUnfinished({ backfillId, state, period }: Backfill): Kno
   });
 }
 
-/** What would be posted is not what was planned. */
+/** Thrown if the orders to post differ from the plan. */
 export function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
   return new KnownError({
     code: 'plan_changed',
@@ -39,7 +39,7 @@ export function planChanged({ backfillId, job, period }: Backfill, changes: Plan
   });
 }
 
-/** Another process was quicker. */
+/** Thrown if another process executed, replaced or cancelled the plan. */
 export function planGone({ backfillId }: Backfill): KnownError {
   return new KnownError({
     code: 'plan_gone',

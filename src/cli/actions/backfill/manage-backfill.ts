@@ -17,10 +17,10 @@ import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
-/** A listing shows so many. */
+/** Maximum number of backfills in a listing. */
 const SHOWN = 10;
 
-/** Backfills, newest first, and how far each is. */
+/** Lists backfills with their progress, newest first. */
 export async function showBackfills(
   output: Output,
   id: string | undefined,
@@ -41,7 +41,10 @@ export async function showBackfills(
   });
 }
 
-/** Has the process that posts wait; it notices within a second, and finishes what is on its way. */
+/**
+ * Pauses a running backfill. The process that posts notices it within a second, finishes its requests in
+ * flight, and waits.
+ */
 export async function performPause(
   output: Output,
   id: string | undefined,
@@ -60,7 +63,7 @@ export async function performPause(
   });
 }
 
-/** What was not posted is not posted: it stands again as it did before. */
+/** Cancels a backfill. Orders that were not posted return to their previous state. */
 export async function performCancel(
   output: Output,
   id: string | undefined,

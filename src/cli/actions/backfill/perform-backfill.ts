@@ -62,7 +62,7 @@ import {
   withShare,
 } from './show-plan.ts';
 
-/** Plans a backfill and, where that is approved, executes it; goes on with one of the same period that is not finished. */
+/** Plans a backfill and executes it if it is approved. Continues an unfinished one for the same period. */
 export async function performBackfill(
   output: Output,
   jobName: string,
@@ -96,7 +96,7 @@ export async function performBackfill(
   );
 }
 
-/** Goes on with a backfill that is paused or has no process any more, or executes a plan. */
+/** Executes a plan, or continues a backfill that is paused or whose process has ended. */
 export async function performResume(
   output: Output,
   id: string | undefined,
@@ -111,7 +111,7 @@ export async function performResume(
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
-    // New files and codes count: the plan must still hold with them.
+    // The plan must still hold with the files and codes that are new since then.
     await readNews(run);
     showPlan(run, now, { output, options });
     if (now.plan.groups.every(({ standing }) => standing !== 'to_post')) return EXIT.ok;
@@ -121,7 +121,7 @@ export async function performResume(
   });
 }
 
-/** The one that is not finished, else the newest plan. */
+/** Chooses the unfinished backfill, else the newest plan. */
 async function chooseBackfill(db: Database, id: string | undefined): Promise<Backfill> {
   const [active] = await listBackfills(
     db,
@@ -137,7 +137,10 @@ async function chooseBackfill(db: Database, id: string | undefined): Promise<Bac
   return backfill;
 }
 
-/** A process that waits while it is paused goes on by itself. @returns false when there is none. */
+/**
+ * Resumes a paused backfill whose process still waits.
+ * @returns false if the backfill can no longer be resumed in this way.
+ */
 async function wakeOther(output: Output, config: PipelineConfig, backfill: Backfill): Promise<boolean> {
   return withDatabase(config, async (db) => {
     const { backfillId } = backfill;
@@ -253,7 +256,7 @@ function isSame(one: Period, other: Period): boolean {
   return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
 }
 
-/** Of a kind of job whose past needs no plan. */
+/** Explains that jobs of this kind need no backfill. */
 function explainNeedless(output: Output, { kind, name }: JobSettings, message: string): ExitCode {
   output.emit({ event: 'backfill_not_needed', job: name, kind, message });
   output.print(message);

@@ -10,10 +10,13 @@ import type { ResumeOptions } from '../../commands/run/backfill.ts';
 import type { Output } from '../../terminal/output.ts';
 import { planChanged } from './errors.ts';
 
-/** What a process that plans or executes needs beside its run. */
+/** What planning and executing need in addition to the run. */
 export type CommandContext = { readonly output: Output; readonly options: ResumeOptions };
 
-/** The plan, for a person or a program. `isKept`: it is stored and can be executed by its number. */
+/**
+ * Shows the plan to a person or a program.
+ * @param isKept whether the plan is stored, so that it can be executed by its number.
+ */
 export function showPlan(
   run: BackfillRun,
   backfill: Backfill,
@@ -43,7 +46,10 @@ export function showPlan(
   );
 }
 
-/** A file that is held may state orders of the period: the plan knows nothing of them. @returns whether there is none. */
+/**
+ * Warns of held files: they may contain orders of the period, which the plan lacks.
+ * @returns true if no file is held.
+ */
 export async function warnOfHeldFiles(
   { db, job }: BackfillRun,
   { output, options }: CommandContext,
@@ -57,7 +63,10 @@ export async function warnOfHeldFiles(
   return held.length === 0;
 }
 
-/** Whether the plan is to be executed. One that differs from what a person has seen before is asked about again, also with --yes. */
+/**
+ * Asks whether to execute the plan. If it differs from an earlier plan for the same days, a person must
+ * confirm it even with `--yes`.
+ */
 export async function approve(
   backfill: Backfill,
   changes: PlanChanges | null,
@@ -80,12 +89,12 @@ function sumOf({ plan }: Backfill): number {
   return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
 }
 
-/** What was asked for on the command line. */
+/** The limits given on the command line; null where absent. */
 export function wantedShare({ rate, concurrency }: ResumeOptions) {
   return { requestsPerSecond: rate ?? null, concurrency: concurrency ?? null };
 }
 
-/** What is said now counts more than what was said when it was planned. */
+/** The limits of a backfill. Those on the command line override those stored with the plan. */
 export function withShare(backfill: Backfill, options: ResumeOptions) {
   const { requestsPerSecond, concurrency } = wantedShare(options);
   return {
@@ -94,7 +103,7 @@ export function withShare(backfill: Backfill, options: ResumeOptions) {
   };
 }
 
-/** What a person types before the name of a command, and behind it, to name the configuration. */
+/** Creates complete commands from their words, with the option that names the configuration. */
 export function commandOf(options: ResumeOptions): (words: string) => string {
   return (words) => `npx influencer-sync ${words}${configOption(options)}`;
 }

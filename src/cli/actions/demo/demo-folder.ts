@@ -9,11 +9,11 @@ import { packageFile } from '../../../package/package-file.ts';
 const FOLDER_OF_PACKAGE = 'influencer-sync-demo';
 
 /**
- * Where the demo has its configuration and exports, and keeps its database and its report. In a clone: `config/demo`. An installed package is
- * not written to, and may be read-only, so the files are copied into the folder `influencer-sync-demo` below the current one. Either way the
- * database and the report of an earlier demo are removed; other files stay.
+ * Prepares the folder with the demo's configuration, exports, database and report: `config/demo` in a clone.
+ * The folder of an installed package may be read-only, so its files are copied to `influencer-sync-demo` in
+ * the current folder. In both cases the database and report of an earlier demo are removed; other files stay.
  *
- * @throws KnownError `demo_folder` (exit 2) where the current folder cannot be written to either.
+ * @throws KnownError `demo_folder` (exit 2) if the current folder is not writable.
  */
 export function prepareDemoFolder(): string {
   const bundled = bundledFolder();
@@ -37,7 +37,7 @@ export function prepareDemoFolder(): string {
   }
 }
 
-/** Where the demo works: see `prepareDemoFolder`. */
+/** The demo's folder: see `prepareDemoFolder`. */
 export function demoFolder(): string {
   const bundled = bundledFolder();
   const isInstalled = bundled.includes(`${sep}node_modules${sep}`);

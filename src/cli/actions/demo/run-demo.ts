@@ -21,12 +21,13 @@ import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
 const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
 
 /**
- * Starts the sandbox, runs the jobs of its configuration, in their order, from nothing, and posts orders again to show that nothing is posted twice.
- * Leaves a report page, and a database that can be looked at with the other commands.
+ * Starts the sandbox, runs all jobs of the demo's configuration in order on an empty database, then repeats
+ * the jobs that post orders, to show that nothing is posted twice. Leaves a report page, and a database that
+ * other commands can read.
  *
- * @param options.isVerbose shows each run as the command `run` does; otherwise the demo tells what came of them.
- * @returns 130 when a person has interrupted it.
- * @throws KnownError `demo_failed` (exit 1) when a run failed, or the second run posted something.
+ * @param options.isVerbose shows each run like the command `run`; otherwise only its result.
+ * @returns 130 if a person interrupted it.
+ * @throws KnownError `demo_failed` (exit 1) if a run failed or the second run posted something.
  */
 export async function runDemo(
   output: Output,
@@ -38,7 +39,7 @@ export async function runDemo(
   try {
     const config = loadConfig(path, {
       ...process.env,
-      // However the environment says where else to post to.
+      // Ignore any other target in the environment, however it is set.
       ...Object.fromEntries(
         ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY'].flatMap(waysToSet).map((name) => [name, '']),
       ),
@@ -74,7 +75,7 @@ export async function runDemo(
   }
 }
 
-/** Shows what the demo has left behind in the console, until a person stops it. */
+/** Opens the demo's data in the console until a person stops it. */
 export async function showDemo(output: Output): Promise<ExitCode> {
   const { performConsole } = await import('../perform-console.ts');
   const config = shortPath(join(demoFolder(), 'pipeline.yaml'));
@@ -88,7 +89,7 @@ type Step = {
   readonly isVerbose: boolean;
 };
 
-/** One run: with all that it says, or in one line. */
+/** Performs one run, with its full output or in one line. */
 async function performShown(
   output: Output,
   { config, job, isAgain, isVerbose }: Step,
@@ -106,7 +107,7 @@ async function performShown(
   return done;
 }
 
-/** Says of a run what changes on this machine, and nothing else; events stay. */
+/** Suppresses the output of a run except notes about changes on this machine. Events are still emitted. */
 function quietly(output: Output): Output {
   return {
     ...output,
@@ -124,7 +125,7 @@ function quietly(output: Output): Output {
   };
 }
 
-/** Orders first: they are the money. */
+/** Renders the report page. Orders come first because they matter most. */
 function pageOf(performed: readonly PerformedJob[]): string {
   const [orders, others] = [true, false].map((wanted) =>
     performed.filter(({ summary }) => isOrdersReport(summary.report) === wanted),
@@ -135,7 +136,7 @@ function pageOf(performed: readonly PerformedJob[]): string {
   });
 }
 
-/** From the request log of the sandbox: what it really processed, whatever anyone says. */
+/** Counts the referrals in the sandbox's request log: what it really processed. */
 async function countReferrals(url: string): Promise<number> {
   const log = await (await fetch(`${url}/_sandbox/log/referrals`)).text();
   return log.split('\n').filter((line) => line !== '').length;

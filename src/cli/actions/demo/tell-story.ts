@@ -7,14 +7,14 @@ import { plural } from '../../../present/text.ts';
 
 const LABEL_WIDTH = 16;
 
-/** Before the first job. */
+/** The introduction, before the first job. */
 export function introduceDemo(terminal: Terminal): string {
   return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
 a sandbox of the service. It takes some seconds; nothing leaves this machine.
 `;
 }
 
-/** What became of the orders: who earned what, and what was not credited and why. */
+/** The result of the orders: what each influencer earned, what was not credited, and why. */
 export function tellOrders({ counts, details }: OrdersReport, terminal: Terminal): string {
   const lines: readonly CountLine[] = [
     ...dispositionLines(details).filter(([label]) => !CREDITED.includes(label)),
@@ -39,7 +39,7 @@ export function tellOrders({ counts, details }: OrdersReport, terminal: Terminal
 
 const CREDITED: readonly string[] = ['posted', 'already known'];
 
-/** That a second run posted nothing, and where to go from here. */
+/** The end: a second run posted nothing, and which commands to try next. */
 export function endDemo(
   {
     posted,

@@ -3,7 +3,7 @@ import type { RecognisedSource } from '../../../pipeline/recognise/recognise.ts'
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from '../../commands/setup/init.ts';
 import { usageError } from '../../usage-error.ts';
 
-/** What no file of a source can tell; null where nothing has to be said. */
+/** The settings that the files of a source cannot tell; null if a setting is not needed. */
 export type SourceAnswer = {
   readonly timeZone: string | null;
   readonly currency: string | null;
@@ -17,16 +17,16 @@ export type Answers = {
   readonly sources: ReadonlyMap<string, SourceAnswer>;
 };
 
-/** A question, as a flag answers it and as a person is asked. */
+/** A question that a flag or a person answers. */
 export type Question = {
-  /** Null: about all of them. */
+  /** Null for a question about all sources. */
   readonly source: string | null;
   readonly key: 'brand' | 'timeZone' | 'currency' | 'platform' | 'dateOrder' | 'consent';
-  /** Null: there is no good guess. */
+  /** Null if there is no good guess. */
   readonly suggestion: string | null;
-  /** What a flag or earlier answer already says. */
+  /** The answer that a flag has given, if any. */
   readonly given: string | null;
-  /** A suggestion that need not be asked about when nobody can be asked. */
+  /** Whether the suggestion may be used without asking if there is no terminal. */
   readonly mayAssume: boolean;
 };
 
@@ -39,7 +39,7 @@ export const FLAGS: Readonly<Record<Question['key'], string>> = {
   consent: '--consent not_recorded',
 };
 
-/** Every question that a set of sources leaves open, those that are answered included. */
+/** Lists every question about the sources, those with an answer included. */
 export function questionsFor(
   sources: readonly RecognisedSource[],
   options: InitOptions,
@@ -84,7 +84,10 @@ function givenFor(answers: SourceAnswers | undefined, source: string): string | 
   return answers?.get(source) ?? answers?.get(EVERY_SOURCE) ?? null;
 }
 
-/** `shopify` for shopify-orders; two shops of one platform are two, because their order ids may be the same. */
+/**
+ * Suggests the platform: `shopify` for shopify-orders. A second shop of the same platform gets its own name,
+ * because the order ids of the two may be the same.
+ */
 function platformOf(
   { name, examined, proposed }: RecognisedSource,
   sources: readonly RecognisedSource[],
@@ -97,7 +100,10 @@ function platformOf(
     : platform;
 }
 
-/** Makes answers of values. @throws KnownError `usage` (exit 2) for a zone, currency or brand that is none. */
+/**
+ * Converts values to answers.
+ * @throws KnownError `usage` (exit 2) if a value is invalid.
+ */
 export function toAnswers(values: ReadonlyMap<Question, string>): Answers {
   const sources = new Map<string, SourceAnswer>();
   let brandId = '';
@@ -138,7 +144,7 @@ function toPart(key: Question['key'], value: string): Partial<SourceAnswer> {
   }
 }
 
-/** Why a value cannot be an answer; null where it can. */
+/** @returns why a value is invalid as an answer; null if it is valid. */
 export function faultOf(key: Question['key'], value: string): string | null {
   switch (key) {
     case 'brand':

@@ -9,9 +9,9 @@ export type BrandChoice = { readonly id: string; readonly name: string | null };
 type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
 /**
- * The answers that flags give, and for the rest what is plain; nobody is asked.
+ * Takes the answers from flags and safe suggestions, without asking.
  *
- * @throws KnownError `answers_missing` (exit 2) with the flag of each answer that is missing.
+ * @throws KnownError `answers_missing` (exit 2), with the flag of each missing answer.
  */
 export function takeAnswers(
   questions: readonly Question[],
@@ -42,7 +42,7 @@ export function takeAnswers(
   });
 }
 
-/** With the source's name, where several sources leave the same open. */
+/** The flag that answers a question. It includes the source's name if several sources share the question. */
 function flagOf({ key, source }: Question, questions: readonly Question[]): string {
   const [flag = '', value = ''] = FLAGS[key].split(' ');
   const isShared = questions.filter((other) => other.key === key).length > 1;
@@ -73,7 +73,7 @@ const HELP: Readonly<Record<Question['key'], string>> = {
   consent: 'If so: --consent not_recorded. Otherwise leave this export out.',
 };
 
-/** Asks a person what the flags leave open. Null: they gave up. */
+/** Asks a person the questions that no flag answers. Null if the person cancelled. */
 export async function askAnswers(
   questions: readonly Question[],
   { brands, terminal }: { readonly brands: readonly BrandChoice[]; readonly terminal: Terminal },
@@ -119,7 +119,7 @@ function choicesFor(key: Question['key'], brands: readonly BrandChoice[]) {
   return null;
 }
 
-/** Whether the files shall be written. */
+/** Asks whether to write the files. */
 export async function askToWrite(count: number, terminal: Terminal): Promise<boolean> {
   const { confirm } = await import('@clack/prompts');
   const answer = await confirm({

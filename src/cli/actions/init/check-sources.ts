@@ -16,10 +16,10 @@ import type { InitOptions } from '../../commands/setup/init.ts';
 import { openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** Of the newest file as many rows as show how its values are written. */
+/** Rows of the newest file to read: enough to see how its values are written. */
 const MAX_ROWS = 20_000;
 
-/** Recognises the newest file of each source again, and compares it with what the configuration says of it. */
+/** Recognises the newest file of each source again and compares it with the configuration. */
 export async function checkSources(output: Output, options: InitOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const layouts = loadLayouts(layoutFolders(config.path));
@@ -131,7 +131,7 @@ async function compare(
   }));
 }
 
-/** A changed copy of a layout has the signature of its origin. */
+/** A modified copy of a layout has the signature of the original. */
 function isSameExport(found: Layout, own: Layout): boolean {
   return found.name === own.name || JSON.stringify(found.signature) === JSON.stringify(own.signature);
 }

@@ -9,7 +9,7 @@ import { renderCsv } from '../../../present/csv.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner } from './find-owners.ts';
 
-/** A file that is to be written, below the folder of the configuration. */
+/** A file to write, relative to the folder of the configuration. */
 export type ComposedFile = { readonly path: string; readonly text: string };
 
 export type ComposeOptions = {
@@ -17,13 +17,13 @@ export type ComposeOptions = {
   readonly answers: Answers;
   readonly owners: readonly CodeOwner[];
   readonly codes: readonly CodeFound[];
-  /** Absolute; paths of sources are relative to it. */
+  /** Absolute path. The paths of sources are written relative to it. */
   readonly folder: string;
-  /** Text of a layout that comes with the project, or of the deployment. */
+  /** Returns the text of a layout of the project or of the deployment. */
   readonly readLayoutText: (name: string) => string;
 };
 
-/** Everything that `init` writes. */
+/** Composes all files that `init` writes. */
 export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   const { sources, codes, owners, answers } = options;
   const layouts = sources.flatMap((source) => layoutFileOf(source, options));
@@ -38,7 +38,7 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   ];
 }
 
-/** Codes without an owner cannot stand in codes.csv, which would credit their orders to nobody. */
+/** File for codes without an owner. In codes.csv, such rows would credit orders to no one. */
 export const UNOWNED = 'codes-without-owner.csv';
 
 function codesText(owners: readonly CodeOwner[], jobBrandId: string): string {
@@ -58,14 +58,17 @@ function toCsv(rows: readonly (readonly string[])[]): string {
   return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true });
 }
 
-/** The name under which a source's layout is found: a changed one has a name of its own. */
+/** The name of a source's layout. A modified layout gets its own name. */
 export function layoutNameOf({ examined, name }: RecognisedSource): string {
   const layout = examined.layout.name;
   if (examined.kind !== 'orders' || examined.changes.length === 0) return layout;
   return layout.startsWith(name) ? `${layout}-own` : `${name}-${layout}`;
 }
 
-/** A proposed layout, or a known one with what the files have otherwise, its comments kept. */
+/**
+ * The layout file of a source: a proposed layout, or a known one with the changes that the files need and
+ * with its comments kept.
+ */
 function layoutFileOf(source: RecognisedSource, { readLayoutText }: ComposeOptions): readonly ComposedFile[] {
   const { proposed, examined } = source;
   const path = `layouts/${layoutNameOf(source)}.yaml`;
@@ -108,7 +111,7 @@ function pipelineText({ sources, answers, folder }: ComposeOptions): string {
   ].join('\n');
 }
 
-/** A reference to a variable of the environment, empty where it is not set. */
+/** A reference to an environment variable; empty if it is not set. */
 function variable(name: string): string {
   return `\${${name}:-}`;
 }
@@ -145,7 +148,7 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
   ];
 }
 
-/** Plain where YAML reads it as text, else in quotes. */
+/** Writes a scalar: plain if YAML reads it as text, else quoted. */
 function scalar(text: string): string {
   return /^[A-Za-z./][\w./:*-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
     ? text
@@ -155,14 +158,14 @@ function scalar(text: string): string {
 function uriOf({ place, path }: RecognisedSource, folder: string): string {
   if (/^s3:/i.test(place))
     return `${/[*?[{]/.test(place) ? place : place.slice(0, place.lastIndexOf('/') + 1)}${path}`;
-  // A file that was named, or a folder.
+  // `place` is a single file or a folder.
   const isFile = path === '' && /\.[a-z0-9]+$/i.test(place);
   const below = relative(folder, place).replaceAll('\\', '/');
   const start = below === '' ? '.' : /^\.\.?(?:\/|$)/.test(below) ? below : `./${below}`;
   return isFile ? start : `${start}/${path}`;
 }
 
-/** A job of each kind that has something to read, and of those that read nothing. */
+/** One job of each kind that has a source to read, and of each kind that reads no source. */
 function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): readonly string[] {
   return jobKinds.flatMap(({ kind, starter }) => {
     if (starter === undefined) return [];

@@ -5,7 +5,7 @@ import { openDealAnswer, readDealAnswer } from '../../../mirror/read-deal-answer
 import { foldCode } from '../../../model/text/fold.ts';
 import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
 
-/** Whose a code is, as the service says it of a deal. */
+/** The owner of a code, according to the service's deals. */
 export type CodeOwner = {
   readonly code: string;
   readonly handle: string | null;
@@ -13,15 +13,16 @@ export type CodeOwner = {
   readonly brandId: string | null;
 };
 
-/** Codes that are looked up, those with the highest revenue, and requests that it may take. */
+/** Maximum number of codes to look up (those with the highest revenue), and of requests to send. */
 const MAX_CODES = 40;
 const MAX_REQUESTS = 120;
-/** Fewer letters find half the account. */
+/** Fewer letters would match half the account. */
 const MIN_LETTERS = 3;
 
 /**
- * Finds the deals whose code is one of those found in orders. The service has no operation to look up a code, so deals are searched by the
- * letters that a code begins with (MIRA10: mira), and a deal counts only if it has that very code. What is not found is nobody's here.
+ * Finds the deals whose codes appear in orders. The service has no operation to look up a code. So deals are
+ * searched by the letters with which a code begins (MIRA10: mira), and a deal counts only if it has exactly
+ * that code. A code that is not found has no owner in the result.
  */
 export async function findOwners(client: Client, codes: readonly CodeFound[]): Promise<readonly CodeOwner[]> {
   const owners = new Map<string, CodeOwner>();
@@ -47,7 +48,7 @@ export async function findOwners(client: Client, codes: readonly CodeFound[]): P
       if (requests >= MAX_REQUESTS) break;
     }
   } catch (error) {
-    // Owners are a help: without them, a person fills them in.
+    // Owners are optional: without them, a person fills them in.
     if (!(error instanceof ApiError)) throw error;
   }
   return [...wanted.keys()].flatMap((folded) => owners.get(folded) ?? []);
@@ -60,7 +61,7 @@ function dealIdsOf(records: readonly Readonly<Record<string, unknown>>[]): reado
   });
 }
 
-/** The codes of one deal's collaborations. */
+/** Reads the codes of one deal's collaborations. */
 async function codesOf(client: Client, dealId: string): Promise<readonly CodeOwner[]> {
   const details = await getDealDetails(client, { dealId, returnCollabs: true });
   const opened = openDealAnswer(JSON.stringify(details.raw));

@@ -26,10 +26,16 @@ import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
 import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
 
-/** Where a person is asked: standard input, and standard error, so that standard output carries results alone. */
+/**
+ * The streams for questions: standard input and standard error, so that standard output contains only
+ * results.
+ */
 export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
-/** Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. Sends nothing. */
+/**
+ * Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. It only
+ * reads from the service.
+ */
 export async function performInit(
   output: Output,
   places: readonly string[],
@@ -110,7 +116,10 @@ async function recogniseAll(output: Output, places: readonly string[], folder: s
   return { sources, refused, skipped };
 }
 
-/** The service of the environment, where both its address and a key are set; without them nothing is asked of it. */
+/**
+ * A client of the service if the environment contains its address and a key; otherwise null, and the service
+ * is not used.
+ */
 async function openServiceIfGiven(): Promise<Client | null> {
   const { url, key } = await readServiceVariables();
   return url === '' || key === '' ? null : openClient({ url, key, timeoutSeconds: 15 });
@@ -126,7 +135,7 @@ async function listBrands(client: Client, output: Output): Promise<readonly Bran
   }
 }
 
-/** Codes of all sources, the highest revenue of one currency first. */
+/** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */
 function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
   const all = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? examined.preview.codes : []));
   const seen = new Set<string>();
@@ -151,7 +160,7 @@ type Finish = {
   readonly options: InitOptions;
 };
 
-/** Says what is left to do, and the next command. */
+/** Prints what is left to do, and the next command. */
 function finish(output: Output, { fates, found, owners, codes, hasService, options }: Finish): void {
   const config = `${options.out === '.' ? '' : `${options.out.replace(/\/$/, '')}/`}pipeline.yaml`;
   const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import type { ComposedFile } from './compose-files.ts';
 
-/** What becomes of a file. `differs`: it is there with another content, and stays. */
+/** What happens to a file. `differs`: it exists with other content and is not overwritten. */
 export type FileFate =
   | { readonly path: string; readonly state: 'new' | 'same' }
   | { readonly path: string; readonly state: 'differs'; readonly diff: string };
 
-/** Compares what would be written with what is there. Nothing is written. */
+/** Compares the files to write with existing ones, without writing anything. */
 export function compareFiles(folder: string, files: readonly ComposedFile[]): readonly FileFate[] {
   return files.map(({ path, text }): FileFate => {
     const there = join(folder, path);
@@ -19,7 +19,10 @@ export function compareFiles(folder: string, files: readonly ComposedFile[]): re
   });
 }
 
-/** Writes the files that are not there. One that appears meanwhile is not overwritten: the operating system refuses. */
+/**
+ * Writes the files that do not exist. If one was created in the meantime, the write fails instead of
+ * overwriting it (flag `wx`).
+ */
 export function writeNewFiles(
   folder: string,
   files: readonly ComposedFile[],

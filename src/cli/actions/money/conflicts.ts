@@ -7,10 +7,10 @@ import type { ConflictsOptions } from '../../commands/money/conflicts.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** Owners that are compared at once. */
+/** Maximum number of owners to compare. */
 const OWNERS = 200;
 
-/** Prints orders with evidence for several owners, and what each rule would credit. */
+/** Prints orders with evidence for several owners, and what each rule would credit to each owner. */
 export async function showConflicts(output: Output, options: ConflictsOptions): Promise<ExitCode> {
   const { from = null, to = null, deal: dealId = null, limit } = options;
   const filter = { from, to, dealId };

@@ -13,7 +13,10 @@ import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason } from '../../usage-error.ts';
 
-/** Lists codes that may have leaked. @returns 3 where nobody has looked at one yet. */
+/**
+ * Lists codes that may have leaked.
+ * @returns 3 if one of them is not acknowledged.
+ */
 export async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const leaks = await withDatabase(await openConfig(options), (db) => findLeaks(db, { now: new Date() }));
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
@@ -21,7 +24,10 @@ export async function showLeaks(output: Output, options: ConfigOptions): Promise
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Writes down that a person has looked at a code. @throws KnownError `code_not_flagged` (exit 2). */
+/**
+ * Records that a person acknowledged a code.
+ * @throws KnownError `code_not_flagged` (exit 2).
+ */
 export async function performAcknowledging(
   output: Output,
   written: string,

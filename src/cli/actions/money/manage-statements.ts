@@ -19,7 +19,10 @@ import type { Output } from '../../terminal/output.ts';
 import { decidedHere } from '../../terminal/read-operator.ts';
 import { requireReason } from '../../usage-error.ts';
 
-/** Prints a statement: closed, or as closing would write it now. @throws KnownError about the terms. */
+/**
+ * Prints a statement: as it was closed, or as closing it now would write it.
+ * @throws KnownError if the terms cannot be loaded.
+ */
 export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const rules = loadStatementRules(config.statements);
@@ -50,7 +53,10 @@ export async function showStatement(output: Output, options: StatementOptions): 
   return EXIT.ok;
 }
 
-/** Closes a month and writes down who did. @throws KnownError `statement_not_closed` (exit 2) where that is not possible. */
+/**
+ * Closes a month and records who closed it.
+ * @throws KnownError `statement_not_closed` (exit 2) if the month cannot be closed.
+ */
 export async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const { month } = options;
@@ -77,7 +83,10 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
   return EXIT.ok;
 }
 
-/** @returns 3 where a closed statement is not as it was closed. */
+/**
+ * Verifies the hashes of all closed statements.
+ * @returns 3 if a statement was changed after it was closed.
+ */
 export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const { statements, broken } = await withDatabase(config, verifyStatements);

@@ -9,7 +9,10 @@ import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** Prints what we posted against what the service counts. @returns 3 where more is unexplained than the settings allow. */
+/**
+ * Compares the orders that were posted with those that the service counts.
+ * @returns 3 if a deal has a larger unexplained difference than the settings allow.
+ */
 export async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const dealId = options.deal ?? null;

@@ -8,7 +8,7 @@ import type { ReturnsOptions } from '../../commands/money/returns.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** Prints what deals brought and cost, as of the last run. */
+/** Prints what deals brought in and cost, as of the last run. */
 export async function showReturns(output: Output, options: ReturnsOptions): Promise<ExitCode> {
   const { by, from = null, to = null, limit, oneCurrency = false } = options;
   const config = await openConfig(options);

@@ -17,9 +17,9 @@ import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /**
- * Sends a test notice to one channel or to each, and says what became of it.
+ * Sends a test notice to one channel or to all, and prints the results.
  *
- * @returns 2 when one did not take it.
+ * @returns 2 if a channel did not accept it.
  * @throws KnownError `channels_missing`, `channel_unknown` (exit 2).
  */
 export async function testChannels(
@@ -47,7 +47,7 @@ export async function testChannels(
   return exitCode;
 }
 
-/** Lists what was told, and what became of it. */
+/** Lists notices and their deliveries. */
 export async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const notices = await withDatabase(config, (db) => listNotices(db, { limit: options.limit }));

@@ -5,8 +5,8 @@ import type { PipelineConfig } from '../../../model/config.ts';
 import type { StartedPing } from '../../../notify/ping.ts';
 
 /**
- * Notices of a run that a command has made, so that somebody hears of it where no `serve` runs. For some seconds at most; without
- * channels nothing is loaded, asked or written. Never throws.
+ * Sends notices about a run that a command made, so that people are notified even if no `serve` is running.
+ * It takes a few seconds at most. Without channels, it loads, queries and writes nothing. Never throws.
  */
 export async function notifyAfter(
   db: Database,
@@ -17,7 +17,10 @@ export async function notifyAfter(
   await notifyWithin(db, { config, kinds: jobKinds, ...noticeLog(log) });
 }
 
-/** Tells the dead-man's switches of a job that a run begins; without any nothing is loaded. Call `ended` when it has. */
+/**
+ * Notifies the dead man's switches of a job that a run begins. Call `ended` when it has ended. Without any
+ * switches, nothing is loaded.
+ */
 export async function pingStart(
   { notify }: PipelineConfig,
   job: string,
@@ -27,7 +30,7 @@ export async function pingStart(
   return startPing(notify.pings, job);
 }
 
-/** What is logged of looking for problems. */
+/** Logs the failures and recovery of the checks for problems. */
 export function noticeLog(log: Logger) {
   return {
     onTrouble: (kind: string, error: unknown) =>

@@ -8,7 +8,11 @@ import { askAddress } from '../../terminal/ask-address.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 
-/** @throws KnownError `bad_address`, `customer_key_missing`, … (exit 2); `already_running` (exit 5) while a run reads customers. */
+/**
+ * Deletes a customer's data by e-mail address and prints a certificate.
+ * @throws KnownError `bad_address`, `customer_key_missing`, … (exit 2); `already_running` (exit 5) while a
+ *   run reads customers.
+ */
 export async function forgetByAddress(
   output: Output,
   given: string | undefined,

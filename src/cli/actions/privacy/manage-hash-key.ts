@@ -25,7 +25,7 @@ import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason, usageError } from '../../usage-error.ts';
 
-/** Says whether the previous key is still needed. */
+/** Prints whether the previous key is still needed. */
 export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const previous = await withDatabase(await openConfig(options), readPreviousKey);
   output.emit({ event: 'hash_key', ...previous });
@@ -47,7 +47,10 @@ function describe(previous: PreviousKey): string {
     : `Known only under the previous key${since}: ${left}.${ofOrders} Keep previous_hash_key. Customers move to the new key when an export names them.`;
 }
 
-/** Gives up whoever is known under the previous key alone: an export that names them submits them again. */
+/**
+ * Retires the previous key. Customers that are known only under it are given up: the next export that
+ * contains them submits them again.
+ */
 export async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const reason = requireReason(options.reason, {
@@ -91,7 +94,7 @@ function retire(
   );
 }
 
-/** Puts the configured key in the place of one that nobody has any more. */
+/** Replaces a lost key with the configured one. */
 export async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const reason = requireReason(options.reason, {

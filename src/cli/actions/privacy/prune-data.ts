@@ -9,7 +9,10 @@ import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 
-/** @returns 130 where it was told to stop: what was deleted stays so, and the next one goes on. */
+/**
+ * Deletes, or with a dry run counts, data that is older than its retention period.
+ * @returns 130 if it was interrupted. Whatever was deleted stays deleted, and the next call continues.
+ */
 export async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const { retention } = config;

@@ -12,10 +12,13 @@ import { openConfig } from '../../open/open-config.ts';
 import { openClient } from '../../open/open-service.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** A job whose rows are somebody's by codes.csv. */
+/** A job that attributes rows by codes.csv. */
 type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: string };
 
-/** Asks the service about the owners and brands of each codes.csv. Mistakes within the file are those of the configuration. */
+/**
+ * Checks the owners and brands of each codes.csv with the service. Errors within the file are reported when
+ * the configuration is checked.
+ */
 export async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const client = openClient(requireService(config));

@@ -37,17 +37,18 @@ complete -c influencer-sync -n 'count (__influencer_sync) >/dev/null' -f -a '(__
 
 const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 
-/** Prints the script that a shell reads. */
+/** Prints the completion script of a shell. */
 export async function printScript(output: Output, shell: Shell): Promise<ExitCode> {
   output.write(Buffer.from(SCRIPTS[shell]));
   return EXIT.ok;
 }
 
 /**
- * Prints what the last of the words may become, one a line; nothing where it may be anything. Of a configuration only the names of jobs,
- * sources and channels are read, so that one with mistakes completes as well.
+ * Prints the possible completions of the last word, one per line, or nothing if it can be anything. Only the
+ * names of jobs, sources and channels are read from the configuration, so that completion works with an
+ * invalid one too.
  *
- * @param self the command that is running, by which the others are found.
+ * @param self the running command, from which the other commands are found.
  */
 export async function completeWords(
   output: Output,
@@ -109,7 +110,7 @@ function defaultConfig(): string {
   return process.env.INFLUENCER_SYNC_CONFIG || 'config/pipeline.yaml';
 }
 
-/** Names in the section at a path; only such as people type: anything else in the file is no name. */
+/** The names in the section at a path. Keys that a person would not type are left out. */
 function namesIn(path: readonly string[], config: string | null): readonly string[] {
   const file = config ?? defaultConfig();
   if (!existsSync(file)) return [];
@@ -118,7 +119,7 @@ function namesIn(path: readonly string[], config: string | null): readonly strin
     const named = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : null), content);
     return isRecord(named) ? Object.keys(named).filter((name) => NAME.test(name)) : [];
   } catch {
-    return []; // A file that cannot be read completes nothing.
+    return []; // An unreadable file offers no completions.
   }
 }
 

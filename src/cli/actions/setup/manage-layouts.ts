@@ -22,13 +22,13 @@ import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
 import { DEFAULT_CONFIG_PATH } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** Rows that a test reads at most. */
+/** Maximum number of rows that a test reads. */
 const MAX_ROWS = 200_000;
 
-/** Lists every layout that a configuration may name. The configuration itself need not be there. */
+/** Lists every layout that a configuration can use. The configuration itself need not exist. */
 export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const folders = foldersOf(options);
-  // In the project's own folder nothing is beside them.
+  // In the project's own folder there are no other layouts.
   const own = folders.length > 1 ? (folders[0] ?? '') : '';
   const listed = loadLayouts(folders).map((layout): ListedLayout => {
     const subject = subjectOf(layout);
@@ -47,7 +47,10 @@ export async function listLayouts(output: Output, options: ConfigOptions): Promi
   return EXIT.ok;
 }
 
-/** What a source must say. Exports of orders lack consent only where somebody reads their customers. */
+/**
+ * Whether the source must set a missing value. For exports of orders, consent matters only if a job reads
+ * their customers.
+ */
 function isGiven(layout: Layout, lack: Layout['lacks'][number]): boolean {
   return (
     lack === 'currency' || lack === 'time_zone' || (lack === 'consent' && subjectOf(layout) === 'customers')
@@ -58,7 +61,10 @@ function foldersOf({ config }: ConfigOptions): readonly string[] {
   return layoutFolders(resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH)));
 }
 
-/** Reads one file by a layout, and shows its columns, its rows and what cannot be used. Keeps and sends nothing. */
+/**
+ * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends
+ * nothing.
+ */
 export async function testLayout(
   output: Output,
   place: string,

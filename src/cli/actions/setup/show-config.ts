@@ -10,16 +10,16 @@ import type { ConfigOptions } from '../../commands/command.ts';
 import { openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
-/** One setting as it counts. */
+/** One effective setting. */
 type Setting = {
-  /** `sources.shop.time_zone`. */
+  /** Path of the setting, such as `sources.shop.time_zone`. */
   readonly path: string;
   readonly value: string;
-  /** `file`, `default`, or the variables that it takes its value from, with where these have it. */
+  /** `file`, `default`, or where the variables in its value are set. */
   readonly origin: string;
 };
 
-/** Prints every setting with where it comes from. Of a secret, only whether it is set. */
+/** Prints every setting with its origin. For a secret, only whether it is set. */
 export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
@@ -40,7 +40,7 @@ export async function showConfig(output: Output, options: ConfigOptions): Promis
 
 type Leaf = { readonly path: readonly string[]; readonly value: unknown };
 
-/** Settings under the names that the file has for them, in its order. */
+/** The settings under their names in the file, in its order of sections. */
 function settingsOf(config: PipelineConfig): readonly Leaf[] {
   const { path: _path, variables: _variables, database, ledger, webhooks, sources, jobs, ...rest } = config;
   const { dataFolder: _dataFolder, ...ofDatabase } = database;
@@ -69,12 +69,12 @@ function settingsOf(config: PipelineConfig): readonly Leaf[] {
   return leavesOf(sections, []);
 }
 
-/** As the file has it: who may use it under `auth`. */
+/** The console's settings in the structure of the file: users, tokens and logins are under `auth`. */
 function consoleSection({ users, tokens, proxy, oidc, ...console }: PipelineConfig['console']) {
   return { ...console, auth: { users, tokens, proxy, oidc } };
 }
 
-/** As the file has it: every channel under its name. */
+/** The settings for notices in the structure of the file: each channel under its name. */
 function notifySection({ channels, pings, remindAfterMs, ...notify }: PipelineConfig['notify']) {
   const named = [...channels, ...pings.map((ping) => ({ kind: 'ping', ...ping }))];
   return {
@@ -94,7 +94,7 @@ function mapValues<In, Out>(
 
 function leavesOf(value: unknown, path: readonly string[]): readonly Leaf[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path, value }];
-  // Names of sources, jobs and channels stand as they are; settings are written with underscores.
+  // Names of sources, jobs and channels stay as they are; settings are converted to snake case.
   const isNamed = ['sources', 'jobs', 'notify.channels'].includes(path.join('.'));
   return Object.entries(value).flatMap(([key, part]) =>
     leavesOf(part, [...path, isNamed ? key : snakeCase(key)]),
@@ -107,7 +107,7 @@ function snakeCase(key: string): string {
 
 const VARIABLE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;
 
-/** Where the value at a path comes from, by what is written there. */
+/** The origin of the value at a path, determined by what the file contains there. */
 function originOf(written: unknown, path: readonly string[]): string {
   let value = written;
   for (const key of path) {
@@ -121,7 +121,7 @@ function originOf(written: unknown, path: readonly string[]): string {
   return origins.length === 0 ? `file (${names.join(', ')} not set)` : [...new Set(origins)].join(', ');
 }
 
-/** Where a variable has its value from, never the value. */
+/** Where a variable is set; never its value. */
 function originOfVariable(name: string): readonly string[] {
   const [stored] = findStoredSecrets([name], process.env);
   if (stored !== undefined) return [`AWS ${stored.store}: ${stored.id} (${stored.variable})`];
@@ -130,7 +130,7 @@ function originOfVariable(name: string): readonly string[] {
   return [variable === name ? `environment (${name})` : `file ${process.env[variable]} (${variable})`];
 }
 
-/** A database's address without user and password; of anything else, that it is set. */
+/** For a database, its address without user and password; for any other secret, only that it is set. */
 function mask(path: readonly string[], value: unknown, { database }: PipelineConfig): string {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return '(not set)';
   if (path.join('.') === 'database.url') return databasePlace(database);
@@ -143,7 +143,7 @@ function format(value: unknown): string {
   return withoutCredentials(String(value));
 }
 
-/** An address may hold a password, wherever one is written. */
+/** Removes credentials from URLs; any setting may contain some. */
 function withoutCredentials(text: string): string {
   return text.replace(/(?<=:\/\/)[^/?#@]*@/, '***@');
 }

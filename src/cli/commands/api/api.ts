@@ -1,6 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
 
-/** `influencer-sync api <operation>`: everything after `api` is read by what the contract says about the operation. */
+/**
+ * `influencer-sync api <operation>`: the words after `api` are parsed according to the contract of the
+ * operation.
+ */
 export const apiCommand: CommandDefinition = {
   name: 'api',
   define(command, act) {
@@ -12,7 +15,7 @@ export const apiCommand: CommandDefinition = {
       .allowUnknownOption()
       .action(
         act(async (output, words: readonly string[]) => {
-          // The contract is loaded only now: --help of the other commands must not wait for it.
+          // Imported only here, so that `--help` of other commands does not load the contract.
           const { performApi } = await import('../../actions/api/perform-api.ts');
           return performApi(output, words);
         }),

@@ -27,7 +27,10 @@ type Flags = {
   readonly strict: boolean;
 };
 
-/** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT, or until the npx that started it ends. */
+/**
+ * `influencer-sync sandbox`: prints its URL and key as one JSON line, and serves until SIGTERM or SIGINT, or
+ * until the npx process that started it ends.
+ */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('run a copy of the service on this machine, for trials and tests without an account')
@@ -108,7 +111,7 @@ With several accounts, ?account=<id> selects one; without it, lists and logs con
 
 async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();
-  // Loaded only now: --help must not wait for a web server.
+  // Imported only here, so that `--help` does not load a web server.
   const { startSandbox } = await import('../../../sandbox/start-sandbox.ts');
   const { untilNpxEnds } = await import('../../terminal/watch-npx.ts');
   const { fault, latency, identifyDelay, webhookRetry, ...rest } = flags;

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import { type Act, addConfigOptions, addExamples, type CommandDefinition, parsePort } from '../command.ts';
 
-/** `influencer-sync webhooks`: receives events; `register`, `list` and `delete` say where the service sends them. */
+/**
+ * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
+ * the service sends them, and `listen` forwards the events of a sandbox.
+ */
 export const webhooksCommand: CommandDefinition = {
   name: 'webhooks',
   define(command, act) {

@@ -2,7 +2,10 @@ import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptio
 
 export type ForgetOptions = ConfigOptions & { readonly dryRun?: boolean; readonly reason?: string };
 
-/** `influencer-sync forget`: everything about one customer is removed, and no export brings them back. */
+/**
+ * `influencer-sync forget`: deletes all data of one customer and makes sure that no export submits that
+ * customer again.
+ */
 export const forgetCommand: CommandDefinition = {
   name: 'forget',
   define(command, act) {

@@ -2,7 +2,7 @@ import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptio
 
 export type HashKeyOptions = ConfigOptions & { readonly reason: string };
 
-/** `influencer-sync hash-key`: the key under which customers are hashed, while it is replaced. */
+/** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
 export const hashKeyCommand: CommandDefinition = {
   name: 'hash-key',
   define(command, act) {

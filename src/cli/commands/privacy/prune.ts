@@ -2,7 +2,7 @@ import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptio
 
 export type PruneOptions = ConfigOptions & { readonly yes?: boolean };
 
-/** `influencer-sync prune`: data that is older than `retention` says is deleted. */
+/** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
 export const pruneCommand: CommandDefinition = {
   name: 'prune',
   define(command, act) {

@@ -9,7 +9,7 @@ import {
   parseId,
 } from '../command.ts';
 
-/** A backfill's own limits. */
+/** The limits of a backfill. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };
 
 export type BackfillOptions = ConfigOptions &
@@ -22,7 +22,10 @@ export type BackfillOptions = ConfigOptions &
 
 export type ResumeOptions = ConfigOptions & ShareOptions & { readonly yes?: boolean };
 
-/** `influencer-sync backfill`: plans and executes; `status`, `pause`, `resume` and `cancel` are for another terminal. */
+/**
+ * `influencer-sync backfill`: plans and executes a backfill. `status`, `pause`, `resume` and `cancel` control
+ * it from another terminal.
+ */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
   define(command, act) {

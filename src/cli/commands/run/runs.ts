@@ -38,7 +38,8 @@ export const runsCommand: CommandDefinition = {
           runs: await listRuns(db, which),
           troubles: await listSlotTroubles(db, which),
         }));
-        // A job that has run may be gone from the configuration, or be a backfill's; one that has not must be there.
+        // A job with runs may be missing from the configuration, for example the job of a backfill. A job
+        // without runs must be in it.
         if (job !== undefined && runs.length === 0) findJob(config, job);
         for (const run of runs) output.emit({ event: 'run', ...run });
         for (const slot of troubles) output.emit({ event: 'slot', ...slot });

@@ -27,7 +27,7 @@ export const completionCommand: CommandDefinition = {
   },
 };
 
-/** What the scripts call at each tab. */
+/** The command that the completion scripts call. */
 export const completeWordsCommand: CommandDefinition = {
   name: 'complete-words',
   isHidden: true,

@@ -74,7 +74,7 @@ export const initCommand: CommandDefinition = {
   },
 };
 
-/** For options that may be given for each source. */
+/** Creates the parser of an option that can be given once per source. */
 function collect(choices: readonly string[] | null = null) {
   return (text: string, before: SourceAnswers | undefined): SourceAnswers => {
     const [, source = EVERY_SOURCE, value = ''] = /^(?:([a-z0-9][a-z0-9_-]*)=)?(.*)$/s.exec(text) ?? [];
