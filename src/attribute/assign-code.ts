@@ -4,15 +4,21 @@ import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { foldCode } from '../model/text/fold.ts';
 import { type CodeCells, type CodeRow, parseCodeCells } from './parse-codes.ts';
 
-/** Owners that people assign in the console. They count like rows of codes.csv, from the next run on, where that file does not name the code. */
+/**
+ * Owners of codes that a person assigned in the console. From the next run on they count like rows of
+ * codes.csv, unless that file names the code itself.
+ */
 
-/** What became of it. `listed`: codes.csv names the code, and goes first. */
+/** The result of an assignment. `listed`: codes.csv names the code and takes precedence. */
 export type Assigned =
   | { readonly kind: 'assigned'; readonly code: string }
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'listed'; readonly line: number };
 
-/** Gives a code to an owner, and takes it from the one that it was assigned to before. The next run of the job matches its orders again. */
+/**
+ * Assigns a code to an owner and withdraws it from its previous one. The next run of the job matches the
+ * code's orders again.
+ */
 export async function assignCode(
   trx: DatabaseTransaction,
   {
@@ -36,7 +42,10 @@ export async function assignCode(
   return { kind: 'assigned', code: row.code };
 }
 
-/** Takes an assigned code from its owner. Orders that were credited stay so. @returns whether there was one. */
+/**
+ * Withdraws an assigned code from its owner. Orders that were already credited stay credited. @returns true
+ * if the code was assigned.
+ */
 export async function withdrawCode(
   trx: DatabaseTransaction,
   { job, code }: { readonly job: string; readonly code: string },
@@ -49,7 +58,7 @@ export async function withdrawCode(
   return rows.length > 0;
 }
 
-/** Assigned owners of a job's codes, as rows of codes.csv with line 0, without those that the file names. */
+/** Reads the assigned codes of a job as rows of codes.csv with line 0, without those that the file names. */
 export async function readAssignedCodes(
   db: Database,
   { job, listed }: { readonly job: string; readonly listed: readonly CodeRow[] },

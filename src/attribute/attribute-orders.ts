@@ -9,18 +9,19 @@ import { keepClaims } from './keep-claims.ts';
 import { lockJob } from './lock-job.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
-  /** Of `loadCodes`. */
+  /** Digest of the codes, as `loadCodes` returns it. */
   readonly codesHash: string;
 };
 
 export type AttributedOrders = {
-  /** Decisions that are new or other than before. */
+  /** Number of decisions that are new or have changed. */
   readonly decided: number;
 };
 
 /**
- * Decides whose each order is, or why it belongs to no influencer: current orders of sealed files that this job has not looked at under these
- * rules. What was decided before and comes out the same stays as it is. In a transaction that is rolled back it is a preview.
+ * Decides for each order which influencer earned it, or why none did. It covers the current orders in sealed
+ * files that this job has not yet decided under these rules. Decisions that do not change are left as they
+ * are. In a transaction that is rolled back, this is a preview.
  */
 export function attributeOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
   const rules = { ...options, period: null, rulesHash: hashRules(options) };
@@ -42,8 +43,9 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
 }
 
 /**
- * `decided_orders`: a temporary table, so that the server knows what the next statements join. After `suitLargeStatements`; and by
- * the index of their file, however many of all orders the server believes to be in each.
+ * Creates the temporary table `decided_orders`, so that the server has statistics for the statements that
+ * join it. Call it after `suitLargeStatements`. Sequential scans are disabled so that orders are read by the
+ * index of their file, however many rows the server expects in each.
  */
 export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
@@ -52,7 +54,10 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
   await sql`analyze decided_orders`.execute(trx);
 }
 
-/** The job's lock is held, so no other process decides about these orders meanwhile. */
+/**
+ * Stores the decisions. The job's lock is held, so no other process decides about these orders in the
+ * meantime.
+ */
 async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules): Promise<number> {
   await sql`
     create temporary table new_decisions on commit drop as
@@ -106,8 +111,8 @@ function hashRules(options: AttributeOrdersOptions): string {
 }
 
 /**
- * Has the orders that a seed names decided about again by the next run: their files count as not looked at, and decisions whose entries were
- * freed wait to be proposed again.
+ * Makes the next run decide again about the orders that a seed names: their files count as not yet decided,
+ * and decisions whose entries were released are proposed again.
  */
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await sql`

@@ -4,7 +4,10 @@ import { referencesOf, textOf } from './link-references.ts';
 import type { CodeRow, OwnerRow } from './parse-codes.ts';
 import type { OwnershipChange } from './read-code-changes.ts';
 
-/** A code, or what links of orders say of a custom link. `key` tells two apart. */
+/**
+ * A discount code, or the texts by which the links of orders identify a custom link. `key` identifies the
+ * mark.
+ */
 type Mark = { readonly key: string } & (
   | { readonly code: string; readonly folded: string }
   | { readonly link: string; readonly linkFolded: readonly string[] }
@@ -18,24 +21,28 @@ type Window = {
 };
 
 export type OwnershipRules = {
-  /** Rows of codes.csv. */
+  /** Usable rows of codes.csv and assigned codes. */
   readonly listed: readonly CodeRow[];
   readonly linkParameters: readonly string[];
-  /** Of the job. */
+  /** Brand of the job. */
   readonly brandId: string;
 };
 
 /**
- * Owners of the codes and custom links that events told of and codes.csv does not name: what a person wrote down goes first. Each counts
- * from always, for its orders may be older than the event, unless a deal had it before; and until it was taken away. A code that is given
- * to another deal leaves the first one. A link may be given to two: then both have it, and its orders are held.
+ * Determines the owners of codes and custom links that events reported and that codes.csv does not name; what
+ * a person wrote down takes precedence.
  *
- * What the mirror knows of brands only ever takes away: a deal that is known, and not as one of the job's brand, keeps its codes and links to
- * the other brand, and neither takes them from the job's own deals nor is credited with the job's orders. A mirror that lags behind
- * withholds until it has read the deal anew; then the codes are others, and the orders are matched again.
+ * An ownership has no start, because orders may be older than the event, unless another deal had the code or
+ * link before. It ends when the code or link is taken away. A code that is given to another deal leaves the
+ * first one. A link may be given to two deals: then both own it and its orders are held.
  *
- * @param rules.linkParameters whose values the job's layouts read from the links of orders.
- * @returns rows with lines below 0: they stand in no file.
+ * What the mirror knows about brands can only take ownership away. A deal that is known, but not as a deal of
+ * the job's brand, keeps its codes and links for the other brand. It does not take them from the job's own
+ * deals and is not credited with the job's orders. If the mirror is out of date, such orders are not credited
+ * until it has read the deal again. The codes then change, and the orders are matched again.
+ *
+ * @param rules.linkParameters the link parameters whose values the job's layouts read.
+ * @returns rows with negative line numbers, because they are in no file.
  */
 export function toOwnerRows(changes: readonly OwnershipChange[], rules: OwnershipRules): readonly OwnerRow[] {
   const isForeign = ({ brandIds }: OwnershipChange): boolean =>
@@ -56,7 +63,7 @@ function windowsAfter(
   { listed, linkParameters }: OwnershipRules,
 ): readonly Window[] {
   const codes = new Set(listed.map(({ folded }) => folded));
-  // A link of an order is matched by codes and by handles.
+  // Links of orders are matched with codes and with handles.
   const names = new Set([...codes, ...listed.map(({ handleFolded }) => handleFolded)]);
   const isListed = (mark: Mark): boolean =>
     'code' in mark ? codes.has(mark.folded) : mark.linkFolded.every((text) => names.has(text));
@@ -77,7 +84,7 @@ function windowsAfter(
     for (const mark of before) if (!kept.has(mark.key)) end(windows, mark, change);
     const known = new Set(before.map(({ key }) => key));
     for (const mark of after) {
-      // An event may change the percentage only.
+      // An event may change only the percentage.
       if (known.has(mark.key)) keep(windows, mark, change);
       else begin(windows, mark, change);
     }
@@ -124,7 +131,7 @@ function begin(windows: Map<string, Window[]>, mark: Mark, owner: OwnershipChang
   all.push({ mark, owner, from: all.length === 0 ? null : owner.at, to: null });
 }
 
-/** Ends what is open, of one deal or of all. */
+/** Ends the open windows of one deal, or of all deals if `dealId` is null. */
 function close(windows: readonly Window[], at: Date, dealId: string | null): void {
   for (const window of windows)
     if (window.to === null && (dealId === null || window.owner.dealId === dealId)) window.to = at;

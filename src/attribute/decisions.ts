@@ -8,27 +8,32 @@ export type AttributionRules = {
   readonly sources: readonly CreditedSource[];
   readonly brandId: string;
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
-  /** Orders that their layout marks as drafts are like others. */
+  /** If true, orders that their layout marks as drafts are treated like others. */
   readonly creditsDrafts: boolean;
-  /** Where the job's own period begins; what was ordered before is left to backfills. Null: orders of any age are its own. */
+  /**
+   * First day of the job's own period. Older orders are left to backfills. Null: orders of any age belong to
+   * the job.
+   */
   readonly start: Day | null;
-  /** Only orders of these days are decided about, those of the job's own period excepted; null: all. */
+  /**
+   * If set, only orders of these days are decided, except those in the job's own period. Null: all orders.
+   */
   readonly period: Period | null;
   readonly rulesHash: string;
 };
 
-/** A day of the calendar, YYYY-MM-DD, on the wall clock of an IANA zone. */
+/** A calendar day, YYYY-MM-DD, in the local time of an IANA zone. */
 export type Day = { readonly day: string; readonly timeZone: string };
 
-/** The first instant of a day. */
+/** SQL for the first instant of a day. */
 export function startOf({ day, timeZone }: Day): RawBuilder<Date> {
   return sql<Date>`(${day}::date::timestamp at time zone ${timeZone}::text)`;
 }
 
-/** When order `o` was placed, as far as its export says. */
+/** SQL for the time at which order `o` was placed, as far as its export contains it. */
 export const orderedAt = sql`coalesce(o.placed_at, o.paid_at)`;
 
-/** Order `o` was placed on one of these days. */
+/** SQL that is true if order `o` was placed within the period. */
 export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boolean> {
   return sql<boolean>`(${orderedAt} >= ${startOf({ day: fromDay, timeZone })}
     and ${orderedAt} < ((${toDay}::date + 1)::timestamp at time zone ${timeZone}::text))`;
@@ -37,12 +42,15 @@ export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boole
 export type CreditedSource = {
   readonly source: string;
   readonly orderPlatform: string;
-  /** Status words that are credited: those of the job, else those of the source's layout; null: every order. */
+  /**
+   * Statuses that are credited: those of the job, or else those of the source's layout. Null: every status.
+   */
   readonly credited: readonly string[] | null;
 };
 
 /**
- * Files that the job has not looked at under these rules, with the words that their source credits.
+ * SQL for the files that the job has not yet decided under these rules, with the statuses that their source
+ * credits.
  */
 export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
   return sql`
@@ -56,8 +64,9 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
 }
 
 /**
- * Decides about the current orders of `files_to_attribute` (a table as `filesToAttribute` selects), one row an order. In this order:
- * excluded, named by the export itself, owner of a code, owner of a link, nobody's.
+ * SQL that decides about the current orders of `files_to_attribute` (a table with the columns of
+ * `filesToAttribute`), one row for each order. The first rule that applies decides: excluded, named by the
+ * export itself, owner of a code, owner of a link, no owner.
  */
 export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
   return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${MATCHED}, ${decidedOf(rules)} select * from decisions`;
@@ -69,19 +78,27 @@ const AMOUNT = {
   total_less_refunds: sql`o.total - coalesce(o.refunded, 0)`,
 };
 
-/** A file says that order `o` was credited elsewhere before. Most deployments have no such file, and look once. */
+/**
+ * SQL that is true if a seed file says that order `o` was credited elsewhere. Most deployments have no seed
+ * file, and then only one look-up is needed.
+ */
 const isSeeded = sql`(select exists (select from ledger.seeds)) and (
             select true from ledger.seeded_orders v
             where v.order_id = o.order_id and lower(v.order_platform) = lower(f.order_platform) limit 1) is not null`;
 
-/** Orders from before the job's own period, unless a backfill has taken them or they were sent already. */
+/**
+ * SQL that excludes orders from before the job's own period, unless a backfill has taken them or they were
+ * already sent.
+ */
 function beforeStart(job: string, start: Day): RawBuilder<unknown> {
   return sql`
           when ${orderedAt} < ${startOf(start)} and not ${isAnswered(job)} then 'before_start'
           when ${orderedAt} is null then 'no_date'`;
 }
 
-/** Orders with their revenue, and why they cannot be credited, independent of who earned them. */
+/**
+ * SQL for orders with their revenue and the reason, if any, why they cannot be credited whoever earned them.
+ */
 function eligibleOf({
   job,
   brandId,
@@ -116,8 +133,9 @@ function eligibleOf({
 }
 
 /**
- * Common table expressions about what orders of `eligible` carry, those that name an influencer themselves left out; the last, `hits`, has a row
- * for each owner of a code or link, and what speaks against those that don't count.
+ * Common table expressions that match the codes and links of orders in `eligible`. Orders that name an
+ * influencer themselves are left out. The last one, `hits`, has one row for each owner of a code or link,
+ * with the fault of those that do not count.
  */
 export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
@@ -155,7 +173,7 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
     )`;
 }
 
-/** Of orders that name no influencer: whom their codes and links belong to. */
+/** SQL for the owners of codes and links, for orders that name no influencer. */
 const MATCHED = sql`
     matched as materialized (
       select order_version_id,
@@ -229,7 +247,10 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     )`;
 }
 
-/** The job has an entry for order `o` that a backfill is to post, or that may have been processed: it goes on answering for the order. */
+/**
+ * SQL that is true if the job has an entry for order `o` that a backfill will post or that may have been
+ * processed. The job then stays responsible for the order.
+ */
 function isAnswered(job: string): RawBuilder<boolean> {
   return sql<boolean>`(
     select true from ledger.entries e

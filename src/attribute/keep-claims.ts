@@ -3,11 +3,12 @@ import type { DB } from '../db/tables.ts';
 import { type AttributionRules, hitsOf } from './decisions.ts';
 
 /**
- * Notes of the orders in `decided_orders` whom their evidence names, where it names more than one owner, in place of what was noted before. It
- * decides nothing: who would be credited by another rule follows from it, and the money between them (`bi.conflicts`).
+ * Stores all owners that the evidence of an order names, for orders in `decided_orders` whose evidence names
+ * more than one. Replaces what was stored before. It decides nothing. `bi.conflicts` uses it to show who
+ * would be credited under another rule, and the amounts.
  *
- * Links stand before codes, because a visit comes before a checkout; of several links or codes the order of the export counts, which is all
- * that it says about time.
+ * Links come before codes, because a visit comes before a checkout. Several links or codes keep the order of
+ * the export, which is the only information about time that it has.
  */
 export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   const { job } = rules;

@@ -1,18 +1,19 @@
 import { foldCode, foldLink } from '../model/text/fold.ts';
 import { hasAddress } from '../model/text/mask-addresses.ts';
 
-/** A custom link of a deal, and where it leads: a landing page, or the name by which the shop knows it. */
+/** A custom link of a deal and its target: a landing page, or the name by which the shop knows it. */
 export type CustomLink = { readonly link: string | null; readonly target: string | null };
 
-/** Texts, folded as links of orders are. An order that holds all of them came by the link. */
+/** Texts, folded like the links of orders. An order with all of them came through the link. */
 export type References = { readonly written: string; readonly all: readonly string[] };
 
 /**
- * What links of orders can say of a custom link. Where the link, or the page where it leads, has parameters that name an influencer
- * (`?utm_campaign=spring&ref=mia`), an order must have all of their values: one alone (`spring`) may stand in the links of many. Else it is
- * the address of the link itself, or the name of its target. The address of a landing page names no influencer.
+ * Returns the texts by which links of orders can identify a custom link. If the link, or the page that it
+ * leads to, has parameters that name an influencer (`?utm_campaign=spring&ref=mia`), an order must have all
+ * of their values, because a single one (`spring`) may occur in the links of many. Otherwise it is the
+ * address of the link itself, or the name of its target. The address of a landing page names no influencer.
  *
- * @param parameters whose values the layouts read from the links of orders.
+ * @param parameters the link parameters whose values the layouts read from the links of orders.
  */
 export function referencesOf(
   { link, target }: CustomLink,
@@ -29,12 +30,12 @@ export function referencesOf(
   return [...new Map(usable.map((one) => [textOf(one), one])).values()];
 }
 
-/** What two references are the same by. */
+/** Key by which equal references are recognised. */
 export function textOf({ all }: References): string {
   return all.join('\n');
 }
 
-/** Values of the wanted parameters, each once, sorted; null where there are none. */
+/** Returns the values of the wanted parameters, each once, sorted; null if there are none. */
 function valuesOf(text: string, wanted: ReadonlySet<string>): readonly string[] | null {
   const url = URL.parse(withScheme(text), 'https://relative.invalid');
   const values = [...(url?.searchParams ?? [])]
@@ -49,18 +50,18 @@ function addressOf(link: string): readonly string[] {
   return address === null ? nameOf(link) : [foldCode(address)];
 }
 
-/** A word that stands for a link; nothing where it is an address. */
+/** Returns a word that stands for a link; empty if the text is an address. */
 function nameOf(text: string): readonly string[] {
   const name = foldCode(text);
   return /^https?:\/\//i.test(text) || /[/?#]/.test(text) || name === '' ? [] : [name];
 }
 
-/** `acme.test/mia` is meant as an address, `mia-spring` is not. */
+/** Adds a scheme to an address without one: `acme.test/mia` is an address, `mia-spring` is not. */
 function withScheme(text: string): string {
   return /^[\w-]+(\.[\w-]+)+[/?]/.test(text) ? `https://${text}` : text;
 }
 
-/** As the layouts compare names: case, blanks, - and _ folded. */
+/** Folds case, blanks, - and _, as the layouts do when they compare names. */
 function foldName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, '');
 }

@@ -16,31 +16,35 @@ import { readCodeChanges } from './read-code-changes.ts';
 
 export type LoadCodesOptions = {
   readonly job: string;
-  /** Absolute path of codes.csv; null when the job has none: its orders name their influencer themselves. */
+  /** Absolute path of codes.csv. Null if the job has none and its orders name their influencer themselves. */
   readonly path: string | null;
-  /** IANA zone of dates and of times without an offset; null: UTC. */
+  /** IANA zone of dates and of times without an offset. Null: UTC. */
   readonly timeZone: string | null;
   readonly brandId: string;
-  /** Parameters of links by which the layouts of the job's sources name influencers. */
+  /** Link parameters by which the layouts of the job's sources name influencers. */
   readonly linkParameters: readonly string[];
 };
 
 export type LoadedCodes = {
-  /** Digest of the codes: part of the rules that orders are attributed by. */
+  /** Digest of the codes. It is part of the rules by which orders are attributed. */
   readonly hash: string;
-  /** Usable rows. */
+  /** Number of usable rows. */
   readonly codes: number;
-  /** The usable rows of codes.csv; what events told of is not among them. */
+  /** The usable rows of codes.csv. Codes from assignments and events are not included. */
   readonly rows: readonly CodeRow[];
-  /** Rows that were left out, columns that are not used, and codes with more than one owner at a time (their orders are held). */
+  /**
+   * Rows that were skipped, columns that are not used, and codes with more than one owner at the same time,
+   * whose orders are held.
+   */
   readonly problems: readonly CodeProblem[];
 };
 
 /**
- * Reads codes.csv and makes it the job's codes, with the owners that people assigned, and the codes and links that events told of, which it
- * does not name; if that says anything new.
+ * Reads codes.csv and stores the job's codes if they have changed. These are the rows of the file, and the
+ * owners assigned by people and the codes and links reported by events that the file does not name.
  *
- * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2); the codes loaded before stay.
+ * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2). The codes loaded before
+ * are kept.
  */
 export async function loadCodes(db: Database, options: LoadCodesOptions): Promise<LoadedCodes> {
   const { path } = options;
@@ -60,13 +64,13 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
   return { hash, codes: rows.length, rows: parsed.rows, problems };
 }
 
-/** So many mistakes are told one by one: a file of another kind has one in each row. */
+/** Maximum number of mistakes that are listed. A file of another kind has one in each row. */
 const SHOWN = 20;
 
 /**
- * What is wrong in codes.csv, before anything of it is used: every mistake with its place, column and value.
+ * Checks codes.csv before anything of it is used. @returns every mistake with its place, column and value.
  *
- * @param options.file its name, as messages say it.
+ * @param options.file name of the file for messages.
  */
 export function checkCodes(path: string, { file }: { readonly file: string }): readonly Problem[] {
   try {
@@ -90,7 +94,7 @@ export function checkCodes(path: string, { file }: { readonly file: string }): r
   }
 }
 
-/** A problem is shown and stored; what stands in the file may be an address. */
+/** Masks e-mail addresses. Problems are shown and stored, and the file may contain an address. */
 function withoutAddresses(problem: CodeProblem): CodeProblem {
   const { column, value, reason } = problem;
   return {
@@ -128,7 +132,7 @@ async function replace(
   }
 }
 
-/** Reads codes.csv without loading it. @throws KnownError as `loadCodes`. */
+/** Reads codes.csv without storing it. @throws KnownError like `loadCodes`. */
 export function readCodeRows(path: string): ParsedCodes {
   const parsed = parseCodes(readText(path));
   if (parsed.missingColumns.length > 0) throw badHeader(path, parsed.missingColumns);
@@ -183,8 +187,8 @@ const HELP =
   'Give it to one of them, or let their validity periods follow each other. Until then its orders are held.';
 
 /**
- * Rows of the job's codes that give one code, or one custom link, to different owners at the same time: a problem for each of the two. What
- * an event told of stands in no line.
+ * Finds codes and custom links that have different owners at the same time, and returns a problem for each of
+ * their rows. Rows from events have no line in the file.
  */
 async function findAmbiguousCodes(
   db: Database,

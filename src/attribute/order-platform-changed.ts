@@ -1,7 +1,10 @@
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
-/** The name is part of an order's identity: under another one, all that was posted would be posted again. */
+/**
+ * Creates the error for a changed platform name. The name is part of an order's identity: under another name,
+ * every posted order would be posted again.
+ */
 export function orderPlatformChanged(change: {
   readonly source: string;
   readonly before: string | null;

@@ -5,7 +5,7 @@ import { hasAddress } from '../model/text/mask-addresses.ts';
 import { type Line, readLines } from './read-lines.ts';
 import { readValidityTime, type ValidityTime } from './read-validity-time.ts';
 
-/** Columns of codes.csv, in any order; only `code` and one of handle, deal and collaboration must be there. */
+/** Columns of codes.csv, in any order. Required are `code` and one of handle, deal and collaboration. */
 export const CODE_COLUMNS = [
   'code',
   'brand_id',
@@ -17,10 +17,10 @@ export const CODE_COLUMNS = [
 ] as const;
 type CodeColumn = (typeof CODE_COLUMNS)[number];
 
-/** A row by its columns; a missing or null one is blank. */
+/** A row by column. Missing and null cells are blank. */
 export type CodeCells = Readonly<Partial<Record<CodeColumn, string | null>>>;
 
-/** Whose a code or a link is, and when. */
+/** The owner of a code or a link, and the period. */
 type Ownership = {
   readonly line: number;
   readonly brandId: string | null;
@@ -28,7 +28,7 @@ type Ownership = {
   readonly handleFolded: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** What tells two owners apart. */
+  /** Identifies the owner. */
   readonly target: string;
   readonly from: ValidityTime | null;
   readonly to: ValidityTime | null;
@@ -37,22 +37,25 @@ type Ownership = {
 /** One usable row. */
 export type CodeRow = Ownership & { readonly code: string; readonly folded: string };
 
-/** A custom link, matched by orders whose links hold all of `linkFolded`. No file has such rows. */
+/** A custom link. It matches orders whose links contain all of `linkFolded`. No file has such rows. */
 export type LinkRow = Ownership & { readonly link: string; readonly linkFolded: readonly string[] };
 
 export type OwnerRow = CodeRow | LinkRow;
 
 export type ParsedCodes = {
   readonly rows: readonly CodeRow[];
-  /** Rows that are not used, and columns that look like a misspelt one: mistakes, which a command refuses before it reads anything. */
+  /**
+   * Rows that cannot be used, and columns that look misspelt. These are mistakes: a command refuses the file
+   * before it reads anything.
+   */
   readonly problems: readonly CodeProblem[];
-  /** What is not used and need not be a mistake: columns for people. */
+  /** Columns that are not used but need not be a mistake, for example notes for people. */
   readonly warnings: readonly CodeProblem[];
-  /** Columns that the header should have and hasn't; then there are no rows. */
+  /** Required columns that the header lacks. If there are any, there are no rows. */
   readonly missingColumns: readonly string[];
 };
 
-/** Reads the text of codes.csv: comma or semicolon, with or without byte order mark. */
+/** Parses the text of codes.csv. The delimiter is a comma or a semicolon; a byte order mark is allowed. */
 export function parseCodes(text: string): ParsedCodes {
   const warnings: CodeProblem[] = [];
   const read = readLines(text);
@@ -80,7 +83,9 @@ export function parseCodes(text: string): ParsedCodes {
   return { rows, problems, warnings, missingColumns: [] };
 }
 
-/** One row that stands in no file; its line is 0. @returns the row, or why it cannot be used. */
+/**
+ * Parses one row that is in no file. Its line is 0. @returns the row, or the reason why it cannot be used.
+ */
 export function parseCodeCells(cells: CodeCells): CodeRow | CodeProblem {
   const record = CODE_COLUMNS.map((column) => cells[column] ?? '');
   return readRow(CODE_COLUMNS, { record, line: 0, width: record.length });
@@ -90,7 +95,10 @@ function isColumn(name: string): name is CodeColumn {
   return (CODE_COLUMNS as readonly string[]).includes(name);
 }
 
-/** As many cells as the header has names; more, where a spreadsheet has padded every row alike with blank ones. */
+/**
+ * Returns the expected number of cells: that of the header, or more if a spreadsheet has padded every row
+ * with the same number of blank cells.
+ */
 function widthOf(names: readonly string[], lines: readonly Line[]): number {
   const [first = names.length, ...others] = new Set(lines.map(({ record }) => record.length));
   const isPadded = lines.every(({ record }) =>
@@ -167,7 +175,10 @@ function readRow(
   };
 }
 
-/** A code or an owner that is an address would be kept and sent as it is. */
+/**
+ * Creates the problem of a row with an e-mail address. Without this check the address would be stored and
+ * sent.
+ */
 function addressIn(line: number, column: string | null): CodeProblem {
   return {
     line,
@@ -178,7 +189,7 @@ function addressIn(line: number, column: string | null): CodeProblem {
   };
 }
 
-/** Names of the service that a blank, or anything else that cannot be part of them, has got into; a brand that is no number. */
+/** Finds a handle or an id that contains a blank or a control character, and a brand that is not a number. */
 function findBroken(cell: (column: CodeColumn) => string | null): Omit<CodeProblem, 'line'> | null {
   for (const column of ['influencer_handle', 'deal_id', 'collab_id'] as const) {
     const value = cell(column);
@@ -200,10 +211,13 @@ function findBroken(cell: (column: CodeColumn) => string | null): Omit<CodeProbl
   };
 }
 
-/** Offsets from UTC go from -12 to +14 hours. */
+/** Offsets from UTC range from -12 to +14 hours. */
 const WIDEST_OFFSETS_MS = 26 * 3_600_000;
 
-/** Whether one limit is not after another. A local time and an instant are compared only as far as no zone can change it. */
+/**
+ * True if the first limit is certainly not after the other. A local time and an instant are compared with a
+ * margin that covers every time zone.
+ */
 function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
   const [oneMs, otherMs] = [one, other].map(({ text, isLocal }) =>
     Date.parse(`${text.replace(/ (?=[Z+-])/, '').replace(' ', 'T')}${isLocal ? 'Z' : ''}`),
@@ -216,7 +230,7 @@ const MIND_BLANKS = 'Write the commas of blank cells too: otherwise it is unclea
 const MIND_QUOTES = 'Put a value that contains the delimiter in quotes.';
 const NAME_OWNER = 'Fill in influencer_handle, deal_id or collab_id.';
 
-/** Deal, else collaboration, else handle. */
+/** Identifies the owner by the deal, or else the collaboration, or else the handle. */
 function targetOf(owner: {
   handle: string | null;
   dealId: string | null;

@@ -12,22 +12,24 @@ import { orderPlatformChanged } from './order-platform-changed.ts';
 export type PrepareEntriesOptions = {
   readonly job: string;
   readonly runId: string;
-  /** Account of the service that the database is bound to. */
+  /** The account that the database is bound to. */
   readonly accountId: string;
   /** `order_platform` of each of the job's sources. */
   readonly orderPlatformBySource: Readonly<Record<string, string>>;
 };
 
 export type PreparedEntries = Proposed & {
-  /** Orders that another source or job answers for. */
+  /** Number of orders for which another source or job is responsible. */
   readonly elsewhere: number;
 };
 
 /**
- * Proposes to the ledger what was decided by `attributeOrders` and the ledger has not taken note of, in one commit (ledger/propose.ts). Before the entries
- * are posted, `holdCreditedElsewhere` takes out what others have credited.
+ * Proposes the decisions of `attributeOrders` that are new to the ledger, in one transaction
+ * (ledger/propose.ts). Before the entries are posted, `holdCreditedElsewhere` must hold those that another
+ * system has credited.
  *
- * @throws KnownError `order_platform_changed` (exit 2): under another platform name the same orders would be sent a second time.
+ * @throws KnownError `order_platform_changed` (exit 2) because under another platform name the same orders
+ * would be sent a second time.
  */
 export function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
   return inTransaction(db, async (trx) => {
@@ -41,7 +43,10 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
   });
 }
 
-/** What was decided about orders and the ledger has not taken note of, with the request that each would be now. */
+/**
+ * Fills `desired_entries` with the decisions that are new to the ledger, with the request that each order
+ * would need now.
+ */
 async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOptions): Promise<number> {
   const platforms = Object.entries(options.orderPlatformBySource).map(([source, platform]) => ({
     source,
@@ -70,7 +75,7 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
   return Number(numAffectedRows ?? 0);
 }
 
-/** What it is called when an order that was sent is no longer to be credited. */
+/** SQL for the kind of the adjustment if a sent order must no longer be credited. */
 const undesiredAs = sql`
   case
     when b.cancelled_at is not null or b.reason ~ '^(status_)?(cancel|void)' then 'cancelled'
@@ -88,7 +93,10 @@ async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
   if (row !== undefined) throw orderPlatformChanged(row);
 }
 
-/** Links each decision to its entry. An order that another source or job answers for is shown as such, and counted once. */
+/**
+ * Links each decision to its entry. An order for which another source or job is responsible is marked as
+ * excluded, so that it is counted once.
+ */
 async function settleAttributions(
   trx: Transaction<DB>,
   { job, accountId }: PrepareEntriesOptions,

@@ -2,25 +2,29 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { CodeChange } from '../model/http/webhook-event.ts';
 
-/** What an event of the service told of a deal's discount code or custom link. */
+/** A change of a deal's discount code or custom link, as an event reported it. */
 export type OwnershipChange = {
   readonly kind: CodeChange['kind'];
   readonly dealId: string;
   readonly collabId: string | null;
   readonly oldValue: string | null;
   readonly newValue: string | null;
-  /** Where a link led and leads: a page, or a name. Null for a code. */
+  /** Where a link led before and leads now: a page, or a name. Null for a code. */
   readonly oldTarget: string | null;
   readonly newTarget: string | null;
-  /** When the event came. */
+  /** When the event was received. */
   readonly at: Date;
-  /** Brands that the deal is or was of, as far as it was mirrored: its own and those of its collaborations. Empty: not known. */
+  /**
+   * Brands of the deal and its collaborations, now or earlier, as far as the mirror knows them. Empty: not
+   * known.
+   */
   readonly brandIds: readonly string[];
 };
 
 /**
- * Codes and links that events have changed, in the order in which they came. No event names a brand. Where it names a collaboration that was
- * mirrored, the brand is that one's; else a deal has several, since each of its collaborations has its own.
+ * Reads the changes of codes and links in the order in which their events were received. Events do not name a
+ * brand. If an event names a mirrored collaboration, the brand is that of the collaboration. Otherwise a deal
+ * may have several, because each of its collaborations has its own brand.
  */
 export async function readCodeChanges(db: Database): Promise<readonly OwnershipChange[]> {
   const { rows } = await sql<OwnershipChange>`

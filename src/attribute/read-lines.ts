@@ -1,9 +1,9 @@
 import { type CsvError, parse } from 'csv-parse/sync';
 
-/** A row with the number of its line, 1-based, the header included. */
+/** A row and its 1-based line number, counting the header. */
 export type Line = { readonly record: readonly string[]; readonly line: number };
 
-/** A row that is not CSV. */
+/** A row that is not valid CSV. */
 export type LineProblem = {
   readonly line: number;
   readonly column: null;
@@ -13,8 +13,9 @@ export type LineProblem = {
 };
 
 /**
- * Reads the rows of a CSV file that a person or a query wrote, header first: comma or semicolon, with or without byte order mark. Blank
- * rows are left out. Exports of shops, which may be large, go through `parse/`.
+ * Reads the rows of a small CSV file that a person or a query wrote, header first. The delimiter is a comma
+ * or a semicolon; a byte order mark is allowed. Blank rows are left out. Exports of shops, which may be
+ * large, are read by `parse/`.
  */
 export function readLines(text: string): {
   readonly lines: readonly Line[];
@@ -35,9 +36,9 @@ export function readLines(text: string): {
     skip_records_with_error: true,
     on_skip: (error) => void skipped(error),
   });
-  // With `info` each record comes with its place, which the types of csv-parse don't say.
+  // With `info`, each record comes with its position, which the types of csv-parse do not declare.
   const records = parsed as { record: string[]; info: { lines: number } }[];
-  // It swallows all that follows, and is noticed only at the end of the file.
+  // An unclosed quote consumes everything after it and is detected only at the end of the file.
   if (isUnclosed) problems.push(notCsv((records.at(-1)?.info.lines ?? 0) + 1, UNCLOSED));
   const lines = records
     .map(({ record, info }) => ({ record, line: info.lines }))

@@ -3,14 +3,18 @@ const LOCAL_TIME = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2}))?$/;
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)? ?(?:Z|[+-]\d{2}:?\d{2})$/;
 
-/** A limit of a code's validity: an instant, or a time on the wall clock of the job's zone, which the database turns into one. */
+/**
+ * A limit of a code's validity: an instant, or a local time in the job's zone, which the database converts to
+ * an instant.
+ */
 export type ValidityTime = { readonly text: string; readonly isLocal: boolean };
 
 /**
  * Reads `2026-04-01`, `2026-04-01 18:00` or an ISO instant with its offset.
  *
- * @param end a date alone means the end of that day: the first instant of the next.
- * @returns null when it is none of these, or no day of the calendar.
+ * @param end whether a date without a time means the start or the end of that day. The end is the first
+ * instant of the next day.
+ * @returns null if the text has none of these forms or is not a valid date.
  */
 export function readValidityTime(text: string, end: 'start_of_day' | 'end_of_day'): ValidityTime | null {
   const parts = DATE.exec(text) ?? LOCAL_TIME.exec(text) ?? INSTANT.exec(text);

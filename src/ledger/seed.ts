@@ -36,10 +36,9 @@ const SHOWN = 3;
 const isNamed = sql`e.effect = 'referral' and e.order_id = v.order_id and lower(e.order_platform) = lower(v.order_platform)`;
 
 /**
- * Records orders that were credited elsewhere, in one transaction, so that they are never posted. Entries
- * that wait to be posted are held. Entries that may have been processed do not change and are returned as
- * `untouched`. The caller must repeat the decisions about these orders in the same transaction
- * (attribute/decide-again.ts).
+ * Records orders that were credited elsewhere, in one transaction, so that they are never posted. Entries that
+ * wait to be posted are held. Entries that may have been processed do not change and are returned as
+ * `untouched`. The caller must call `decideAgain` in the same transaction.
  *
  * @returns null if a file with the same content has already been seeded and not undone.
  */
@@ -83,8 +82,8 @@ export type Undone =
   | { readonly kind: 'undone_before' };
 
 /**
- * Undoes a seed. The entries that it held may be posted again, unless another reason forbids it, once their
- * orders are decided again. The caller does that in the same transaction (attribute/decide-again.ts).
+ * Undoes a seed. The next run decides again about the orders that it held, and may post them unless another
+ * reason forbids it. The caller must call `decideAgain` in the same transaction.
  */
 export function undoSeed(
   db: Database,

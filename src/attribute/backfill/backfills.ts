@@ -15,12 +15,12 @@ export type BackfillFilter = {
   readonly backfillId?: string;
   readonly states?: readonly BackfillState[];
   readonly period?: Period;
-  /** `backfillId` of the last row of the part before. */
+  /** `backfillId` of the last row of the previous page. */
   readonly after?: string | null;
   readonly limit?: number;
 };
 
-/** Backfills, newest first. */
+/** Lists backfills, newest first. */
 export async function listBackfills(db: Database, filter: BackfillFilter): Promise<readonly Backfill[]> {
   const { job, backfillId, states, period, after = null, limit } = filter;
   const conditions = [
@@ -41,14 +41,17 @@ export async function listBackfills(db: Database, filter: BackfillFilter): Promi
   return rows;
 }
 
-/** One backfill, locked until this transaction ends. */
+/** Reads a backfill and locks it until the transaction ends. Returns null if it does not exist. */
 export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
   await sql`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`.execute(trx);
   const [backfill] = await listBackfills(trx, { backfillId });
   return backfill ?? null;
 }
 
-/** Keeps `planned_orders` as a plan. Plans of the job for the same period that were not executed are replaced. @returns its id. */
+/**
+ * Stores `planned_orders` as a plan. Replaces earlier plans of the job for the same period that were not
+ * executed. @returns the id of the backfill.
+ */
 export async function storePlan(
   trx: Transaction<DB>,
   { hash, plan }: GatheredPlan,
@@ -80,7 +83,7 @@ export async function storePlan(
   return id;
 }
 
-/** Moves a backfill, if it is in one of the states. @returns whether it was. */
+/** Changes the state of a backfill if it is in one of the given states. @returns true if it was. */
 export async function moveBackfill(
   db: Database,
   backfillId: string,

@@ -3,10 +3,13 @@ import type { DB } from '../../db/tables.ts';
 import type { Backfill, ChangedOrders, PlanChanges, PlannedFile } from '../../model/backfill.ts';
 import type { GatheredPlan } from './gather-plan.ts';
 
-/** So many of each kind are named. */
+/** Maximum number of examples of each kind. */
 const SHOWN = 3;
 
-/** What `planned_orders` says other than a plan that was stored; null when they are the same to the order and the cent. */
+/**
+ * Compares `planned_orders` with a stored plan. Returns null if both post the same orders with the same
+ * requests.
+ */
 export async function comparePlan(
   trx: Transaction<DB>,
   stored: Backfill,

@@ -11,29 +11,32 @@ import { orderPlatformChanged } from '../order-platform-changed.ts';
 
 export type PlanRules = Omit<AttributionRules, 'rulesHash' | 'period'> & {
   readonly period: Period;
-  /** Account of the service that the database is bound to. */
+  /** The account that the database is bound to. */
   readonly accountId: string;
 };
 
 export type GatheredPlan = {
-  /** Digest over what is to be posted, to the order and the cent. */
+  /** Digest of what would be posted: every order and its exact request. */
   readonly hash: string;
   readonly plan: BackfillPlan;
 };
 
-/** No run and no backfill posts unsent entries in these states: a plan may take them up. */
+/**
+ * State reasons of held, unsent entries that no run and no backfill will post. A plan may take these entries.
+ */
 const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_plan'];
 
 /**
- * `planned_orders`: every order of the period, what is to become of it, and what would be sent for it now. By the same decisions as a run's,
- * held against the ledger. Changes nothing.
+ * Fills `planned_orders` with every order of the period, what would happen to it, and the request that would
+ * be sent for it now. It uses the same decisions as a run, compared with the ledger. It does not change the
+ * ledger.
  */
 export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promise<GatheredPlan> {
   await suitLargeStatements(trx);
   await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`.execute(
     trx,
   );
-  // No file was looked at under these rules: all of them are.
+  // No file has been decided under this empty hash, so all files are included.
   const all = { ...rules, rulesHash: '' };
   await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(all)}`.execute(
     trx,
@@ -48,7 +51,7 @@ export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promis
   };
 }
 
-/** `keyed_orders`: with the request that each would be. */
+/** Creates `keyed_orders`: the decided orders with the request that each would need. */
 async function keyOrders(trx: Transaction<DB>, { sources, period }: PlanRules): Promise<void> {
   await sql`
     create temporary table keyed_orders on commit drop as
@@ -123,7 +126,10 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
   await sql`analyze planned_orders`.execute(trx);
 }
 
-/** In two steps, so that a plan of millions does not become one text of a gigabyte. */
+/**
+ * Hashes the plan in two steps, so that a plan of millions of orders does not become a single text of a
+ * gigabyte.
+ */
 async function hashPlan(trx: Transaction<DB>): Promise<string> {
   const { rows } = await sql<{ hash: string }>`
     select encode(sha256(convert_to(coalesce(string_agg(part, '' order by bucket), ''), 'UTF8')), 'hex') as hash
@@ -152,7 +158,7 @@ async function readGroups(trx: Transaction<DB>): Promise<readonly PlanGroup[]> {
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** Orders that the period's plan says nothing about. */
+/** Counts orders that the period's plan does not cover. */
 async function countOthers(
   trx: Transaction<DB>,
   { sources, start, period }: PlanRules,

@@ -11,15 +11,15 @@ import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
 
 type Job = {
   readonly job: string;
-  /** Where the job's own period begins; see `AttributionRules`. */
+  /** First day of the job's own period; see `AttributionRules`. */
   readonly start: Day | null;
 };
 
 /**
- * Ends a backfill. What it has not posted is not posted, and stands as it did before; what it has, and doubts about it, are the job's from
- * then on.
+ * Ends a backfill. Entries that it has not posted are not posted and return to their earlier state. Entries
+ * that it has posted, including those in doubt, belong to the job from then on.
  *
- * @returns whether it was in one of the states.
+ * @returns true if the backfill was in one of the given states.
  */
 export function endBackfill(
   db: Database,
@@ -35,7 +35,7 @@ export function endBackfill(
   });
 }
 
-/** Takes back what was still being sent when a backfill of the job ended. */
+/** Takes back entries that were still being sent when a backfill of the job ended. */
 export async function releaseEnded(db: Database, options: Job): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select b.backfill_id as id from ops.backfills b
@@ -50,7 +50,7 @@ export async function releaseEnded(db: Database, options: Job): Promise<void> {
   });
 }
 
-/** Whether the job has a backfill that is not at its end. */
+/** Returns the job's backfill that is running or paused, or null if there is none. */
 export async function findUnfinished(db: Database, job: string) {
   const [backfill] = await listBackfills(db, { job, states: ['running', 'paused'], limit: 1 });
   return backfill ?? null;

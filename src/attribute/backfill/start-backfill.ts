@@ -13,7 +13,7 @@ import { gatherPlan, type PlanRules } from './gather-plan.ts';
 
 export type Started =
   | { readonly kind: 'started' }
-  /** Another process was quicker: it started, replaced or cancelled it. */
+  /** Another process has already started, replaced or cancelled it. */
   | { readonly kind: 'not_planned' }
   | { readonly kind: 'changed'; readonly changes: PlanChanges };
 
@@ -21,15 +21,16 @@ export type StartBackfillOptions = {
   readonly backfillId: string;
   readonly rules: PlanRules;
   readonly runId: string;
-  /** Login name. */
+  /** Login name of the person. */
   readonly approvedBy: string;
   readonly requestsPerSecond: number | null;
   readonly concurrency: number | null;
 };
 
 /**
- * Makes the entries of a plan, exactly those, in one commit, and only if what it says still holds: everything is decided anew and
- * compared. From then on the backfill alone may post them, once `holdCreditedElsewhere` has looked at them.
+ * Creates exactly the entries of a plan, in one transaction, and only if the plan is still correct: every
+ * order is decided again and compared with the plan. From then on only the backfill may post them, after
+ * `holdCreditedElsewhere` has checked them.
  */
 export function startBackfill(db: Database, options: StartBackfillOptions): Promise<Started> {
   const { backfillId, rules, runId, approvedBy, requestsPerSecond, concurrency } = options;
@@ -52,7 +53,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
   });
 }
 
-/** What the plan posts, oldest order first. */
+/** Fills `desired_entries` with the orders that the plan posts, oldest first. */
 async function gatherDesired(trx: Transaction<DB>): Promise<void> {
   await createDesiredEntries(trx);
   await sql`
@@ -63,7 +64,10 @@ async function gatherDesired(trx: Transaction<DB>): Promise<void> {
   await sql`analyze desired_entries`.execute(trx);
 }
 
-/** The decisions that led to the plan become those of the job. Their files count as looked at anew, so that reports take note. */
+/**
+ * Stores the decisions of the plan as decisions of the job. The time of their files is updated, so that
+ * reports include them.
+ */
 async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
   await sql`
     insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, brand_id,
