@@ -1,15 +1,18 @@
 import type { DecimalText } from './order.ts';
 import type { RunAmount } from './report.ts';
 
-/** `replaced`: a newer plan took its place. `running` also when its process is gone: it can be resumed. */
+/**
+ * `replaced`: a newer plan took its place. A backfill stays `running` when its process dies, and can then be
+ * resumed.
+ */
 export type BackfillState = 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
 
-/** Days of the calendar, YYYY-MM-DD, both included, on the wall clock of an IANA zone. */
+/** Calendar days, YYYY-MM-DD, both included, in the local time of an IANA zone. */
 export type Period = { readonly fromDay: string; readonly toDay: string; readonly timeZone: string };
 
 /**
- * What a backfill would do with an order. `to_post`: post it. `waiting`: a run of the job, or another backfill, posts it. The others as
- * in the report of a run.
+ * What a backfill would do with an order. `to_post`: post it. `waiting`: a run of the job, or another
+ * backfill, posts it. The others mean the same as in the report of a run.
  */
 export type PlanStanding =
   | 'to_post'
@@ -22,19 +25,19 @@ export type PlanStanding =
   | 'rejected'
   | 'in_doubt';
 
-/** Orders of one month that the plan treats alike. */
+/** Orders of one month that the plan treats in the same way. */
 export type PlanGroup = {
-  /** YYYY-MM, in the zone of the period. */
+  /** YYYY-MM, in the time zone of the period. */
   readonly month: string;
   readonly standing: PlanStanding;
   readonly reason: string | null;
   readonly currency: string;
   readonly orders: number;
-  /** Revenue by the job's rule, in currency. */
+  /** Revenue by the job's rule, in `currency`. */
   readonly amount: DecimalText;
 };
 
-/** A file that states orders of the period. */
+/** A file with orders of the period. */
 export type PlannedFile = {
   readonly source: string;
   readonly uri: string;
@@ -45,9 +48,9 @@ export type PlannedFile = {
 export type BackfillPlan = {
   readonly files: readonly PlannedFile[];
   readonly groups: readonly PlanGroup[];
-  /** Orders of the period that the job's runs credit by themselves, being placed on or after its start_date. */
+  /** Orders of the period that the job's runs credit, because they were placed on or after its start_date. */
   readonly ofTheRuns: number;
-  /** Orders, of whatever period, that say neither when they were placed nor when they were paid. */
+  /** Orders of any period with neither a placement nor a payment time. */
   readonly undated: number;
 };
 
@@ -58,7 +61,7 @@ export type Backfill = {
   readonly period: Period;
   readonly planHash: string;
   readonly plan: BackfillPlan;
-  /** The run that planned it. */
+  /** The run that made the plan. */
   readonly runId: string;
   readonly requestsPerSecond: number | null;
   readonly concurrency: number | null;
@@ -68,45 +71,47 @@ export type Backfill = {
   readonly problem: string | null;
 };
 
-/** What differs from what a plan said, in numbers of orders and with a few of them. */
+/** The differences from a stored plan: numbers of orders, with a few examples. */
 export type PlanChanges = {
-  /** To be posted now, and not in the plan. */
+  /** Would be posted now, but are not in the plan. */
   readonly more: ChangedOrders;
-  /** In the plan, and not to be posted now: credited since, or no longer to be credited. */
+  /** Are in the plan, but would not be posted now: credited since, or no longer to be credited. */
   readonly fewer: ChangedOrders;
-  /** In both, with another amount, currency or influencer. */
+  /** Are in both, with another amount, currency or influencer. */
   readonly other: ChangedOrders;
-  /** Files that came, went or were replaced. */
+  /** Files that were added, removed or replaced. */
   readonly files: readonly string[];
 };
 
 export type ChangedOrders = { readonly orders: number; readonly examples: readonly string[] };
 
-/** What one process that planned or executed a backfill did; kept with its record as the report of a run is. */
+/**
+ * What one process that planned or executed a backfill did. Stored with its record, like the report of a run.
+ */
 export type BackfillRunReport = {
   readonly counts: BackfillRunCounts;
   readonly amounts: readonly RunAmount[];
 };
 
 export type BackfillRunCounts = {
-  /** Files read and sealed by it. */
+  /** Files that it read and sealed. */
   readonly files: number;
-  /** Records of them, headers excluded. */
+  /** Records of these files, without headers. */
   readonly rows: number;
   readonly rejected_rows: number;
-  /** Orders that the plan which it made would post; null when it made none, or none that says anything new. */
+  /** Orders that its plan would post. Null if it made no plan, or none that differs from the last one. */
   readonly planned: number | null;
-  /** What became of the orders that it sent. */
+  /** Results of the orders that it sent. */
   readonly entries: { readonly accepted: number; readonly rejected: number; readonly in_doubt: number };
 };
 
-/** An order that was credited elsewhere before: one row of the file that says so. */
+/** One row of a seed file: an order that was credited elsewhere. */
 export type SeedRow = {
-  /** 1-based, the header included. */
+  /** 1-based line number, counting the header. */
   readonly line: number;
   readonly orderPlatform: string;
   readonly orderId: string;
-  /** What was credited, in `currency`, where the file says. */
+  /** The credited amount, in `currency`. Null if the file does not contain it. */
   readonly amount: DecimalText | null;
   readonly currency: string | null;
   readonly dealId: string | null;
@@ -114,7 +119,7 @@ export type SeedRow = {
   readonly reason: string | null;
 };
 
-/** A row that cannot be used: then nothing of the file is. */
+/** A row that cannot be used. Nothing of the file is then used. */
 export type SeedProblem = {
   readonly line: number;
   readonly column: string | null;
@@ -122,13 +127,13 @@ export type SeedProblem = {
   readonly help: string;
 };
 
-/** What a seed came to. */
+/** The result of a seed. */
 export type Seeded = {
   readonly seedId: string;
   readonly orders: number;
-  /** Entries that waited to be posted and no longer do. */
+  /** Entries that were waiting to be posted and are now held. */
   readonly heldBack: number;
-  /** Orders that may have been processed from here: nothing about them was changed. By state, with a few of their ids. */
+  /** Orders that this ledger may have posted. They were not changed. By state, with a few of their ids. */
   readonly untouched: readonly {
     readonly state: string;
     readonly orders: number;

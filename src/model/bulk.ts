@@ -1,26 +1,29 @@
 import type { ClaimSum } from './ledger.ts';
 import { formatAmounts } from './money.ts';
 
-/** What can be decided about many doubts at once. */
+/** Decisions that can be made about many doubts at once. */
 export const DOUBT_DECISIONS = ['accepted', 'write_off', 'resend'] as const;
 export type DoubtDecision = (typeof DOUBT_DECISIONS)[number];
 
-/** What can be decided about many files at once. */
+/** Decisions that can be made about many files at once. */
 export const FILE_DECISIONS = ['release', 'reread'] as const;
 export type FileDecision = (typeof FILE_DECISIONS)[number];
 
-/** `acknowledge`: of double credits. */
+/** `acknowledge` is about double credits. */
 export type BulkDecision = DoubtDecision | FileDecision | 'acknowledge';
 
-/** What each of them is: an entry of the ledger, or a file. */
+/** True if the decision is about files and not about entries of the ledger. */
 export function isAboutFiles(decision: BulkDecision): decision is FileDecision {
   return decision === 'release' || decision === 'reread';
 }
 
-/** `preview` has changed nothing; `expired` never will. */
+/** `preview` has changed nothing yet. `expired` has changed nothing and never will. */
 export type BulkState = 'preview' | 'running' | 'finished' | 'aborted' | 'expired';
 
-/** What became of an entry or a file; null: it waits. Those after the third are known when it is frozen, and such a one is left out. */
+/**
+ * Result for an entry or a file; null while it waits. `settled`, `changed` and `failed` are results of the
+ * execution. The others are found when the action is frozen: the entry or file is left out.
+ */
 export type BulkOutcome = (typeof BULK_OUTCOMES)[number];
 export const BULK_OUTCOMES = [
   'settled',
@@ -34,27 +37,27 @@ export const BULK_OUTCOMES = [
   'being_read',
 ] as const;
 
-/** One decision about many entries or files, as it was frozen. */
+/** One decision about many entries or files, as it was frozen in the preview. */
 export type Bulk = {
   readonly bulkId: string;
-  /** A preview whose time is over counts as expired at once. */
+  /** A preview counts as expired as soon as its time is over. */
   readonly state: BulkState;
   readonly decision: BulkDecision;
-  /** With `accepted`: of entries that name none themselves. */
+  /** With `accepted`: the deal for entries that name none themselves. */
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** Which were chosen, in a sentence. */
+  /** Describes the selection in a sentence. */
   readonly chosen: string;
-  /** Where it was made. */
+  /** Where the action was created. */
   readonly via: 'console' | 'command';
   readonly reason: string;
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Entries or files that can be settled. */
+  /** Number of entries or files that can be settled. */
   readonly entries: number;
   readonly ineligible: number;
-  /** Of those that can be settled; of double credits what is too much. */
+  /** Amounts of the entries that can be settled; for double credits, the excess amounts. */
   readonly amounts: readonly ClaimSum[];
   readonly confirmedBy: string | null;
   readonly confirmedAt: Date | null;
@@ -63,7 +66,7 @@ export type Bulk = {
   readonly endedAt: Date | null;
 };
 
-/** What it does, for a button and for the audit: `Write off 212 entries: 1,204.50 EUR, 310.00 USD`. */
+/** Describes the action for a button and for the audit: `Write off 212 entries: 1,204.50 EUR, 310.00 USD`. */
 export function describeBulk({
   decision,
   entries,
@@ -83,13 +86,13 @@ export function describeBulk({
   return money === '' ? what : `${what}: ${money}${isTooMuch}`;
 }
 
-/** `212 entries`, `1 file`. */
+/** Formats a count: `212 entries`, `1 file`. */
 export function countOf(decision: BulkDecision, count: number): string {
   const [one, many] = isAboutFiles(decision) ? ['file', 'files'] : ['entry', 'entries'];
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** What has become of one that was settled. */
+/** Describes what happened to an entry or a file that was settled. */
 export const SETTLED_WORDS: Readonly<Record<BulkDecision, string>> = {
   accepted: 'accepted as credited',
   write_off: 'written off',
@@ -99,7 +102,7 @@ export const SETTLED_WORDS: Readonly<Record<BulkDecision, string>> = {
   reread: 'to be read again by the next run',
 };
 
-/** Why one was not settled. */
+/** Describes why an entry or a file was not settled. */
 export const LEFT_WORDS: Readonly<Record<Exclude<BulkOutcome, 'settled'>, string>> = {
   changed: 'not changed: it has changed since the preview',
   failed: 'failed: the log of the process says why',

@@ -5,11 +5,11 @@ import type { NotifySettings } from './notify/settings.ts';
 import type { DecimalText } from './order.ts';
 import type { RetentionSettings } from './privacy/retention.ts';
 
-/** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
+/** The validated `config/pipeline.yaml`, with all defaults filled in and all paths absolute. */
 export type PipelineConfig = {
-  /** Absolute path of the file it came from. */
+  /** Absolute path of the configuration file. */
   readonly path: string;
-  /** Names of the environment variables that it refers to. */
+  /** Names of the environment variables that the file refers to. */
   readonly variables: readonly string[];
   readonly api: ApiSettings;
   readonly database: DatabaseSettings;
@@ -28,54 +28,54 @@ export type PipelineConfig = {
   readonly openlineage: OpenLineageSettings;
 };
 
-/** Where lineage is sent; what is empty, the environment may say. */
+/** Where OpenLineage events are sent. Empty settings are taken from the environment. */
 export type OpenLineageSettings = {
   readonly url: string;
   readonly apiKey: string;
-  /** Of jobs. */
+  /** OpenLineage namespace of the jobs. */
   readonly namespace: string;
 };
 
-/** How statements of earnings are made. */
+/** Settings for statements of earnings. */
 export type StatementSettings = {
-  /** Absolute path of terms.csv; null: only the rates of the service count. */
+  /** Absolute path of terms.csv. Null: only the rates of the service count. */
   readonly terms: string | null;
   readonly returnWindowDays: number;
-  /** What is left of 100 of net revenue after the goods are paid for; null: not configured. */
+  /** Gross margin: percentage of net revenue that remains after the cost of goods. Null if not configured. */
   readonly marginPercent: DecimalText | null;
-  /** ISO 4217: into which totals are converted; null: nothing is. */
+  /** ISO 4217 currency into which totals are converted. Null: no conversion. */
   readonly reportingCurrency: string | null;
-  /** Absolute path of fx.csv; null: no rate is known. */
+  /** Absolute path of fx.csv. Null: no exchange rate is known. */
   readonly fx: string | null;
-  /** IANA zone of days and months. */
+  /** IANA zone for days and months. */
   readonly timeZone: string;
 };
 
-/** Who may do what in the console: see everything, or change things as well. */
+/** Role in the console: `viewer` may see everything, `operator` may also change things. */
 export type Role = 'viewer' | 'operator';
 
-/** The pages that `serve` and `console` show. */
+/** Settings of the pages that `serve` and `console` show. */
 export type ConsoleSettings = {
-  /** Whether `serve` shows them. */
+  /** True if `serve` shows the console. */
   readonly enabled: boolean;
-  /** Where people open it, without a trailing slash, for links; empty where that is not known. */
+  /** Public address of the console without a trailing slash, for links. Empty if not known. */
   readonly url: string;
-  /** Address of a trace, with `{trace_id}`; empty: traces are not linked. */
+  /** Address template of a trace, with `{trace_id}`. Empty: traces are not linked. */
   readonly traceUrl: string;
-  /** Path below which they are, without a trailing slash; empty for the root. */
+  /** Path prefix of the pages, without a trailing slash. Empty for the root. */
   readonly basePath: string;
-  /** IANA zone in which times are shown beside UTC. */
+  /** IANA zone of the local times that are shown next to UTC. */
   readonly timeZone: string;
   readonly readOnly: boolean;
   readonly users: readonly { readonly name: string; readonly role: Role; readonly passwordHash: string }[];
   readonly tokens: readonly { readonly name: string; readonly role: Role; readonly token: string }[];
-  /** A proxy that signs people in and names them in a header; null: none does. */
+  /** A proxy that authenticates people and passes their name in a header. Null if there is none. */
   readonly proxy: {
     readonly trusted: readonly string[];
     readonly header: string;
     readonly operators: readonly string[];
   } | null;
-  /** A provider of OpenID Connect that signs people in; null: none does. */
+  /** An OpenID Connect provider that authenticates people. Null if there is none. */
   readonly oidc: OidcSettings | null;
 };
 
@@ -83,165 +83,200 @@ export type OidcSettings = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the console asks the provider for. */
+  /** Scopes that the console requests from the provider. */
   readonly scope: string;
-  /** Claims of the ID token that name the person and their groups. */
+  /** Claims of the ID token that contain the person's name and groups. */
   readonly nameClaim: string;
   readonly groupsClaim: string;
   readonly operators: readonly string[];
   readonly operatorGroups: readonly string[];
-  /** `*`: everybody whom the provider signs in. */
+  /** `*` admits everyone whom the provider authenticates. */
   readonly viewers: readonly string[];
   readonly viewerGroups: readonly string[];
 };
 
-/** The long-running process, `npx influencer-sync serve`. */
+/** Settings of the long-running process, `npx influencer-sync serve`. */
 export type ServeSettings = {
-  /** Address that /healthz, /readyz and /metrics listen on. */
+  /** Address on which /healthz, /readyz and /metrics listen. */
   readonly host: string;
-  /** 0 means a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** What runs when it is asked to end may take so long to finish what is on its way, in seconds. */
+  /** Grace period for work in progress when the process is asked to stop, in seconds. */
   readonly graceSeconds: number;
 };
 
-/** Who does the work of runs. */
+/** Who executes the units of work of runs. */
 export type WorkSettings = {
-  /** `pg-boss`: workers, where there are any. */
+  /** `pg-boss`: workers do the work, if there are any. */
   readonly engine: 'in-process' | 'pg-boss';
-  /** With pg-boss: whether `serve` is a worker as well. */
+  /** With pg-boss: true if `serve` is a worker as well. */
   readonly serveWorks: boolean;
 };
 
 export type CustomerSettings = {
-  /** Secret under which e-mail addresses are hashed; empty when none is set. */
+  /** Secret key for the hashes of e-mail addresses. Empty if none is set. */
   readonly hashKey: string;
-  /** Secret that it takes the place of; empty when it takes that of none. */
+  /** The previous secret key, which `hashKey` replaces. Empty if there is none. */
   readonly previousHashKey: string;
 };
 
 export type ApiSettings = {
-  /** Base address without a trailing slash; empty when none is set. */
+  /** Base address without a trailing slash. Empty if none is set. */
   readonly url: string;
   readonly key: string;
-  /** Requests in flight at most. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** 0 means no limit. */
+  /** 0: no limit. */
   readonly requestsPerSecond: number;
-  /** Whether the service is declared to ignore a second order id of the same platform. */
+  /** `ignored` if the service is declared to ignore a second request with the same order id and platform. */
   readonly duplicateOrders: 'unknown' | 'ignored';
-  /** With `ignored`: how long a doubt rests before it is sent again, in minutes. */
+  /** With `ignored`: age in minutes at which an order in doubt is sent again. */
   readonly quietPeriodMinutes: number;
-  /** A process that has not given a sign of life for this long has lost what it had claimed, in seconds. */
+  /** Duration of a lease in seconds. A process that has not renewed it for this long loses its claims. */
   readonly leaseSeconds: number;
-  /** One request, from the first byte to the whole answer, in seconds. Shorter than leaseSeconds. */
+  /**
+   * Time limit of one request, from the first byte to the whole answer, in seconds. Shorter than
+   * leaseSeconds.
+   */
   readonly timeoutSeconds: number;
 };
 
 export type DatabaseSettings = {
-  /** `postgres://…`; empty: the embedded database. */
+  /** `postgres://…`. Empty: the embedded database. */
   readonly url: string;
-  /** The same database as a login that reads schema bi and nothing else; empty where there is none. */
+  /** Connection to the same database with a login that can only read schema bi. Empty if there is none. */
   readonly biUrl: string;
-  /** Folder of the embedded database and of the spool: `.data/` beside the configuration file, absolute. */
+  /**
+   * Absolute path of the folder of the embedded database and of the spool: `.data/` next to the configuration
+   * file.
+   */
   readonly dataFolder: string;
-  /** One statement takes so long at most, unless its phase has a limit of its own. */
+  /** Time limit of one statement in minutes, unless its phase has its own limit. */
   readonly statementMinutes: number;
 };
 
-/** What shows a restored or replaced database, beside the journals in the data folder. */
+/**
+ * Settings that help to detect a restored or replaced database, in addition to the journals in the data
+ * folder.
+ */
 export type LedgerSettings = {
-  /** Where the journals are kept, too: an S3 address or an absolute folder, reached as a source is; null: nowhere. */
+  /**
+   * Where a second copy of the journals is kept: an S3 address or an absolute folder, accessed like a source.
+   * Null: nowhere.
+   */
   readonly mark: Pick<SourceSettings, 'uri' | 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> | null;
 };
 
 export type SourceSettings = {
   readonly name: string;
-  /** `s3://bucket/prefix/`, with a glob after the prefix if wanted, or an absolute folder. */
+  /** `s3://bucket/prefix/`, optionally with a glob after the prefix, or an absolute folder. */
   readonly uri: string;
   /** Name of a file in `config/layouts/`, without `.yaml`. */
   readonly layout: string;
-  /** Sent as `order_platform`; part of the idempotency key, so it must stay as it is for a source. Empty where no orders are read. */
+  /**
+   * Sent as `order_platform`. It is part of the idempotency key, so it must never change for a source. Empty
+   * if no orders are read.
+   */
   readonly orderPlatform: string;
-  /** IANA zone for times that carry none; null when not given. */
+  /** IANA zone of times without a zone. Null if not given. */
   readonly timeZone: string | null;
-  /** ISO 4217 for layouts whose format has no currency; null when not given. */
+  /** ISO 4217 currency for layouts whose format contains none. Null if not given. */
   readonly currency: string | null;
-  /** Whether dates of digits begin with the month or the day, where the layout leaves that open or is wrong; null: as the layout says. */
+  /**
+   * Whether numeric dates begin with the month or the day, if the layout leaves this open or is wrong. Null:
+   * as the layout says.
+   */
   readonly dateOrder: 'MDY' | 'DMY' | null;
-  /** `not_recorded`: its exports do not record consent, and are read all the same. Otherwise a file without a column of consent is held. */
+  /**
+   * `not_recorded`: the exports do not record consent and are read nevertheless. Otherwise a file without a
+   * consent column is held.
+   */
   readonly consent: 'recorded' | 'not_recorded';
-  /** Whether orders are stored with the key of their customer, which is made of the address with `customers.hash_key`. */
+  /**
+   * True if orders are stored with a key of their customer, which is an HMAC of the address with
+   * `customers.hash_key`.
+   */
   readonly customerKey: boolean;
-  /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
+  /** Overrides the encoding of the layout: a WHATWG or iconv label. Null: the layout's encoding. */
   readonly encoding: string | null;
-  /** Patterns of names that are no exports. */
+  /** Patterns of file names that are not exports. */
   readonly exclude: readonly string[];
-  /** Address of the S3 store; null: AWS_ENDPOINT_URL_S3, else Amazon's. */
+  /** Endpoint of the S3 store. Null: AWS_ENDPOINT_URL_S3, or else Amazon's. */
   readonly endpoint: string | null;
-  /** Region of the bucket; null: AWS_REGION, or what the profile says. */
+  /** Region of the bucket. Null: AWS_REGION, or the region of the profile. */
   readonly region: string | null;
-  /** Profile of the AWS configuration whose credentials are used; null: AWS_PROFILE, else the standard chain. */
+  /** Profile of the AWS configuration with the credentials. Null: AWS_PROFILE, or else the standard chain. */
   readonly profile: string | null;
-  /** Of a folder: whether links that lead out of it are followed. */
+  /** For a folder: true if symbolic links that lead out of it are followed. */
   readonly followLinks: boolean;
-  /** Path-style addresses for S3 (MinIO and others). */
+  /** True if S3 uses path-style addresses (MinIO and others). */
   readonly forcePathStyle: boolean;
-  /** Whether an ETag of 32 hex digits is the MD5 of the content. False: it only tells versions apart. */
+  /** True if an ETag of 32 hex digits is the MD5 of the content. False: it only distinguishes versions. */
   readonly etagIsMd5: boolean;
   readonly limits: SourceLimits;
-  /** What its files are usually like, and what becomes of one that is not. */
+  /** What its files usually look like, and what to do with a file that differs. */
   readonly expectations: Expectations;
 };
 
 export type SourceLimits = {
-  /** Decompressed bytes of one file at most. */
+  /** Maximum decompressed size of a file, in bytes. */
   readonly maxBytes: number;
-  /** Decompressed bytes for each compressed byte at most: bombs. */
+  /** Maximum ratio of decompressed to compressed bytes, as protection against decompression bombs. */
   readonly maxRatio: number;
-  /** One record at most, in bytes: an unclosed quote swallows no more than this. */
+  /** Maximum size of a record in bytes. It limits how much an unclosed quote can consume. */
   readonly maxRecordBytes: number;
-  /** A read without a byte for this long is given up, in seconds. */
+  /** A read that receives no byte for this long is aborted, in seconds. */
   readonly idleTimeoutSeconds: number;
-  /** A file with a larger share of rejected rows is held; 0 to 1. */
+  /** The file is held if a larger share of its rows is rejected; 0 to 1. */
   readonly maxRejectedShare: number;
-  /** A file of customers with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
+  /**
+   * A file of customers is held if a larger share of the cells in a column that only look-ups need cannot be
+   * read; 0 to 1.
+   */
   readonly maxUnreadableShare: number;
-  /** A file with a larger share of cancelled orders is held; 0 to 1. */
+  /** The file is held if a larger share of its orders is cancelled; 0 to 1. */
   readonly maxCancelledShare: number;
-  /** A file with this share of credited orders without revenue, or more, is held; 1: never. */
+  /** The file is held if at least this share of credited orders has no revenue; 1: never. */
   readonly maxZeroRevenueShare: number;
-  /** A file with this share of orders in a status, or in a currency, that nothing names, or more, is held; 1: never. */
+  /**
+   * The file is held if at least this share of orders has a status or a currency that is not expected; 1:
+   * never.
+   */
   readonly maxUnlistedShare: number;
 };
 
-/** When a job of any kind runs by itself, and how long it may take. */
+/** When a job of any kind runs on schedule, and how long it may take. */
 export type JobTiming = {
-  /** Cron expression with five fields; null: not by the clock. */
+  /** Cron expression with five fields. Null: no schedule. */
   readonly schedule: string | null;
-  /** IANA zone that the schedule, and the days of the job, are meant in. */
+  /** IANA zone of the schedule and of the job's days. */
   readonly timeZone: string;
-  /** Job whose slots it follows, instead of a schedule; null: none. */
+  /** The job whose slots this job follows instead of a schedule. Null: none. */
   readonly after: string | null;
-  /** What becomes of slots that came while nothing ran: the newest runs, all do, none does. */
+  /** What to do with slots that were missed while no process ran: run the latest, run all, or run none. */
   readonly catchUp: 'latest' | 'all' | 'none';
-  /** What becomes of a slot that comes while the job is at work. */
+  /** What to do with a slot that becomes due while the job is running. */
   readonly overlap: 'skip' | 'queue';
-  /** A run that takes longer is ended, in minutes; null: no limit. */
+  /** A run that takes longer is ended, in minutes. Null: no limit. */
   readonly deadlineMinutes: number | null;
-  /** A run, one step of which (reading a file, posting, …) takes longer is ended, in minutes; null: no limit. */
+  /**
+   * A run is ended if one of its steps (reading a file, posting, …) takes longer, in minutes. Null: no limit.
+   */
   readonly stepMinutes: number | null;
-  /** A run without any progress for so long is ended, in minutes. */
+  /** A run that makes no progress for this long is ended, in minutes. */
   readonly stallMinutes: number;
 };
 
-/** A job of any kind; each kind adds what it needs (`jobs/<kind>/settings.ts`). */
+/** A job of any kind. Each kind adds its own settings (`jobs/<kind>/settings.ts`). */
 export type JobSettings = JobTiming & {
   readonly name: string;
-  /** Of a folder in `jobs/`. */
+  /** Name of a folder in `jobs/`. */
   readonly kind: string;
-  /** Names of the sources that it reads; empty where it reads no exports. */
+  /** Names of the sources that the job reads. Empty if it reads no exports. */
   readonly sources: readonly string[];
-  /** Brand whose customers it reads, sends or works with; left out where it has nothing to do with customers. While it runs, none is forgotten. */
+  /**
+   * The brand whose customers the job reads, sends or uses. Omitted if it does not handle customers. While
+   * the job runs, no customer of that brand can be forgotten.
+   */
   readonly customersOf?: string;
 };

@@ -1,12 +1,15 @@
 import type { HoldReason } from './source.ts';
 import { toPrintableLine } from './text/printable.ts';
 
-/** A whole file cannot be trusted (cut, damaged, replaced, another header). Thrown by a stage; the pipeline holds the file and goes on. */
+/**
+ * A whole file cannot be trusted (truncated, damaged, replaced, another header). A stage throws this error;
+ * the pipeline holds the file and continues.
+ */
 export class FileHeld extends Error {
   readonly reason: HoldReason;
 
   constructor(reason: HoldReason, cause?: unknown) {
-    // It quotes names and headers, and stands within a line.
+    // The message quotes file names and headers, and must fit on one line.
     const message = toPrintableLine(reason.message);
     super(message, { cause });
     this.name = 'FileHeld';

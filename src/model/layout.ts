@@ -1,6 +1,6 @@
 import type { ConsentRule } from './customer.ts';
 
-/** What a layout can find in an export. `group` holds the rows of one order together. */
+/** The fields that a layout can find in an export. `group` identifies the rows of one order. */
 export const LAYOUT_FIELDS = [
   'group',
   'order_id',
@@ -39,10 +39,16 @@ export const LAYOUT_FIELDS = [
 ] as const;
 export type LayoutField = (typeof LAYOUT_FIELDS)[number];
 
-/** What a file is read for. Exports of orders name customers too, so a file may be read for both, each time by itself. */
+/**
+ * What a file is read for. Exports of orders also contain customers, so a file may be read for both, each
+ * time separately.
+ */
 export type ReadFor = Purpose['readFor'];
 
-/** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
+/**
+ * What a file is read for, and the requirements of the job that reads it. A change here changes what the file
+ * means.
+ */
 export type Purpose =
   | { readonly readFor: 'orders'; readonly job?: OrderReading }
   | { readonly readFor: 'customers'; readonly consent: ConsentRule }
@@ -50,9 +56,9 @@ export type Purpose =
   | { readonly readFor: 'creators' };
 
 /**
- * Whether a file is read again when its rows mean something else under the settings of today. Customers are submitted once, whatever is
- * read twice. Orders are not read again: of two files that state an order the one read last counts, and reading an older one again would
- * bring its state back.
+ * Whether a file is read again after a change of settings that changes what its rows mean. Reading customers
+ * twice is safe, because each customer is submitted only once. Orders are not read again: if two files state
+ * an order, the one read last counts, and reading an older file again would restore its old state.
  */
 export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
   orders: false,
@@ -61,11 +67,11 @@ export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
   creators: false,
 };
 
-/** What a job takes of the orders that it reads. */
+/** The settings of a job that affect how its orders are read. */
 export type OrderReading = {
-  /** Which amount of an order is its revenue. */
+  /** The amount of an order that counts as its revenue. */
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
-  /** Status words that are credited, lower case; null: those of the layout. */
+  /** Statuses that are credited, in lower case. Null: those of the layout. */
   readonly include: readonly string[] | null;
 };
 
@@ -73,146 +79,187 @@ export type OrderReading = {
 export type SummedField = 'total' | 'subtotal' | 'refunded';
 
 /**
- * What a format does not carry. The source must give `currency` and `time_zone`, and say that `consent` is not recorded; `codes` and
- * `status` nobody can give.
+ * Information that a format does not contain. The source must provide `currency` and `time_zone`, and declare
+ * that `consent` is not recorded. `codes` and `status` cannot be provided.
  */
 export type LayoutLack = 'currency' | 'time_zone' | 'codes' | 'status' | 'consent';
 
 /** How amounts are written. */
 export type MoneyFormat = {
   readonly decimal: '.' | ',';
-  /** Between groups of digits; null: no separator is allowed. */
+  /** Separator between groups of digits. Null: no separator is allowed. */
   readonly thousands: ',' | '.' | ' ' | "'" | null;
-  /** Whether a currency symbol or code may stand beside the digits. */
+  /** True if a currency symbol or code may stand next to the digits. */
   readonly symbols: boolean;
 };
 
-/** A test on the cells of one column. One of the four is set. */
+/** A test on the cells of one column. Exactly one of the four conditions is set. */
 export type CellTest = {
-  /** Spellings of the column's header; a file without the column never matches. */
+  /** Spellings of the column's header. The test never matches in a file without the column. */
   readonly columns: readonly string[];
-  /** Any of these words, case and outer blanks folded. */
+  /** Matches any of these words, ignoring case and outer blanks. */
   readonly equals: readonly string[] | null;
-  /** None of these words, case and outer blanks folded; a blank cell is none of them. */
+  /** Matches any word except these, ignoring case and outer blanks. A blank cell matches. */
   readonly noneOf: readonly string[] | null;
-  /** True: anything at all. */
+  /** If true, matches any cell that is not blank. */
   readonly notBlank: boolean;
   /** Source of a case-insensitive regular expression. */
   readonly matches: string | null;
 };
 
-/** Orders that are never posted; those with the reason `draft` unless the job credits drafts. */
+/**
+ * A rule for orders that are never posted. Orders with the reason `draft` are posted if the job credits
+ * drafts.
+ */
 export type ExclusionRule = CellTest & {
   /** Stable machine name: `test`, `draft`, `cancelled`. */
   readonly reason: string;
 };
 
-/** A column that the layout makes of another: its cells where the row passes the test, and blanks in all other rows. */
+/**
+ * A column that the layout derives from another: its cells in rows that pass the test, and blanks in all
+ * other rows.
+ */
 export type ConditionalColumn = {
-  /** By which `columns`, sums and tests of the layout name it. */
+  /** The name by which `columns`, sums and tests of the layout refer to it. */
   readonly name: string;
   readonly columns: readonly string[];
   readonly when: CellTest;
 };
 
-/** Two columns that tell what was refunded: an amount, and what is left of it. Nothing was, while the second is blank or zero. */
+/**
+ * Two columns from which the refunded amount follows: an amount, and what is left of it. If the second is
+ * blank or zero, nothing was refunded.
+ */
 export type RefundPair = { readonly before: readonly string[]; readonly after: readonly string[] };
 
-/** Amounts of an order's rows that are added up: Σ plus − Σ minus. Columns that a file lacks count as nothing. */
+/**
+ * A rule that adds up amounts of an order's rows: Σ plus − Σ minus. Columns that a file lacks count as zero.
+ */
 export type SumRule = {
   readonly plus: readonly string[];
   readonly minus: readonly string[];
 };
 
-/** How one kind of export is read: the content of `config/layouts/<name>.yaml`, defaults filled in. */
+/** How one kind of export is read: the content of `config/layouts/<name>.yaml`, with defaults filled in. */
 export type Layout = {
   readonly name: string;
-  /** For people: `Shopify orders export`. */
+  /** Name for people: `Shopify orders export`. */
   readonly title: string;
-  /** `auto`: whichever of comma, semicolon, tab and bar the header row has most of. */
+  /** `auto`: the most frequent of comma, semicolon, tab and bar in the header row. */
   readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
-  /** Null: quotes mean nothing in this format. */
+  /** Null: quotes have no special meaning in this format. */
   readonly quote: '"' | null;
   /** A WHATWG or iconv label. */
   readonly encoding: string;
   /**
-   * Physical lines before the header; `search`: the header is the first row that has all required columns. Blank lines and a `sep=;` line
-   * need no mention.
+   * Number of physical lines before the header. `search`: the header is the first row with all required
+   * columns. Blank lines and a `sep=;` line are not counted.
    */
   readonly preambleLines: number | 'search';
-  /** What rows between the header and the first order begin with, in their first filled cell: descriptions of the columns. */
+  /**
+   * Beginnings of rows between the header and the first order, in their first filled cell: descriptions of
+   * the columns.
+   */
   readonly belowHeader: readonly string[];
-  /** What rows after the last order begin with, in their first or second filled cell: `Seller ID`, `record(s) downloaded`. */
+  /**
+   * Beginnings of rows after the last order, in their first or second filled cell: `Seller ID`, `record(s)
+   * downloaded`.
+   */
   readonly footer: readonly string[];
   readonly lacks: readonly LayoutLack[];
   /**
-   * Spellings of each field's column, in order of preference. For `group` and `order_id` the first that is not blank in every row is used,
-   * for the whole file; for the others the first that is not blank, order by order.
+   * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column
+   * that is filled in every row is used for the whole file. For the other fields, the first column that is
+   * filled is used, for each order separately.
    */
   readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
-  /** Columns that a header must have. */
+  /** Columns that the header must contain. */
   readonly required: readonly LayoutField[];
-  /** Of each of these lists a header must have one column at least. */
+  /** The header must contain at least one column of each of these lists. */
   readonly requiredAny: readonly (readonly LayoutField[])[];
-  /** Sets of columns, any of which proves that a file is this kind of export. Empty: no columns prove it. */
+  /** Sets of columns, each of which proves that a file is this kind of export. Empty: no columns prove it. */
   readonly signature: readonly (readonly string[])[];
   readonly conditionalColumns: readonly ConditionalColumn[];
-  /** Fields in which zero says as little as a blank while another column of theirs says more. */
+  /** Fields in which a zero counts as blank if another of their columns has a value. */
   readonly zeroFallsThrough: readonly LayoutField[];
-  /** Where no column has what was refunded: added up over these pairs. */
+  /** If no column contains the refunded amount, it is added up over these pairs. */
   readonly leftAfterRefund: readonly RefundPair[];
-  /** `Order Time` where the date stands in a column of its own. */
+  /** Columns with the time of day, for example `Order Time`, if the date has its own column. */
   readonly timeOfDay: readonly string[];
   readonly grouping: {
-    /** Whether later rows of an order (line items) leave the order's own columns blank. */
+    /** True if later rows of an order (line items) leave the order's own columns blank. */
     readonly lineItems: boolean;
-    /** Amounts that are added up over an order's rows. When there are any, intake adds up parts of one order that stand apart. */
+    /**
+     * Amounts that are added up over an order's rows. If there are any, intake adds up separate parts of an
+     * order.
+     */
     readonly sum: Readonly<Partial<Record<SummedField, SumRule>>>;
-    /** Rows that belong to their order but add nothing to a sum: cancelled items. */
+    /** Tests for rows that belong to their order but add nothing to a sum: cancelled items. */
     readonly addsNothing: readonly CellTest[];
   };
   readonly money: MoneyFormat;
   readonly times: {
     /** Patterns, tried in order: `YYYY-MM-DD HH:mm:ss Z`, `M/D/YYYY H:mm`, `iso`. */
     readonly formats: readonly string[];
-    /** IANA zone of all times of the format that say none (`Created (UTC)`), whatever the source says; null: the source's. */
+    /**
+     * IANA zone of all times of the format that contain none (`Created (UTC)`). It overrides the source's
+     * zone. Null: the source's zone.
+     */
     readonly zone: string | null;
-    /** Column with the zone of the row's times: an IANA name, an offset or an abbreviation. */
+    /** Column with the time zone of the row: an IANA name, an offset or an abbreviation. */
     readonly zoneColumn: readonly string[];
   };
   readonly codes: {
-    /** Any of these stands between several codes in one cell; empty: a cell is one code. */
+    /** Separators between several codes in one cell. Empty: a cell is one code. */
     readonly split: readonly string[];
-    /** Regular expression whose first group is a code, for cells that hold more than codes; null: the cell is the code. */
+    /**
+     * Regular expression whose first group is a code, for cells that contain more than codes. Null: the cell
+     * is the code.
+     */
     readonly pattern: string | null;
   };
   readonly links: {
-    /** `key: value` lines of the notes whose value may name an influencer. */
+    /** Keys of `key: value` lines in the notes whose value may name an influencer. */
     readonly keys: readonly string[];
-    /** Query parameters of links in the notes whose value may name one. */
+    /** Query parameters of links in the notes whose value may name an influencer. */
     readonly parameters: readonly string[];
   };
   readonly status: {
-    /** Translations and spellings, normalised, to the word that is used here. */
+    /** Maps normalised translations and spellings to the status that is used here. */
     readonly words: Readonly<Record<string, string>>;
-    /** Words of the format that are neither credited nor in need of a translation: a file full of other words is held. */
+    /**
+     * Statuses of the format that are neither credited nor translated. A file full of other words is held.
+     */
     readonly known: readonly string[];
-    /** Words that are credited unless a job says otherwise; null: every order, the format has no status to go by. */
+    /**
+     * Statuses that are credited unless a job says otherwise. Null: every order, because the format has no
+     * status.
+     */
     readonly credited: readonly string[] | null;
   };
   readonly exclusions: readonly ExclusionRule[];
   readonly consent: {
-    /** Spellings of the columns where consent stands. A file that has none of them is held. Empty: the format does not record consent. */
+    /**
+     * Spellings of the consent columns. A file with none of them is held. Empty: the format does not record
+     * consent.
+     */
     readonly columns: readonly string[];
-    /** What tells that a customer has said yes, or no. */
+    /** Tests that show that a customer has consented. `refused` shows that a customer has not. */
     readonly given: readonly CellTest[];
     readonly refused: readonly CellTest[];
-    /** Values that say neither. Any other value in one of `columns` is not understood, and its row is rejected. */
+    /**
+     * Tests for values that mean neither. The row is rejected if a cell in one of `columns` has any other
+     * value.
+     */
     readonly neither: readonly CellTest[];
   };
-  /** What tells that a customer has unsubscribed, or was blacklisted. */
+  /** Tests that show that a customer has unsubscribed or was blacklisted. */
   readonly unsubscribed: readonly CellTest[];
 };
 
-/** Layouts that may fit a file better. They are asked for only when a header does not fit: reading all of them takes longer than a small file. */
+/**
+ * Other layouts that may fit a file better. Called only if a header does not fit, because reading all layouts
+ * takes longer than reading a small file.
+ */
 export type OtherLayouts = () => readonly Layout[];

@@ -1,9 +1,12 @@
 import type { DecimalText, InstantText } from './order.ts';
 
-/** Effects of the service that must not be repeated. Each has entries in the ledger. */
+/** Effects at the service that must not be repeated. Each has entries in the ledger. */
 export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
 
-/** `ready` may be claimed; `sending` is claimed; `in_doubt` may have been processed and is never sent again by itself. */
+/**
+ * An entry that is `ready` may be claimed, and one that is `sending` has been claimed. One that is `in_doubt`
+ * may have been processed and is never sent again automatically.
+ */
 export type EntryState = (typeof ENTRY_STATES)[number];
 export const ENTRY_STATES = [
   'held',
@@ -16,99 +19,105 @@ export const ENTRY_STATES = [
 ] as const;
 
 /**
- * An entry that this process has claimed: the claim's commit was acknowledged, so a byte may be written.
- * Only `ledger/claim.ts` makes one, which is why posting without claiming does not compile.
+ * An entry that this process has claimed. The claim's commit was acknowledged, so the request may be written.
+ * Only `ledger/claim.ts` creates this type, so code that posts without a claim does not compile.
  */
 export type ClaimedEntry = {
   readonly [claimed]: true;
   readonly entryId: string;
-  /** 1 for the first attempt. Results are fenced by it. */
+  /** 1 for the first attempt. Results are fenced by this number. */
   readonly attempt: number;
   readonly effect: Effect;
-  /** The bytes of the request, exact JSON text: the frozen body of the entry and the reference of the attempt. `claim.bodyHash` is their digest. */
+  /**
+   * The request body, exact JSON text: the frozen body of the entry with the reference of the attempt.
+   * `claim.bodyHash` is its digest.
+   */
   readonly body: string;
   readonly claim: Claim;
 };
 declare const claimed: unique symbol;
 
 /**
- * One claim, as it is named wherever it leaves the database: in the journal, in a spooled answer, in a mark. `claimId` alone is never
- * reused, also not by a database that was restored and counts the same numbers again.
+ * One claim, as identified outside the database: in the journal, in a spooled answer, in a mark. Only
+ * `claimId` is never reused, not even by a restored database that assigns the same numbers again.
  */
 export type Claim = {
-  /** The ledger in which it was made. */
+  /** The ledger in which the claim was made. */
   readonly ledgerId: string;
-  /** Counts up over the whole ledger, with gaps. */
+  /** Ascending number within the ledger, with gaps. */
   readonly claimNo: number;
-  /** The commit that made it; concurrent claims share one. */
+  /** Identifies the commit that made the claim. Concurrent claims share one. */
   readonly claimId: string;
   readonly accountId: string;
   readonly effect: Effect;
-  /** `ledger.key_hash` of the entry: the same in every ledger. */
+  /** `ledger.key_hash` of the entry. It is the same in every ledger. */
   readonly keyHash: string;
-  /** SHA-256 of the bytes of the request; of claims before version 0.2, of the body without its reference. */
+  /** SHA-256 of the request body. For claims made before version 0.2, of the body without its reference. */
   readonly bodyHash: string;
-  /** As sent, in `currency`; null for effects without money. */
+  /** The amount as sent, in `currency`. Null for effects without money. */
   readonly amount: string | null;
   readonly currency: string | null;
 };
 
-/** What is known after an attempt. Returned, never thrown. */
+/** What is known after an attempt. Functions return it and never throw it. */
 export type Outcome =
-  /** 2xx, JSON, names the deal or collaboration. */
+  /** A 2xx answer with JSON that names the deal or the collaboration. */
   | {
       readonly kind: 'accepted';
       readonly httpStatus: number;
       readonly dealId: string | null;
       readonly collabId: string | null;
-      /** What the service says, where the effect names no deal. */
+      /** The service's message, for effects that name no deal. */
       readonly message?: string;
     }
-  /** The service refused it and said why. `stopsGate`: 401 and 403, the key is no good for any other order either. */
+  /**
+   * The service refused the request and said why. `stopsGate` is true for 401 and 403: the key would fail for
+   * every other request as well.
+   */
   | {
       readonly kind: 'rejected';
       readonly httpStatus: number;
       readonly message: string;
       readonly stopsGate: boolean;
     }
-  /** Proven: no byte of the request was written. */
+  /** It is proven that no byte of the request was written. */
   | { readonly kind: 'not_written'; readonly reason: string }
-  /** 429: the service did not process it. */
+  /** The service answered 429 and did not process the request. */
   | { readonly kind: 'throttled'; readonly httpStatus: 429; readonly retryAfterMs: number | null }
-  /** It may have been processed. Only evidence or a person resolves it. */
+  /** The request may have been processed. Only evidence or a person can settle this. */
   | { readonly kind: 'in_doubt'; readonly httpStatus: number | null; readonly reason: string };
 
 /** Why an entry left `sending`, as stored with the answer. */
 export type AnswerKind = Outcome['kind'] | 'lease_over';
 
-/** Sums of money, one for each currency, exact. */
+/** An exact sum of money in one currency. */
 export type ClaimSum = { readonly currency: string | null; readonly amount: string };
 
-/** An order, or another effect, that may have been brought about without an answer that says so. */
+/** An effect, usually an order, that may have happened although no answer confirms it. */
 export type Doubt = {
   readonly entryId: string;
   readonly job: string;
   readonly effect: Effect;
-  /** What it is about, in a few words: `shopify order 1001`. */
+  /** Short description of the effect: `shopify order 1001`. */
   readonly subject: string;
   readonly orderPlatform: string | null;
   readonly orderId: string | null;
   readonly currency: string | null;
   readonly amount: DecimalText | null;
-  /** What the frozen request names, else what the order was attributed to. */
+  /** The deal in the frozen request, or else the deal to which the order was attributed. */
   readonly dealId: string | null;
   readonly collabId: string | null;
   readonly influencerHandle: string | null;
   readonly reason: string;
-  /** Attempts that may have reached the service. */
+  /** Number of attempts that may have reached the service. */
   readonly attempts: number;
-  /** When the first of them was claimed. */
+  /** When the first of these attempts was claimed. */
   readonly since: InstantText;
   readonly ageSeconds: number;
   readonly evidence: readonly Evidence[];
 };
 
-/** What the service, or a seed file, says about an order. */
+/** What the service or a seed file says about an order. */
 export type Evidence = {
   readonly kind: string;
   readonly dealId: string | null;
@@ -124,13 +133,13 @@ export type DoubleCredit = {
   readonly job: string;
   readonly orderPlatform: string | null;
   readonly orderId: string | null;
-  /** What it is about, in a few words. */
+  /** Short description of the effect. */
   readonly subject: string;
-  /** Of each request, in `currency`. */
+  /** Amount of each request, in `currency`. */
   readonly amount: DecimalText | null;
   readonly currency: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** Requests that were accepted: 2 or more. */
+  /** Number of requests that were accepted: 2 or more. */
   readonly credits: number;
 };

@@ -1,30 +1,36 @@
 import type { CustomerHash } from './customer.ts';
 import type { RejectedRow } from './record.ts';
 
-/** An exact decimal such as `1249.00`: optional minus, digits, optional fraction, at most 14 + 4 digits. Never a float. */
+/**
+ * An exact decimal such as `1249.00`: an optional minus, digits and an optional fraction, at most 14 + 4
+ * digits. Never a float.
+ */
 export type DecimalText = string;
 
 /** An instant in UTC, ISO 8601 with `Z`. */
 export type InstantText = string;
 
-/** One order as an export states it, all its line items folded together. What intake stores. */
+/** One order as an export states it, with all its line items combined. Intake stores this. */
 export type StagedOrder = {
-  /** What holds the rows of one order together in the file (Shopify: `Name`). */
+  /** Identifies the rows of one order in the file (Shopify: `Name`). */
   readonly groupKey: string;
-  /** Identity at the shop platform, NFC text, never a number. */
+  /** Id of the order at the shop platform, as NFC text and never as a number. */
   readonly orderId: string;
-  /** What people call the order (`#1001`), when the export has it. */
+  /** The order's name for people (`#1001`), if the export contains it. */
   readonly orderName: string | null;
-  /** The shop's own status word, lower-cased, blanks to underscores: `paid`, `partially_refunded`, `completed`. */
+  /**
+   * The shop's own status in lower case, with underscores instead of blanks: `paid`, `partially_refunded`,
+   * `completed`.
+   */
   readonly status: string | null;
   /** ISO 4217, upper case. */
   readonly currency: string;
   readonly total: DecimalText | null;
   readonly subtotal: DecimalText | null;
   readonly refunded: DecimalText | null;
-  /** Discount codes as written, in their order, without repeats. */
+  /** Discount codes as written, in their order, without duplicates. */
   readonly codes: readonly string[];
-  /** Candidate codes or handles from links and UTM lines in the notes, as written. */
+  /** Candidates for codes or handles from links and UTM lines in the notes, as written. */
   readonly links: readonly string[];
   readonly influencerHandle: string | null;
   readonly dealId: string | null;
@@ -33,25 +39,34 @@ export type StagedOrder = {
   readonly placedAt: InstantText | null;
   readonly paidAt: InstantText | null;
   readonly cancelledAt: InstantText | null;
-  /** Set by an exclusion rule of the layout (`test`, `cancelled`, …): such an order is never posted. `draft`: unless its job credits drafts. */
+  /**
+   * Set by an exclusion rule of the layout (`test`, `cancelled`, …). Such an order is never posted, except
+   * `draft` if its job credits drafts.
+   */
   readonly exclusion: string | null;
   /** Physical line of the order's first row, 1-based. */
   readonly line: number;
   readonly record: number;
-  /** Rows of the file that were folded into this order. */
+  /** Number of rows of the file that were combined into this order. */
   readonly rowCount: number;
-  /** Digest over the meaning (every field above except line, record, rowCount): equal hash, equal order. */
+  /**
+   * Digest of every field above except line, record and rowCount. Two orders with equal hashes have the same
+   * meaning.
+   */
   readonly contentHash: string;
   /**
-   * Who ordered, as identify-customers tells customers of the brand apart; null where the source does not ask for it or the export does not
-   * say. No part of the meaning: to begin with it, to rotate its key or to forget a customer makes no order a changed one.
+   * Identifies the customer in the same way as identify-customers does within the brand. Null if the source
+   * does not request it or the export does not contain it. It is not part of the order's meaning: storing it
+   * for the first time, rotating its key or forgetting a customer does not change an order.
    */
   readonly customerKey: CustomerHash | null;
 };
 
 /**
- * The columns that say what an order means, each once. What staging inserts and how an order's rows are summed follow from this list; the digest
- * and the rows that are sent are written out, for speed, and tested against it. A new column needs a line here and its field above, its name in `LAYOUT_FIELDS`, how it is read (map/build-order.ts), a migration, and its place in `bi.orders`.
+ * The columns that carry the meaning of an order. Staging and the adding up of rows follow from this list.
+ * For speed, the digest and the rows that are sent are written out; tests compare them with this list. A new
+ * column needs a line here and its field above, its name in `LAYOUT_FIELDS`, code that reads it
+ * (map/build-order.ts), a migration, and a column in `bi.orders`.
  */
 export const ORDER_COLUMNS = [
   { field: 'groupKey', column: 'group_key', type: 'text', merge: 'same' },
@@ -76,11 +91,14 @@ export const ORDER_COLUMNS = [
   readonly field: keyof StagedOrder;
   readonly column: string;
   readonly type: string;
-  /** What becomes of two values where rows of one order are added up: they are the same, the first counts, they are added, or united. */
+  /**
+   * How two values are merged if rows of one order are added up: they must be the same, the first counts,
+   * they are added, or they are united.
+   */
   readonly merge: 'same' | 'first' | 'sum' | 'union';
 }[];
 
-/** Rows that belong to an order whose first row stands elsewhere (Shopify line items that are apart). */
+/** Rows that belong to an order whose first row is elsewhere in the file (separate Shopify line items). */
 export type OrderContinuation = {
   readonly groupKey: string;
   readonly line: number;
@@ -88,19 +106,21 @@ export type OrderContinuation = {
   readonly rowCount: number;
 };
 
-/** What mapping hands to intake: a bounded number of orders, and what could not be used. */
+/** A bounded number of orders that mapping passes to intake, with the rows that could not be used. */
 export type OrderBatch = {
   readonly orders: readonly StagedOrder[];
   readonly continuations: readonly OrderContinuation[];
   readonly rejected: readonly RejectedRow[];
-  /** Records consumed for this batch = Σ rowCount of orders, continuations and rejected rows. */
+  /**
+   * Number of records consumed for this batch. Equals Σ rowCount of orders, continuations and rejected rows.
+   */
   readonly rowsRead: number;
 };
 
-/** By what a file's orders are named. */
+/** The column that identifies the orders of a file. */
 export type OrderIdColumn = {
-  /** Its header, lower case, letters and digits alone; null when it is not known. */
+  /** Its header in lower case, with letters and digits only. Null if it is not known. */
   readonly name: string | null;
-  /** The layout prefers another column, which this file lacks or leaves blank. */
+  /** True if the layout prefers another column, which this file lacks or leaves blank. */
   readonly isFallback: boolean;
 };

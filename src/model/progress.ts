@@ -1,28 +1,31 @@
-/** One stretch of a run that a person may have to wait for. */
+/** One step of a run that a person may have to wait for. */
 export type ProgressStep = {
   /** Stable machine name: `read`, `attribute`, `post`. */
   readonly name: string;
-  /** What a person reads: `Reading orders.csv`. No row values, no addresses. */
+  /** Label for people: `Reading orders.csv`. Contains no row values and no addresses. */
   readonly label: string;
   /** What is counted towards the total, in the plural: `orders`. `bytes` are shown as sizes. */
   readonly unit: string;
-  /** How much there is to do; null when that is unknown: then there is no bar and no ETA. */
+  /** The total amount of work. Null if it is unknown: then no bar and no ETA are shown. */
   readonly total: number | null;
 };
 
-/** Where a flow tells how far it is. The command line draws it; a flow never knows how. */
+/** Receives the progress of a flow. The command line displays it; a flow does not know how. */
 export type Progress = {
-  /** A step begins; the one before it has ended. */
+  /** Begins a step and ends the one before it. */
   begin(step: ProgressStep): void;
   /**
-   * So much more is done. Cheap enough to be called for each order.
+   * Adds to the work that is done. Cheap enough to be called for each order.
    *
-   * @param count in the step's unit.
-   * @param rows with unit `bytes`: the rows in them, shown beside.
+   * @param count amount of work, in the step's unit.
+   * @param rows with unit `bytes`: the number of rows in them, which is also shown.
    */
   advance(count: number, rows?: number): void;
-  /** Something worth a line of its own while the run goes on, for example a held file. No row values, no addresses. */
+  /**
+   * Shows a message on its own line while the run continues, for example about a held file. Contains no row
+   * values and no addresses.
+   */
   note(message: string): void;
-  /** The last step has ended: leaves the terminal clean. */
+  /** Ends the last step and restores the terminal. */
   end(): void;
 };

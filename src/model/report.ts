@@ -3,61 +3,61 @@ import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
 
-/** What a run came to: what every kind of job tells in the same way, and counts and details of its own. */
+/** The result of a run: fields that every kind of job reports, and the counts and details of its kind. */
 export type RunReport<
   Kind extends string = string,
   Counts extends object = object,
   Details extends object = object,
 > = {
   readonly kind: Kind;
-  /** For programs: part of `run_finished`, and stored with the run. */
+  /** Counts for programs. They are part of `run_finished` and stored with the run. */
   readonly counts: Counts;
   readonly amounts: readonly RunAmount[];
-  /** For people: what the summary says beyond the counts. */
+  /** Information for people that the summary shows in addition to the counts. */
   readonly details: Details;
-  /** False only by a bug: something was lost, or counted twice. The run has then failed. */
+  /** False only because of a bug: something was lost or counted twice. The run has then failed. */
   readonly sumsAddUp: boolean;
-  /** Effects that may have happened without an answer that says so. */
+  /** Number of effects that may have happened although no answer confirms it. */
   readonly doubts: number;
-  /** Something waits for a person: rows to fix, files that are held, requests that were refused. */
+  /** True if something waits for a person: rows to fix, held files, refused requests. */
   readonly needsAttention: boolean;
 };
 
 export type RunAmount = { readonly currency: string; readonly accepted: DecimalText };
 
-/** What a run of a kind of job that reads files tells of them. */
+/** The report of a kind of job that reads files. */
 export type FilesReport = RunReport<string, FileCounts, FileDetails>;
 
-/** Of the run, and of runs of its job before it that died before they could report them. */
+/** Counts of the run, including earlier runs of its job that died before they could report them. */
 export type FileCounts = {
   /** Files that were read and sealed. */
   readonly files: number;
-  /** Their records, headers excluded. */
+  /** Number of records in these files, without headers. */
   readonly rows: number;
-  /** Rows of them that could not be used. */
+  /** Number of rows of these files that could not be used. */
   readonly rejected_rows: number;
 };
 
 export type FileDetails = {
-  /** Files of the run with the same content as one read before. */
+  /** Files of the run with the same content as a file read before. */
   readonly duplicateFiles: number;
-  /** The first few that no completed run has reported before. */
+  /** The first few rejected rows that no completed run has reported before. */
   readonly rejectedRows: readonly RejectedRowPlace[];
-  /** Held now, in the job's sources. */
+  /** Files in the job's sources that are held now. */
   readonly heldFiles: readonly HeldFile[];
-  /** What is unusual in files of the run that count all the same. */
+  /** Unusual results for files of the run that were accepted nevertheless. */
   readonly warnings: readonly CheckFinding[];
 };
 
-/** What the ledger knows of a job that a person must settle. */
+/** What a person must settle in the ledger for a job. */
 export type DoubtDetails = {
-  /** The first few of the job. */
+  /** The first few doubts of the job. */
   readonly doubts: readonly Doubt[];
-  /** Of the job, until a person acknowledges them. */
+  /** Double credits of the job that no person has acknowledged. */
   readonly doubleCredits: readonly DoubleCredit[];
 };
 
-/** A rejected row and the file it stands in. */
+/** A rejected row and the file that contains it. */
 export type RejectedRowPlace = RejectedRow & {
   readonly sourceFileId: string;
   readonly source: string;
@@ -74,9 +74,9 @@ export type HeldFile = {
   readonly help: string;
 };
 
-/** A row of codes.csv that cannot be used as it stands; the other rows count. */
+/** A row of codes.csv that cannot be used. The other rows still count. */
 export type CodeProblem = {
-  /** 1-based, the header included. */
+  /** 1-based line number, counting the header. */
   readonly line: number;
   readonly column: string | null;
   readonly value: string | null;
@@ -84,51 +84,56 @@ export type CodeProblem = {
   readonly help: string;
 };
 
-/** How things stand, as numbers that go up and down. Texts are names of the configuration, states and currencies, so that they stay few. */
+/**
+ * The current state as gauge metrics. Labels are names from the configuration, states and currencies, which
+ * limits their number.
+ */
 export type Gauges = {
-  /** Entries that are not settled, by job and state; those of processes that are gone count as in doubt. */
+  /**
+   * Entries that are not settled, by job and state. Entries of processes that have died count as in doubt.
+   */
   readonly entries: readonly {
     readonly job: string;
     readonly state: string;
     readonly entries: number;
-    /** Of the one that was made first. */
+    /** Age of the oldest entry. */
     readonly oldestSeconds: number;
   }[];
-  /** The money of entries in doubt. */
+  /** Amounts of the entries in doubt. */
   readonly doubtAmounts: readonly {
     readonly job: string;
     readonly currency: string;
     readonly amount: number;
   }[];
-  /** Entries that the service refused and that are still wanted. */
+  /** Entries that the service refused and that are still to be sent. */
   readonly refused: readonly { readonly job: string; readonly entries: number }[];
   readonly heldFiles: readonly { readonly source: string; readonly files: number }[];
-  /** The last run of each job that came to its end. */
+  /** The last completed run of each job. */
   readonly lastSuccess: readonly {
     readonly job: string;
     readonly startedAt: Date;
     readonly at: Date;
-    /** As its kind counts. */
+    /** Counts in the form of the job's kind. */
     readonly counts: object;
   }[];
   /** Jobs whose slots are skipped until a person resumes them. */
   readonly pausedJobs: readonly string[];
-  /** Slots of the last day, and all that are not settled. */
+  /** Slots of the last day, and all slots that are not settled. */
   readonly slots: readonly { readonly job: string; readonly state: string; readonly slots: number }[];
-  /** Processes that run jobs on schedule, this one included. */
+  /** Number of processes that run jobs on schedule, including this one. */
   readonly servingProcesses: number;
-  /** Workers that are alive; several versions during an upgrade. */
+  /** Workers that are alive, by version. There are several versions during an upgrade. */
   readonly workers: readonly { readonly version: string; readonly workers: number }[];
-  /** Units of work that runs have handed out and nobody has done. */
+  /** Units of work that runs have handed out and that are not done yet. */
   readonly openUnits: readonly { readonly kind: string; readonly units: number }[];
-  /** Problems that are open, as notices tell of them. */
+  /** Open problems, as notices report them. */
   readonly problems: readonly { readonly kind: string; readonly job: string; readonly severity: string }[];
-  /** Notices that channels have not taken: pending, or given up within the last day. */
+  /** Notices that channels have not accepted: pending, or given up within the last day. */
   readonly deliveries: readonly {
     readonly channel: string;
     readonly state: string;
     readonly deliveries: number;
-    /** For how long the oldest of them could have been sent; 0 while none may be. */
+    /** How long the oldest of them has been due; 0 if none is due. */
     readonly oldestSeconds: number;
   }[];
 };

@@ -1,55 +1,66 @@
 import type { ReadFor } from './layout.ts';
 
-/** One object of a source as a listing shows it. Its identity is (uri, version), never a time. */
+/** One object of a source, as a listing shows it. Its identity is (uri, version), never a time. */
 export type SourceFile = {
   /** `s3://bucket/key` or `file:///absolute/path`. */
   readonly uri: string;
-  /** What pins the content: `etag:"…"`, `version:…` (S3) or `sha256:…` (folder). */
+  /** Identifies the content: `etag:"…"`, `version:…` (S3) or `sha256:…` (folder). */
   readonly version: string;
   readonly sizeBytes: number;
-  /** When it was put there, as the store says: to show the newest, never to tell files apart. */
+  /**
+   * When the file was put there, according to the store. Used to show the newest file, never to distinguish
+   * files.
+   */
   readonly modifiedAt?: Date;
 };
 
-/** Why a whole file is kept back. Nothing of a held file is ever posted. */
+/** Why a whole file is held. Nothing of a held file is ever posted. */
 export type HoldReason = {
   readonly code: string;
-  /** What is wrong and where, with no row values and no addresses. */
+  /** What is wrong and where. Contains no row values and no addresses. */
   readonly message: string;
   /** What a person can do to fix it. */
   readonly help: string;
-  /** True when nothing has to be fixed: the next run may simply read the file again (a cut connection, a slow store). */
+  /**
+   * True if nothing has to be fixed and the next run may simply read the file again (a broken connection, a
+   * slow store).
+   */
   readonly isTransient?: boolean;
 };
 
-/** What becomes of a file, in the order in which a person wants to see it. */
+/** States of a file, in the order in which people want to see them. */
 export const FILE_STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'] as const;
 export type FileState = (typeof FILE_STATES)[number];
 
 export type SurveyedFile = {
   readonly source: string;
   readonly uri: string;
-  /** Null where nothing reads it. */
+  /** Null if no job reads the file. */
   readonly readFor: ReadFor | null;
   readonly state: FileState;
-  /** Why, where the state does not say it. No row values. */
+  /** The reason, if the state does not show it. Contains no row values. */
   readonly why: string | null;
   readonly help: string | null;
   readonly sizeBytes: number | null;
   readonly rows: number | null;
 };
 
-/** Files of ours under one address, each written whole. Its functions throw a KnownError for what the store refuses. */
+/**
+ * Our own files under one address, each written atomically. Its functions throw a KnownError if the store
+ * refuses a request.
+ */
 export type FileStore = {
-  /** Those directly under the address. */
+  /** Lists the files directly under the address. */
   list(): Promise<readonly StoredFile[]>;
-  /** Brings a file here. `path` is absolute, its folder exists, and what stood there is replaced at once or not at all. */
+  /**
+   * Downloads a file. `path` is absolute and its folder must exist. An existing file is replaced atomically.
+   */
   download(name: string, path: string): Promise<void>;
   write(name: string, text: string): Promise<void>;
   upload(name: string, path: string): Promise<void>;
-  /** One that is gone already is removed. */
+  /** Removes a file. Succeeds if the file no longer exists. */
   remove(name: string): Promise<void>;
-  /** Ends all connections; the next call makes new ones. */
+  /** Closes all connections. The next call opens new ones. */
   close(): void;
 };
 

@@ -1,20 +1,20 @@
-/** The value of a variable that the configuration names, or why the place it is kept in gives none. */
+/** The value of a variable that the configuration names, or the reason why it cannot be read. */
 export type Variable =
   | { readonly kind: 'value'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly message: string; readonly help: string };
 
-/** Where AWS keeps the value of a variable. */
+/** Where AWS stores the value of a variable. */
 export type StoredSecret = {
-  /** The variable whose value it is: `INFLUENCER_API_KEY`. */
+  /** The variable that gets the value: `INFLUENCER_API_KEY`. */
   readonly name: string;
-  /** The one that says where it is: `INFLUENCER_API_KEY_AWS_SECRET`. */
+  /** The variable that contains the location: `INFLUENCER_API_KEY_AWS_SECRET`. */
   readonly variable: string;
   readonly store: 'Secrets Manager' | 'Parameter Store';
-  /** Its name, or its ARN. */
+  /** The name or ARN of the secret. */
   readonly id: string;
-  /** The key of the value in what is a JSON object; null: all of the text. */
+  /** Key of the value within a JSON object. Null: the whole text is the value. */
   readonly jsonKey: string | null;
 };
 
-/** What AWS gave for the variables of that name. */
+/** The values from AWS, by the name of the variable. */
 export type StoredVariables = ReadonlyMap<string, Variable>;

@@ -1,13 +1,16 @@
 import type { KnownErrorDetails } from './known-error.ts';
 
-/** Kinds of units of work: parts of a run that any worker may do, and that may be repeated. */
+/** Kinds of units of work: parts of a run that any worker may do and that may be repeated. */
 export const UNIT_KINDS = ['read-source', 'post-share'] as const;
 export type UnitKind = (typeof UNIT_KINDS)[number];
 
-/** What to do, by kind. Stored: no addresses, no values of rows. */
+/**
+ * The input of a unit; its form depends on the kind. It is stored, so it contains no addresses and no row
+ * values.
+ */
 export type UnitPayload = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A unit of work, as a worker gets it. */
+/** A unit of work, as a worker receives it. */
 export type Unit = {
   readonly unitId: string;
   readonly runId: string;
@@ -16,44 +19,50 @@ export type Unit = {
   readonly payload: UnitPayload;
 };
 
-/** What a worker tells of a unit that it has done. Stored: no addresses, no values of rows. */
+/**
+ * The result of a unit, reported by its worker. It is stored, so it contains no addresses and no row values.
+ */
 export type UnitResult = Readonly<Record<string, unknown>> & {
-  /** What it had to say meanwhile, for the run to say. */
+  /** Messages of the worker, which the run shows. */
   readonly notes: readonly string[];
 };
 
-/** How a unit ended, as the run that handed it out learns it. */
+/** How a unit ended, as reported to the run that handed it out. */
 export type UnitEnd =
   | { readonly kind: 'done'; readonly result: UnitResult }
-  /** An error that the run would have ended with, had it done the unit itself. */
+  /** An error with which the run would have ended if it had done the unit itself. */
   | { readonly kind: 'failed'; readonly problem: KnownErrorDetails }
-  /** Its worker died, or failed in another way, again and again. */
+  /** Its worker died or failed repeatedly. */
   | { readonly kind: 'given_up'; readonly message: string }
-  /** Nobody has done it: there are no workers any more, or the run ends. */
+  /** Not done: there are no workers any more, or the run is ending. */
   | { readonly kind: 'left' };
 
 export type SpreadOptions = {
   readonly kind: UnitKind;
-  /** Cuts the work into units for so many that are done at a time. One unit or none is not worth handing out. */
+  /**
+   * Divides the work into units for this number of places that work in parallel. A single unit is not worth
+   * handing out.
+   */
   readonly cut: (places: number) => Promise<readonly UnitPayload[]>;
-  /** Told how much more is done, in what the units count. */
+  /** Called with the amount of additional work done, in what the units count. */
   readonly onProgress: (count: number) => void;
-  /** Told of each unit that ends. @returns true when no further one is to begin. */
+  /** Called with each unit that ends. @returns true if no further unit is to begin. */
   readonly onEnd: (end: UnitEnd) => boolean;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run must end. */
   readonly signal: AbortSignal;
-  /** False once the run can no longer be sure of its leases: nobody begins or goes on with a unit of such a run. */
+  /** False once the run may have lost its leases. No process then begins or continues a unit of this run. */
   readonly isLeaseHeld: () => boolean;
 };
 
 /**
- * Hands out units of a run to workers, and waits until each has ended.
+ * Hands out units of a run to workers, and waits until all of them have ended.
  *
- * @returns how each ended, in the order of their payloads; null where nothing was handed out, since there is no worker, or not enough to do.
+ * @returns how each unit ended, in the order of the payloads. Null if nothing was handed out, because there
+ * is no worker or too little to do.
  */
 export type Spread = (options: SpreadOptions) => Promise<readonly UnitEnd[] | null>;
 
-/** A worker that has given no sign of life for so long is taken for gone; one comes every 5 seconds. */
+/** A worker without a heartbeat for this long counts as dead. Heartbeats are sent every 5 seconds. */
 export const GONE_AFTER = '20 seconds';
 
 /** A process that does units of work. */
@@ -62,16 +71,16 @@ export type WorkerSeen = {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** Kinds of units that it takes. */
+  /** Kinds of units that it accepts. */
   readonly kinds: readonly string[];
-  /** Units of each kind that it does at a time. */
+  /** Number of units of each kind that it does in parallel. */
   readonly concurrency: number;
   readonly startedAt: Date;
-  /** Units that it is doing now. */
+  /** Number of units that it is doing now. */
   readonly units: number;
 };
 
-/** A unit that no worker could do. What it would have done, the next run of the job does. */
+/** A unit that no worker could do. The next run of the job does its work. */
 export type GivenUpUnit = {
   readonly job: string;
   readonly runId: string;

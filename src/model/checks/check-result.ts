@@ -2,25 +2,25 @@ import type { ReadFor } from '../layout.ts';
 import type { FileCheckName } from './expectations.ts';
 
 /**
- * `learning`: there are too few earlier files to say. `not_judged`: the check does not apply to this file. `acknowledged`: unusual, and a
- * person has said that it is right.
+ * `learning`: there are too few earlier files to judge. `not_judged`: the check does not apply to this file.
+ * `acknowledged`: the result is unusual, and a person has accepted it.
  */
 export const VERDICTS = ['ok', 'learning', 'not_judged', 'warn', 'held', 'acknowledged'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What one check says of one file, or of one currency, status or column of it. */
+/** The result of one check for one file, or for one currency, status or column of it. */
 export type CheckResult = {
   readonly check: FileCheckName;
-  /** The currency, status or column; null: the file as a whole. */
+  /** The currency, status or column. Null: the whole file. */
   readonly subject: string | null;
   readonly verdict: Verdict;
-  /** What the file has, for people: `210`, `12 %`. */
+  /** The observed value, for people: `210`, `12 %`. */
   readonly seen: string;
-  /** What is usual, for people; or why nothing is judged. */
+  /** The usual value, for people, or why nothing is judged. */
   readonly expected: string;
-  /** One sentence, when it is unusual; else null. No row values. */
+  /** One sentence if the result is unusual, else null. Contains no row values. */
   readonly message: string | null;
-  /** Which rows show it; null: no single row does. */
+  /** Selects the rows that show it. Null if no single row does. */
   readonly sample: Sample | null;
 };
 

@@ -1,4 +1,4 @@
-/** What is checked on a file before anything of it counts. */
+/** The checks of a file before its rows take effect. */
 export const FILE_CHECKS = [
   'rows',
   'orders',
@@ -16,17 +16,20 @@ export const FILE_CHECKS = [
 ] as const;
 export type FileCheckName = (typeof FILE_CHECKS)[number];
 
-/** What becomes of a file in which a check finds something: nothing is looked for, it is said, or the file is held. */
+/**
+ * What to do if a check finds something unusual: `off` disables the check, `warn` reports it, `hold` holds
+ * the file.
+ */
 export const CHECK_ACTIONS = ['off', 'warn', 'hold'] as const;
 export type CheckAction = (typeof CHECK_ACTIONS)[number];
 
-/** What happened to a column since earlier files of the source. */
+/** How a column has changed since earlier files of the source. */
 export const HEADER_CHANGES = ['new', 'gone', 'renamed', 'reordered'] as const;
 export type HeaderChange = (typeof HEADER_CHANGES)[number];
 export const HEADER_ACTIONS = ['accept', 'warn', 'hold'] as const;
 export type HeaderAction = (typeof HEADER_ACTIONS)[number];
 
-/** `expect:` of a source. */
+/** The `expect:` settings of a source. */
 export type Expectations = {
   /** IANA zone of weekdays, hours and deadlines. */
   readonly timeZone: string;
@@ -34,21 +37,21 @@ export type Expectations = {
   readonly floor: number;
   readonly actions: Readonly<Record<Exclude<FileCheckName, 'header'>, CheckAction>>;
   readonly header: Readonly<Record<HeaderChange, HeaderAction>> & {
-    /** Of single columns, whatever happened to them. */
+    /** Actions for single columns, whichever change happened to them. */
     readonly columns: Readonly<Record<string, HeaderAction>>;
   };
-  /** When a new file should have arrived; null: at any time. */
+  /** When a new file should have arrived. Null: at any time. */
   readonly freshness: Freshness | null;
 };
 
-/** A new file arrives by `minutes` after midnight, on these days of the week (0 is Sunday). */
+/** A new file arrives by `minutes` after midnight on these days of the week (0 is Sunday). */
 export type Freshness = { readonly minutes: number; readonly weekdays: readonly number[] };
 
-/** A date on which an unusual amount of orders is no surprise. */
+/** A date on which an unusual number of orders is expected. */
 export type ExpectedDate = {
   /** YYYY-MM-DD. */
   readonly day: string;
   readonly name: string;
-  /** Null: of every source. */
+  /** Null: for every source. */
   readonly source: string | null;
 };
