@@ -7,19 +7,25 @@ import type { SourceSettings } from '../model/config.ts';
 import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 
-/** The checks of one source, while a run reads its files: what it has read itself is learnt from too. */
+/**
+ * The checks of one source while a run reads its files. Later files are also compared with files that this
+ * run has read.
+ */
 export type SourceChecks = {
-  /** @param header of the file; called when the file was read. */
+  /** @param header returns the header of the file. Called once the file was read. */
   begin(file: SourceFile, header: () => readonly string[]): Promise<OpenCheck>;
 };
 
 export type OpenCheck = {
   readonly check: FileCheck;
-  /** The file counts now: later ones are compared with it. */
+  /** Adds the file to the history that later files are compared with. */
   readonly learn: () => void;
 };
 
-/** What earlier files came to is read when the first file is: most runs find none. */
+/**
+ * Opens the checks of a source. Reads the statistics of earlier files only when the first file is read,
+ * because most runs find no new file.
+ */
 export function openSourceChecks(
   db: Database,
   { source, readFor }: { readonly source: SourceSettings; readonly readFor: ReadFor },

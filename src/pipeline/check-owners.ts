@@ -7,22 +7,25 @@ import { openDealAnswer, readDealAnswer } from '../mirror/read-deal-answer.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { foldCode, foldHandle } from '../model/text/fold.ts';
 
-/** What the service says of a list of codes. */
+/** What the service knows about the codes of a list. */
 export type OwnersChecked = {
-  /** Owners and brands that it does not know, or that contradict each other. */
+  /** Owners and brands that the service does not know, or that contradict each other. */
   readonly problems: readonly CodeProblem[];
-  /** Codes that are not those of their deals: they may be right all the same. */
+  /** Codes that differ from the codes of their deal at the service. They may still be correct. */
   readonly warnings: readonly CodeProblem[];
-  /** Rows whose owner the service knows. */
+  /** Number of rows whose owner the service knows. */
   readonly known: number;
-  /** Rows that were not asked about, because of the limit, or because only the mirror knows collaborations. */
+  /**
+   * Number of rows that were not checked, because of the request limit or because only the mirror knows
+   * collaborations.
+   */
   readonly unchecked: number;
 };
 
 export type CheckOwnersOptions = {
   readonly brandId: string;
   readonly maxRequests: number;
-  /** 0: as quick as the service answers. */
+  /** 0 means as fast as the service answers. */
   readonly requestsPerSecond: number;
 };
 
@@ -33,9 +36,9 @@ type Deal = {
 };
 
 /**
- * Asks the service about each owner once.
+ * Checks each owner once with the service.
  *
- * @throws ApiError where the service does not answer, or refuses the key.
+ * @throws ApiError if the service does not answer or refuses the key.
  */
 export async function checkOwners(
   client: Client,
@@ -109,7 +112,7 @@ function unknown({ line }: CodeRow, column: string, value: string | null, reason
   };
 }
 
-/** Null where the service has none. */
+/** Null if the service has no such deal. */
 async function readDeal(client: Client, { dealId, handle }: CodeRow): Promise<Deal | null> {
   try {
     const which = dealId === null ? { influencerHandle: handle ?? '' } : { dealId };

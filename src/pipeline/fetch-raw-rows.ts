@@ -14,7 +14,7 @@ import { listFiles } from '../source/list-files.ts';
 import { readText } from '../source/read-text.ts';
 import { openSourceClients, type SourceClients } from '../source/source-clients.ts';
 
-/** The file to read again, and how. */
+/** The file to read again, and the means to read it. */
 type Reading = {
   readonly source: SourceSettings;
   readonly layout: Layout;
@@ -22,13 +22,14 @@ type Reading = {
   readonly clients: SourceClients;
 };
 
-/** Number of the header among the records. */
+/** Record number of the header. */
 const HEADER = 0;
 
 /**
- * Reads rejected rows from their file again. Of an order that was rejected as a whole all rows are fetched, also when they are apart.
+ * Reads rejected rows again from their file. If an order was rejected as a whole, reads all its rows, even if
+ * they are not adjacent.
  *
- * @returns null when the file is gone or was replaced by another version.
+ * @returns null if the file no longer exists or was replaced by another version.
  */
 export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | null> {
   const { config, uri, version, records } = request;
@@ -60,13 +61,16 @@ export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | n
 }
 
 export type FetchedRows = {
-  /** One for each file that is still there in its version. */
+  /** One item for each file that still exists in the same version. */
   readonly found: readonly RawRows[];
-  /** Files that are gone or were replaced, with the rejected rows that are missing because of it. */
+  /**
+   * Files that no longer exist or were replaced, with the number of rejected rows that are missing because of
+   * it.
+   */
   readonly gone: readonly { readonly uri: string; readonly rows: number }[];
 };
 
-/** Reads rejected rows as they stand in their files, one file after the other. */
+/** Reads rejected rows as they appear in their files, one file after the other. */
 export async function fetchRejectedRows(options: {
   readonly config: PipelineConfig;
   readonly rejected: readonly RejectedRowPlace[];
@@ -75,7 +79,7 @@ export async function fetchRejectedRows(options: {
   const { config, rejected, fetchRows } = options;
   const found: RawRows[] = [];
   const gone: { uri: string; rows: number }[] = [];
-  // A file that was read for its orders and for its customers has the same rows rejected twice.
+  // A file that was read for its orders and for its customers may have the same rows rejected twice.
   const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
   for (const rows of files.values()) {
     const [first] = rows;
@@ -113,7 +117,9 @@ type WholeOrders = {
   readonly first: readonly RawRecord[];
 };
 
-/** The numbers that are wanted, and those of all rows with the group key of a wanted head. */
+/**
+ * Returns the wanted record numbers, plus those of all rows with the same group key as one of the `heads`.
+ */
 async function withWholeOrders(
   reading: Reading,
   { wanted, heads, first }: WholeOrders,
@@ -135,7 +141,7 @@ async function withWholeOrders(
   return numbers;
 }
 
-/** What names the order of a row: the first column of several that a row fills is the one that names all orders of the file. */
+/** Returns a function for the order id of a row: the first non-empty cell of the columns that may hold it. */
 function groupKeys({ ids, extend }: ResolvedHeader): (cells: readonly string[]) => string {
   const columns = ids.group.length > 0 ? ids.group : ids.orderId;
   return (cells) => {
@@ -144,7 +150,7 @@ function groupKeys({ ids, extend }: ResolvedHeader): (cells: readonly string[]) 
   };
 }
 
-/** A row whose quoting is broken stays one cell, as it stands in the file. */
+/** The cells of a row. A row with broken quoting is kept as one cell, as it appears in the file. */
 function cellsOf({ cells, raw }: RawRecord): readonly string[] {
   return cells ?? [raw];
 }

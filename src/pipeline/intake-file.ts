@@ -18,41 +18,46 @@ import type { SourceChecks } from './check-files.ts';
 import { openRecords } from './open-records.ts';
 import type { Run } from './run.ts';
 
-/** One file to read, and how. */
+/** One file to read, and the means to read it. */
 export type Reading = {
   readonly source: SourceSettings;
   readonly layout: Layout;
-  /** To name when the header does not fit the layout but another one. */
+  /** Named in the message if the header fits one of them instead of the layout. */
   readonly otherLayouts: OtherLayouts;
   readonly layoutHash: string;
   readonly file: SourceFile;
-  /** Reads it although it was held before and nothing about it has changed. */
+  /** Reads the file even if it was held before and has not changed. */
   readonly again: boolean;
   readonly checks: SourceChecks;
-  /** Opens its stored bytes, which may be there already. */
+  /** Opens the stored bytes of the file, which may already have been read ahead. */
   readonly open: OpenStored;
 };
 
-/** What a file is read for, and what then is done with its records. */
+/** The purpose for which files are read, and what happens to their records. */
 export type Intake = {
   readonly purpose: Purpose;
-  /** Maps, stages and seals what one file holds. Calls `progress.advance(0, rows)` for what it has read. */
+  /**
+   * Maps, stages and seals the records of one file. Calls `progress.advance(0, rows)` with the number of rows
+   * that it has read.
+   */
   readonly take: (run: Run, reading: Reading, content: FileContent) => Promise<SealedRead<unknown>>;
 };
 
-/** One file's records while it is being read. */
+/** The records of one file while it is being read. */
 export type FileContent = FileRead & {
   readonly chunks: AsyncIterable<CsvChunk>;
-  /** Digest of the decoded content, once it was read whole. */
+  /** Digest of the decoded content. Available once the file was read completely. */
   readonly digest: () => string;
-  /** What sealing holds the file against. */
+  /** The check that sealing applies to the file. */
   readonly check: FileCheck;
 };
 
 /**
- * The way of one file: begin → open → decode → parse → map → stage → seal. Ends with the file sealed, held, or known already.
+ * Runs the steps of one file: begin → open → decode → parse → map → stage → seal. The file ends sealed, held,
+ * or already known.
  *
- * @returns why the file could not be read at all now, while others may be; null in every other case.
+ * @returns the reason if the file is unavailable at the moment, while others may be available. Null in every
+ * other case.
  */
 export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<KnownError | null> {
   const { db, runId, progress } = run;
@@ -124,7 +129,7 @@ function openFile({ sourceClients: clients, draining: signal, progress }: Run, r
   return openRecords(file, layout, { source, open, clients, signal, onStoredBytes });
 }
 
-/** The header stands in every chunk: it is kept for the checks as the first of them passes. */
+/** Stores the header for the checks while the chunks pass. Every chunk contains the header. */
 function watchHeader(chunks: AsyncIterable<CsvChunk>) {
   let header: readonly string[] = [];
   async function* watch(): AsyncGenerator<CsvChunk> {
@@ -136,7 +141,7 @@ function watchHeader(chunks: AsyncIterable<CsvChunk>) {
   return { watched: watch(), header: () => header };
 }
 
-/** What is wrong with a file may name its address: here the name is enough. */
+/** The message of a hold may contain the full address. The note shortens it to the file name. */
 function heldNote(file: SourceFile, { message }: HoldReason): string {
   return `Held ${fileName(file.uri)}: ${message.replaceAll(file.uri, fileName(file.uri))}`;
 }

@@ -15,16 +15,18 @@ import { openSourceChecks } from './check-files.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
-/** So many of a source's files may be unavailable before the source itself is. */
+/** If more than this share of a source's files is unavailable, the source itself counts as unavailable. */
 const MAX_UNAVAILABLE_SHARE = 0.5;
 
-/** Files that are looked up at once. */
+/** Number of files that are looked up in the database at once. */
 const PAGE_SIZE = 1_000;
 
 /**
- * Brings every file of a source that is new into the database, one after the other, each sealed or held in one commit.
+ * Reads every new file of a source into the database, one after the other. Each file is sealed or held in one
+ * commit.
  *
- * @throws KnownError `no_files` (exit 2) when the listing is empty, what the listing throws, and what keeps most files from being read.
+ * @throws KnownError `no_files` (exit 2) if the listing is empty; any error of the listing; and the error
+ * that makes most files unreadable.
  */
 export async function intakeSource(run: Run, source: SourceSettings, intake: Intake): Promise<void> {
   const { db, sourceClients: clients, draining, options } = run;
@@ -36,7 +38,8 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const checks = openSourceChecks(db, { source, readFor: purpose.readFor });
   const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose), checks };
 
-  // Listed to its end first: how many files of it cannot be read is judged by how many there are.
+  // The listing is read completely first, because the share of unreadable files is measured against their
+  // total number.
   let found = 0;
   const wanted: SourceFile[] = [];
   const held = await listHeldVersions(db, { source: source.name, readFor: purpose.readFor });
@@ -54,7 +57,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     for (const file of heldUris.size === 0 ? [] : page)
       if (heldUris.has(file.uri))
         listed.set(file.uri, { version: file.version, isUnread: unread.includes(file) });
-    // A file that is asked for by name is read again although it was held before.
+    // A file that is selected by name is read again even if it was held before.
     wanted.push(...(options.file === null ? unread : files));
   }
   if (found === 0 && !options.allowEmpty) throw noFiles(run, source);
@@ -82,8 +85,9 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
 }
 
 /**
- * A hold is there so that nothing is missed. It ends when there is nothing to miss: the source no longer means files of that name (its uri
- * or `exclude` has changed), or the version that was held has given way to one that was read before. To delete a file ends nothing.
+ * Releases holds that are no longer needed. A hold ensures that no order is missed. It ends if the source no
+ * longer covers that file name (its uri or `exclude` has changed), or if the held version was replaced by a
+ * version that was read before. Deleting a held file does not end the hold.
  */
 async function endHolds(
   { db, options }: Run,
@@ -102,7 +106,7 @@ async function endHolds(
   for (const { sourceFileId, uri, version } of held) {
     const now = listed.get(uri);
     if (now === undefined && !(await coversFile(source, uri))) uncovered.push(sourceFileId);
-    // With --file the others were not looked up.
+    // With --file, the other files were not looked up.
     const isKnown = options.file === null && now !== undefined && !now.isUnread;
     if (isKnown && now.version !== version) replaced.push(sourceFileId);
   }
@@ -118,7 +122,10 @@ async function endHolds(
   });
 }
 
-/** A file that cannot be read is held and the others go on. When most cannot, it is the source that fails, for the reason of the last. */
+/**
+ * An unreadable file is held, and the others are read. If most files are unreadable, the source fails with
+ * the reason of the last one.
+ */
 function sourceUnavailable(
   { nouns }: Run,
   options: {
@@ -153,12 +160,15 @@ function noFiles({ nouns, options: { file: wanted } }: Run, source: SourceSettin
   });
 }
 
-/** Digest of everything by which a source's files are read: of two processes that have the same one, each reads a file as the other does. */
+/**
+ * Digest of everything that determines how the files of a source are read. Two processes with the same digest
+ * read a file in the same way.
+ */
 export function readingHash(config: PipelineConfig, source: SourceSettings, purpose: Purpose): string {
   return layoutHash(loadLayout(source.layout, layoutFolders(config.path)), source, purpose);
 }
 
-/** Gathers what comes one by one into arrays of `size`, the last one shorter. */
+/** Groups items into arrays of `size`. The last array may be shorter. */
 async function* inPages<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let page: Item[] = [];
   for await (const item of items) {

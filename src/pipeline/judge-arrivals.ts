@@ -6,11 +6,11 @@ import { listArrivals, listExpectedDates } from '../report/checks/read-checks.ts
 /** Whether a new file of a source has arrived by its deadline. */
 export type Arrival = FreshnessVerdict & {
   readonly source: string;
-  /** When its latest file arrived; null: none has. */
+  /** When the latest file arrived. Null if no file has arrived. */
   readonly arrivedAt: Date | null;
 };
 
-/** Judges each source that says by when a new file should have arrived. */
+/** Judges each source that has a deadline for new files. */
 export async function judgeArrivals(
   db: Database,
   { sources, now }: { readonly sources: readonly SourceSettings[]; readonly now: Date },

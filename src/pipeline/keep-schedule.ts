@@ -8,32 +8,35 @@ export type KeepScheduleOptions = {
   readonly db: Database;
   readonly scheduler: Scheduler;
   readonly draining: AbortSignal;
-  /** Says why the ledger lets nothing be posted, as a code; null where it does. */
+  /** Returns the code of the problem that stops the ledger from posting. Null if there is none. */
   readonly findLedgerProblem: () => Promise<string | null>;
-  /** Told once when looking begins to fail, and once when it works again. */
+  /** Called once when polling starts to fail and once when it works again. */
   readonly onTrouble: (error: unknown) => void;
   readonly onRecovered: () => void;
 };
 
 export type KeptSchedule = {
-  /** Looks once; never throws. */
+  /** Polls once. Never throws. */
   poll(): Promise<void>;
-  /** When it last looked with success; null: not yet. */
+  /** When the last successful poll ended. Null if there was none yet. */
   lastPoll(): Date | null;
-  /** What the looks so far have found. */
+  /** The readiness according to the polls so far. */
   readiness(): Readiness;
 };
 
-/** Six ticks: a poll that took so long, or did not come, means that something is wrong. */
+/** Six ticks. A poll that takes longer, or does not happen, means that something is wrong. */
 const LAST_LOOK_AT_MOST_MS = 30_000;
 
-/** A database is not restored every minute, and every run looks by itself. */
+/**
+ * The ledger is checked less often, because databases are rarely restored and every run checks the ledger
+ * itself.
+ */
 const LEDGER_EVERY_MS = 30_000;
 
 /**
- * Looks at the schedule again and again, whatever happens: a database that is away, at the start or in between, makes the process not
- * ready, and is asked again with the next tick. Migrates first, and looks for migrations again after trouble, because the database may
- * be another one then.
+ * Polls the schedule repeatedly, whatever happens. If the database is unreachable, at the start or later, the
+ * process is not ready and polls again on the next tick. Applies migrations first, and again after a failure,
+ * because the database may then be a different one.
  */
 export function keepSchedule({
   db,
@@ -98,7 +101,9 @@ export function keepSchedule({
   };
 }
 
-/** A code tells what is wrong; a message may tell more than is meant for all who read it. */
+/**
+ * Reports only a code, because a message may contain details that not every reader of the endpoint may see.
+ */
 function codeOf(trouble: unknown): { readonly code?: string } {
   if (trouble === null) return {};
   if (trouble instanceof KnownError) return { code: trouble.details.code };

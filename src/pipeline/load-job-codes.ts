@@ -6,14 +6,14 @@ import type { JobSettings } from '../model/config.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { type Run, sourcesOf } from './run.ts';
 
-/** A job whose rows are attributed by codes.csv. */
+/** A job that attributes its rows by codes.csv. */
 type JobWithCodes = JobSettings & {
   readonly brandId: string;
-  /** Absolute path; null where the exports name influencers themselves. */
+  /** Absolute path. Null if the exports name influencers themselves. */
   readonly codes: string | null;
 };
 
-/** Reads the job's codes.csv, if it has one, and tells codes whose owner the mirror does not know. */
+/** Reads the job's codes.csv, if it has one, and reports codes whose owner the mirror does not know. */
 export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes> {
   const { db, job, progress } = run;
   const sources = sourcesOf(run);
@@ -37,5 +37,5 @@ export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes>
   return loaded;
 }
 
-/** A run says so much of it, each time; `doctor` says more. */
+/** Maximum number of unknown owners that a run reports each time. `doctor` lists more. */
 const UNKNOWN_SHOWN = 3;

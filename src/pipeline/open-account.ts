@@ -5,10 +5,10 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
 /**
- * Asks the service whose key it is.
+ * Asks the service which account the key belongs to.
  *
- * @returns the account's id.
- * @throws KnownError `key_refused` (exit 4), `service_unavailable` (exit 1). Nothing was sent but the question.
+ * @returns the id of the account.
+ * @throws KnownError `key_refused` (exit 4), `service_unavailable` (exit 1). Nothing else was sent.
  */
 export async function identifyAccount(client: Client): Promise<string> {
   const { accountId } = await hello(client).catch((error: unknown) => {

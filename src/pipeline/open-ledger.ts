@@ -24,17 +24,23 @@ import { openFileStore } from '../source/file-store.ts';
 import { identifyAccount } from './open-account.ts';
 import type { Run, RunOptions } from './run.ts';
 
-/** The ledger of a run, after it was found to be continuous with what was posted before. */
+/** The ledger of a run, once it was verified to contain everything that was posted before. */
 export type OpenLedger = {
   readonly accountId: string;
   readonly ledgerId: string;
-  /** Claims that the database must still have when the next one is made; moves on with each journal that is closed. */
+  /**
+   * Claims that the database must still have when the next claim is made. Updated whenever a journal is
+   * closed.
+   */
   heads(): readonly ClaimPlace[];
-  /** The journals once more, outside of this machine; null where none is configured. */
+  /** The second copy of the journals, outside of this machine. Null if none is configured. */
   readonly mark: Mark | null;
-  /** Where the database must still be when claims are made; null where the server does not tell. */
+  /**
+   * The position at which the database must still be when claims are made. Null if the server does not report
+   * it.
+   */
   readonly place: string | null;
-  /** The journal of one phase of posting, which this machine is registered for. */
+  /** Opens the journal of one phase of posting, and registers this machine for it. */
   openJournal(): Promise<Journal>;
 };
 
@@ -48,11 +54,12 @@ export type LedgerOptions = {
 };
 
 /**
- * Asks the service whose key it is, finds the ledger continuous with what was posted from here before, and binds it to the account on first
- * use.
+ * Asks the service which account the key belongs to, verifies that the ledger contains everything that was
+ * posted from here before, and binds the ledger to the account on first use.
  *
- * @throws KnownError `key_refused`, `wrong_account` (exit 4), `service_unavailable` (exit 1), `ledger_went_back`, `ledger_swapped`,
- * `ledger_incomplete` (exit 7). Nothing was changed, and nothing but the question was sent.
+ * @throws KnownError `key_refused`, `wrong_account` (exit 4), `service_unavailable` (exit 1),
+ * `ledger_went_back`, `ledger_swapped`, `ledger_incomplete`, `ledger_moved` (exit 7). Nothing was changed,
+ * and nothing was sent except the question about the account.
  */
 export async function openLedger(options: LedgerOptions, client: Client): Promise<OpenLedger> {
   const { db, config, owner } = options;
@@ -91,7 +98,8 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
 }
 
 /**
- * What a plan asks, which knows no account where the ledger has none yet: then all that was posted from here counts.
+ * Verifies the ledger for a plan. If the ledger is not bound to an account yet, everything that was posted
+ * from here counts.
  *
  * @throws KnownError (exit 7) like `openLedger`.
  */
@@ -99,7 +107,10 @@ export async function requireContinuityOfPlan(options: LedgerOptions): Promise<v
   await requireContinuity(options, await boundAccount(options.db));
 }
 
-/** `--new-ledger`: what another ledger posted from here does not count. A ledger that went back is not another one. */
+/**
+ * Applies `--new-ledger`: claims of another ledger that posted from here no longer count. A ledger that lost
+ * claims of its own is not another ledger.
+ */
 async function decideNewLedger(
   { db, config, progress, options }: LedgerOptions,
   accountId: string,
@@ -125,7 +136,7 @@ async function requireContinuity(options: LedgerOptions, accountId: string | nul
   return continuity;
 }
 
-/** What keeps every run of this configuration from posting; null where nothing does. */
+/** The problem that keeps every run of this configuration from posting. Null if there is none. */
 export async function findContinuityProblem(
   db: Database,
   config: PipelineConfig,
@@ -139,14 +150,15 @@ export async function findContinuityProblem(
   }
 }
 
-/** How the database compares with the journals, and where those are. */
+/** The result of comparing the database with the journals, and where the journals are. */
 export type Comparison = Pick<ContinuityOptions, 'folders' | 'machineId' | 'isShared'> & {
   readonly continuity: Continuity;
 };
 
 /**
- * Compares the database with the journals of this machine and those of the mark. Of the mark only the newest ones are read, unless the database
- * lacks something or is elsewhere than before: then all are, and in `folders`.
+ * Compares the database with the journals of this machine and those of the mark. Reads only the newest
+ * journals of the mark, unless the database lacks claims or has moved. In that case, reads all of them and
+ * includes them in `folders`.
  *
  * @throws KnownError `mark_unavailable`.
  */
@@ -166,19 +178,19 @@ export async function compare(
   return { ...all, continuity: await checkContinuity(db, { ...all, accountId }) };
 }
 
-/** Where the journal of each process of this configuration is. */
+/** The folder of the journals that the processes of this configuration write. */
 export function journalFolder(config: PipelineConfig): string {
   return join(config.database.dataFolder, 'journal');
 }
 
-/** Where journals are kept, for messages. */
+/** The place where journals are kept, for messages. */
 export function describeJournals(config: PipelineConfig): string {
   return config.ledger.mark?.uri ?? journalFolder(config);
 }
 
 const marks = new WeakMap<PipelineConfig, Mark>();
 
-/** The mark of a configuration, one for the whole process; null where it has none. */
+/** The mark of a configuration, shared by the whole process. Null if none is configured. */
 function openMark(config: PipelineConfig): Mark | null {
   const { mark: settings } = config.ledger;
   if (settings === null) return null;
@@ -189,7 +201,7 @@ function openMark(config: PipelineConfig): Mark | null {
   return mark;
 }
 
-/** Why nothing may be posted, and what to do; null where all is well. */
+/** Explains why nothing may be posted, and what to do. Null if the ledger is continuous. */
 export function explainContinuity(continuity: Continuity, config: PipelineConfig): KnownError | null {
   if (continuity.kind === 'undescribed') return incomplete(continuity.claims);
   if (continuity.kind === 'moved') return moved(continuity, config);
@@ -279,7 +291,10 @@ function incomplete(claims: number): KnownError {
   });
 }
 
-/** In words, with the money: `295 orders (12,345.60 EUR), posted between … and …; the service accepted 290 of them`. */
+/**
+ * Describes the missing orders with their amounts: `295 orders (12,345.60 EUR), posted between … and …; the
+ * service accepted 290 of them`.
+ */
 function describeMissing({ entries, accepted, amounts, from, to }: WentBack['missing']): string {
   if (entries === 0) return 'claims, none of which was sent';
   const money = formatAmounts(amounts);

@@ -6,13 +6,13 @@ import { toParseOptions } from '../parse/parse-options.ts';
 import { type ReadTextOptions, readText } from '../source/read-text.ts';
 
 export type OpenedRecords = {
-  /** To be read once. @throws FileHeld while they are read. */
+  /** Can be read only once. @throws FileHeld while the records are read. */
   readonly records: AsyncGenerator<CsvChunk>;
-  /** Of the whole text, as `TextRead` has it. Only after the end. */
+  /** Digest of the whole text (see `TextRead`). Available only after the last record. */
   readonly digest: () => string;
 };
 
-/** The records of a file as a layout encodes and splits it. */
+/** Opens the records of a file with the encoding and the delimiters of a layout. */
 export function openRecords(
   file: SourceFile,
   layout: Layout,

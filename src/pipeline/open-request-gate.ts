@@ -4,13 +4,13 @@ import { workThrough } from '../delivery/work-through.ts';
 import { createSharedRateLimiter } from '../schedule/shared-rate-limiter.ts';
 import type { Run } from './run.ts';
 
-/** Waits shorter than this are not worth a word. */
+/** Shorter waits are not reported. */
 const WORTH_A_WORD_MS = 2_000;
 
-/** What a gate may take of the limits of the account. */
+/** The part of the account's limits that a gate may use. */
 export type RequestGateShare = {
   readonly priority: 'run' | 'backfill';
-  /** Its own limit, within that of the account; 0 means that it has none of its own. */
+  /** The gate's own limit, within that of the account. 0 means that it has no limit of its own. */
   readonly requestsPerSecond: number;
   readonly concurrency: number;
 };
@@ -26,9 +26,10 @@ export type OpenRequestGate = {
 };
 
 /**
- * Opens the gate on which a run sends: the limits of the configuration, which all processes of the account share, until the run is to end.
+ * Opens the gate through which a run sends requests. It applies the configured limits, which all processes of
+ * the account share, until the run has to end.
  *
- * @param share for a run all of it, unless it says otherwise.
+ * @param share defaults to the whole limit.
  */
 export function openRequestGate(
   run: Run,
@@ -62,7 +63,7 @@ export function openRequestGate(
   };
 }
 
-/** The limit of the account is kept by the turns; a run has none of its own. */
+/** The shared rate limiter enforces the limit of the account. A run has no limit of its own. */
 function wholeLimit({ config }: Run): RequestGateShare {
   return { priority: 'run', requestsPerSecond: 0, concurrency: config.api.concurrency };
 }

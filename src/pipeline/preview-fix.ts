@@ -11,34 +11,40 @@ import type { CsvChunk, FetchRawRows, RawRows, RejectedRow } from '../model/reco
 import type { RejectedRowPlace } from '../model/report.ts';
 import { foldHeader } from '../model/text/fold.ts';
 
-/** What rejected rows would come to, if the values at fault were correct. Counts and sums only. */
+/** What rejected rows would become if the faulty values were correct. Contains only counts and sums. */
 export type FixEffect = {
   readonly orders: number;
-  /** Of these: with a code, link, handle or deal, and not excluded. Who owns it decides whether they are credited. */
+  /**
+   * The part of `orders` with a code, link, handle or deal that is not excluded. The owner decides whether
+   * they are credited.
+   */
   readonly creditable: number;
-  /** Of these: cancelled, test or otherwise excluded by their layout. */
+  /** The part of `orders` that is cancelled, a test, or otherwise excluded by the layout. */
   readonly excluded: number;
-  /** Of the creditable ones, where the file says the amount: it is not the value at fault. */
+  /** Amounts of the creditable orders whose amount the file states correctly. */
   readonly amounts: readonly { readonly currency: string; readonly amount: DecimalText }[];
-  /** Creditable ones whose amount or currency nobody can know before the row is corrected. */
+  /** Number of creditable orders whose amount or currency is unknown until the row is corrected. */
   readonly unknownAmounts: number;
-  /** Orders that would be rejected for another cause, or of which no value can be supposed. */
+  /**
+   * Number of rows and orders that would still be rejected, for another reason or because no substitute value
+   * fits.
+   */
   readonly stillRejected: number;
-  /** Files that are gone or were replaced. */
+  /** Number of files that no longer exist or were replaced. */
   readonly gone: number;
 };
 
-/** One column of a row may be at fault after another; and a time is supposed in several forms. */
+/** Several columns of a row may be faulty one after the other, and several formats are tried for a time. */
 const MAX_PASSES = 12;
 const TIMES = ['2020-01-31T00:00:00Z', '2020-01-31 00:00:00', '2020-01-31', '01/31/2020', '31/01/2020', ''];
 const MONEY: readonly LayoutField[] = ['total', 'subtotal', 'refunded'];
 const TIME: readonly LayoutField[] = ['placed_at', 'paid_at', 'cancelled_at'];
 
 /**
- * Reads rejected rows of orders from their files again, supposes a correct value wherever one has the given fault, and says what orders come
- * out. Nothing is stored, and no amount is guessed.
+ * Reads rejected rows of orders again from their files, substitutes a correct value for each value with the
+ * given fault, and reports which orders result. Stores nothing and guesses no amount.
  *
- * @param options.rejected rows of one cause.
+ * @param options.rejected rows with the same fault.
  */
 export async function previewFix(options: {
   readonly config: PipelineConfig;
@@ -67,7 +73,7 @@ export async function previewFix(options: {
 
 type FileEffect = {
   readonly orders: readonly StagedOrder[];
-  /** Records whose amount or currency was supposed. */
+  /** Records whose amount or currency was substituted. */
   readonly unknown: ReadonlySet<number>;
   readonly stillRejected: number;
 };
@@ -105,13 +111,15 @@ async function fixFile(
       if (fields.some((field) => MONEY.includes(field) || field === 'currency')) unknown.add(record);
     }
     if (isChanged) continue;
-    // A row that is rejected only as a customer is an order already.
+    // A row that is rejected only as a customer is already an order.
     const fixed = orders.filter(({ record }) => atFault?.has(record));
     return { orders: fixed, unknown, stillRejected: rejected.length };
   }
 }
 
-/** @returns null where these rows are no orders, whatever is supposed: that holds a file. */
+/**
+ * @returns null if these rows cannot be orders with any substitute values, because the file would be held.
+ */
 async function mapRows({
   header,
   cells,
@@ -150,7 +158,7 @@ function fieldsOf(column: string, layout: Layout): readonly LayoutField[] {
   );
 }
 
-/** Values that are correct in some layout, one after the other. */
+/** Substitute values for a field, in the order in which they are tried. */
 function valuesFor(
   fields: readonly LayoutField[],
   { source, record }: { readonly source: SourceSettings; readonly record: number },
@@ -182,7 +190,7 @@ function addUp(effects: readonly FileEffect[]): Omit<FixEffect, 'gone'> {
   };
 }
 
-/** As the file states it: what a job takes of it is a matter of its `revenue`. */
+/** The amount as stated in the file. Which amount a job uses depends on its `revenue` setting. */
 function amountOf({ total, subtotal }: StagedOrder): DecimalText | null {
   return total ?? subtotal;
 }

@@ -6,15 +6,19 @@ import { applyEvidences } from '../ledger/apply-evidence.ts';
 import { groupCommit } from '../ledger/group-commit.ts';
 import type { WebhookEvent } from '../model/http/webhook-event.ts';
 
-/** Makes an event durable before it resolves. @returns false when the same body was stored before: then nothing happens. */
+/**
+ * Stores an event durably before it resolves. @returns false if the same body was stored before, in which
+ * case nothing happens.
+ */
 export type StoreEvent = (event: WebhookEvent) => Promise<boolean>;
 
-/** What became of one event of a group. */
+/** The result of storing one event of a group. */
 type Stored = { readonly isNew: boolean } | { readonly error: unknown };
 
 /**
- * Stores events and lets the ledger take note of the orders that they name. Events that come at the same time share one commit; each is
- * answered for after it. An event that the database refuses fails alone: the others of its group are stored one by one.
+ * Stores events and applies them to the orders that they name. Events that arrive at the same time share one
+ * commit, and each call resolves after it. If the database refuses an event, the events of its group are
+ * stored one by one, so that only that event fails.
  */
 export function createEventStore(db: Database): StoreEvent {
   const store = groupCommit<WebhookEvent, Stored>((events) => storeGroup(db, events));
@@ -30,7 +34,7 @@ async function storeGroup(db: Database, events: readonly WebhookEvent[]): Promis
     const fresh = await receiveEvents(db, events);
     return fresh.map((isNew) => ({ isNew }));
   } catch (error) {
-    // A database that is away is away for all of them.
+    // If the connection is lost, it is lost for all events.
     if (events.length === 1 || isConnectionLost(error)) return events.map(() => ({ error }));
   }
   const each: Stored[] = [];
@@ -39,10 +43,10 @@ async function storeGroup(db: Database, events: readonly WebhookEvent[]): Promis
 }
 
 /**
- * Takes in signed events: stores each, and lets the ledger take note of the orders that they name, in one commit that is durable when this
- * resolves.
+ * Stores signed events and applies them to the orders that they name. Does so in one commit, which is durable
+ * when this resolves.
  *
- * @returns for each false when the same body was stored before: then nothing happens.
+ * @returns for each event false if the same body was stored before, in which case nothing happens.
  */
 export function receiveEvents(db: Database, events: readonly WebhookEvent[]): Promise<readonly boolean[]> {
   return inTransaction(db, async (trx) => {

@@ -10,48 +10,51 @@ import type { SourceClients } from '../source/source-clients.ts';
 import type { Nouns } from './runnable-kind.ts';
 
 export type RunOptions = {
-  /** Entries to post at most; null for all. */
+  /** Maximum number of entries to post. Null means no limit. */
   readonly limit: number | null;
-  /** Read only files whose address contains this; null for all. */
+  /** Reads only files whose address contains this text. Null means all files. */
   readonly file: string | null;
-  /** An empty listing is no failure. */
+  /** If true, an empty listing is not a failure. */
   readonly allowEmpty: boolean;
-  /** A person's decision that what another ledger posted does not count; null: another ledger is refused. */
+  /**
+   * A person's decision that the claims of another ledger do not count. Null means that another ledger is
+   * refused.
+   */
   readonly newLedger?: { readonly reason: string; readonly decidedBy: string } | null | undefined;
   /**
-   * Has a person approve what a run is about to do, of a kind that needs it (`RunnableKind.approves`). Left out where no person is there: then
-   * only the settings of the job approve.
+   * Asks a person to approve what a run is about to do, for kinds that need it (`RunnableKind.approves`).
+   * Omitted if no person is present. In that case, only the settings of the job can approve.
    */
   readonly approve?: ((question: string) => Promise<boolean>) | undefined;
 };
 
-/** What every step of a run may use. Made by `runJob`, handed down, never changed. */
+/** Everything that a step of a run may use. Created by `runJob`, passed down, never modified. */
 export type Run<Settings extends JobSettings = JobSettings> = {
   readonly runId: string;
-  /** This process, as its leases name it. */
+  /** Identifies this process in its leases. */
   readonly owner: string;
   readonly config: PipelineConfig;
   readonly job: Settings;
-  /** Words of its kind. */
+  /** The nouns of its kind. */
   readonly nouns: Nouns;
   readonly db: Database;
   readonly options: RunOptions;
   readonly progress: Progress;
-  /** Aborts when the run is to drain: nothing new is begun, what is on its way is finished. */
+  /** Aborts when the run has to drain: it starts nothing new and finishes what is in flight. */
   readonly draining: AbortSignal;
-  /** False once this process can no longer be sure of its leases. */
+  /** Returns false once this process cannot be sure that it still holds its leases. */
   readonly isLeaseHeld: () => boolean;
-  /** Connections to where exports arrive. */
+  /** Connections to the stores of the exports. */
   readonly sourceClients: SourceClients;
-  /** The service; null for a plan, which sends nothing. */
+  /** The client of the service. Null for a plan, which sends nothing. */
   readonly client: Client | null;
-  /** Hands out parts of the run to workers; left out where it does everything itself. */
+  /** Distributes units of the run to workers. Omitted if the run does all the work itself. */
   readonly spread?: Spread | undefined;
-  /** Told where the run sends to, before it does. */
+  /** Called with the target of the run before anything is sent there. */
   readonly onTarget?: (target: RunTarget) => void;
 };
 
-/** The settings of the job's sources, in the order of the configuration. */
+/** The settings of the job's sources, in the order in which the job lists them. */
 export function sourcesOf(run: Run): readonly SourceSettings[] {
   return run.job.sources.map((name) => {
     const source = run.config.sources[name];
@@ -60,12 +63,15 @@ export function sourcesOf(run: Run): readonly SourceSettings[] {
   });
 }
 
-/** Thrown between steps when the run was asked to end: what is done stays done. */
+/** Throws `interrupted` if the run was asked to stop. Called between steps, so completed work is kept. */
 export function throwIfDraining(run: Run): void {
   if (run.draining.aborted) throw interrupted(run.draining);
 }
 
-/** What a read that was cut short by draining throws is no bug: the run was asked to end. Any other error stays what it is. */
+/**
+ * Converts the error of a read that was aborted by draining to `interrupted`, because it is not a bug.
+ * Returns any other error unchanged.
+ */
 export function explainAbort(error: unknown, draining: AbortSignal): unknown {
   const isAbort = error === draining.reason || (error instanceof Error && error.name === 'AbortError');
   return draining.aborted && isAbort ? interrupted(draining) : error;

@@ -12,14 +12,16 @@ import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 
-/** So many problems are told at once; the rest is counted. */
+/** Maximum number of problems that are listed at once. The others are only counted. */
 const SHOWN_PROBLEMS = 20;
 const SAFE = 'Nothing was changed.';
 
 /**
- * Reads a file of orders that were credited elsewhere before, and takes note of all of them or, where one row cannot be used, of none.
+ * Reads a file of orders that were credited elsewhere before. Records all of them, or none if a row cannot be
+ * used.
  *
- * @throws KnownError `seed_unreadable`, `seed_known` (exit 2), `seed_invalid` (exit 3) with each row's line and column.
+ * @throws KnownError `seed_unreadable`, `seed_known` (exit 2), `seed_invalid` (exit 3) with the line and
+ * column of each row.
  */
 export async function seedOrders(
   db: Database,
@@ -66,7 +68,7 @@ export async function seedOrders(
   });
 }
 
-/** Takes a seed back, in one commit: its orders are decided about again, and those that are to be credited are. */
+/** Withdraws a seed in one commit. Its orders are decided again, and credited if they qualify. */
 export function unseedOrders(
   db: Database,
   seed: { readonly seedId: string; readonly reason: string; readonly undoneBy: string },

@@ -9,10 +9,10 @@ import type { SourceClients } from '../source/source-clients.ts';
 import type { RunnableKind } from './runnable-kind.ts';
 
 /**
- * Lists a source as a run would, and says of each file what has become of it or what the next run does with it. Files that are there no more
- * come last, those that are held first.
+ * Lists a source as a run would, and reports for each file what happened to it or what the next run does with
+ * it. Sorts the files by state, in the order of FILE_STATES.
  *
- * @throws KnownError where the source cannot be listed.
+ * @throws KnownError if the source cannot be listed.
  */
 export async function surveyFiles(
   db: Database,
@@ -42,7 +42,7 @@ export async function surveyFiles(
   return surveyed.sort((a, b) => FILE_STATES.indexOf(a.state) - FILE_STATES.indexOf(b.state));
 }
 
-/** What jobs read it for, each once; null where none does. */
+/** The purposes for which jobs read the source, each once. A single null if no job reads it. */
 function purposesOf({
   config,
   kinds,

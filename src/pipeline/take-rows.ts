@@ -10,16 +10,16 @@ import { type Run, throwIfDraining } from './run.ts';
 
 export type RowIntakeOptions<Row> = {
   readonly purpose: Purpose;
-  /** Makes the reader of records of a file, once its header is known. */
+  /** Creates the function that reads the records of a file, once its header is known. */
   readonly open: (reading: Reading) => MapRowsOptions<Row>['open'];
-  /** Puts the rows of a file in force, from `intake.staged_rows`. */
+  /** Makes the rows of a file current, from `intake.staged_rows`. */
   readonly publish: (
     trx: Parameters<SealRowsOptions['publish']>[0],
     file: { readonly sourceFileId: string; readonly source: string },
   ) => Promise<void>;
 };
 
-/** How files are read in which each row stands for itself: map → stage → seal. */
+/** Creates the intake for files whose rows are independent of each other: map → stage → seal. */
 export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOptions<Row>): Intake {
   async function take(
     run: Run,

@@ -8,7 +8,7 @@ import type { Run } from './run.ts';
 import { loadExchange, loadStatementRules } from './statements/load-rules.ts';
 import { updateReturns } from './statements/update-returns.ts';
 
-/** Once the run is to end, the refresh may take so long to come to its end. */
+/** How long the refresh may continue once the run has to end. */
 const ENDING_MS = 5_000;
 
 const TABLES = [
@@ -22,11 +22,12 @@ const TABLES = [
 ];
 
 /**
- * Brings `reporting` up to date, a step of its own: whatever becomes of it, what was posted is posted. Where it cannot be done the next run
- * does it, and the run says so.
+ * Brings schema `reporting` up to date, as a step of its own. Its result does not affect what was posted. If
+ * it fails, the run says so and the next run updates the reports.
  *
- * @returns why it could not be done; null when it was.
- * @throws KnownError `interrupted` (exit 130) when the run is to end and much is left; and where the connection is lost.
+ * @returns why the update failed. Null if it succeeded.
+ * @throws KnownError `interrupted` (exit 130) if the run has to end and much work is left. Also throws if the
+ * connection is lost.
  */
 export async function updateReports(run: Run): Promise<string | null> {
   const { db, job, nouns, progress, draining } = run;
@@ -43,7 +44,7 @@ export async function updateReports(run: Run): Promise<string | null> {
     const rules = loadReturnRules(run);
     if (rules !== null) await updateReturns(db, { rules, onStep: () => onStep(0) });
   } catch (error) {
-    // A plan is one transaction, which goes on with nothing after an error.
+    // A plan is a single transaction, and no statement can follow an error in it.
     if (db.isTransaction || isConnectionLost(error) || isInterrupted(error)) throw error;
     return explainStale(error);
   }
@@ -54,7 +55,10 @@ export async function updateReports(run: Run): Promise<string | null> {
   return null;
 }
 
-/** By what returns are added up; null, with a note, where the terms or rates cannot be used: then they stay as they are. */
+/**
+ * The rules by which returns are computed. Null, with a note, if the terms or rates cannot be used. The
+ * returns then stay as they are.
+ */
 function loadReturnRules({ config, progress }: Run): ReturnRules | null {
   try {
     return {

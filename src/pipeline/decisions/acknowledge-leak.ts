@@ -3,9 +3,9 @@ import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { findLeaks } from '../statements/find-leaks.ts';
 
 export type LeakToAcknowledge = {
-  /** Folded, as orders are matched by it. */
+  /** Folded in the same way as the codes of orders. */
   readonly code: string;
-  /** Why, in the words of the person. Not blank. */
+  /** The reason that the person gave. Not blank. */
   readonly reason: string;
   readonly now: Date;
   /** Writes the audit record, in the same transaction. @returns its id. */
@@ -13,9 +13,10 @@ export type LeakToAcknowledge = {
 };
 
 /**
- * Writes down that a person has looked at a code that may have leaked: for 30 days it is no news. Commands and the console do so through here.
+ * Records that a person has checked a code that may have leaked. The leak is not reported as new for 30 days.
+ * Commands and the console both call this function.
  *
- * @returns id of the audit record; null where the code is not flagged, and nothing is written.
+ * @returns the id of the audit record. Null if the code is not flagged; nothing is written then.
  */
 export async function acknowledgeLeak(
   trx: DatabaseTransaction,

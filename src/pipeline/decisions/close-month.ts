@@ -5,10 +5,10 @@ import type { StatementRules } from '../../earnings/statement.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 
 export type MonthToClose = {
-  /** `2026-10`. */
+  /** For example `2026-10`. */
   readonly month: string;
   readonly rules: StatementRules;
-  /** Why, in the words of the person. Not blank. */
+  /** The reason that the person gave. Not blank. */
   readonly reason: string;
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
@@ -19,7 +19,7 @@ export type MonthClosed =
   | (Extract<Closing, { readonly kind: 'closed' }> & { readonly auditId: string })
   | Exclude<Closing, { readonly kind: 'closed' }>;
 
-/** Closes a month for good, and writes down who did. Commands and the console close through here. */
+/** Closes a month permanently and records who closed it. Commands and the console both call this function. */
 export async function closeMonth(
   trx: DatabaseTransaction,
   { month, rules, reason, decidedBy, audit }: MonthToClose,
@@ -38,7 +38,7 @@ export async function closeMonth(
   return { ...closing, auditId };
 }
 
-/** Why a month was not closed, and what to do, in sentences. */
+/** Explains, in sentences, why a month was not closed and what to do. */
 export function whyNotClosed(
   month: string,
   closing: Exclude<MonthClosed, { readonly kind: 'closed' }>,

@@ -3,15 +3,15 @@ import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import type { JobSettings } from '../../model/config.ts';
 import { pauseJob, requestRun, resumeJob } from '../../schedule/control-jobs.ts';
 
-/** What a person can say about the schedule of a job. */
+/** What a person can do with the schedule of a job. */
 export type JobDecision = 'run_now' | 'pause' | 'resume';
 
 export type JobControl = {
   readonly jobs: Readonly<Record<string, Pick<JobSettings, 'schedule' | 'after'>>>;
-  /** Name of the job. One that is gone from the configuration can only be resumed. */
+  /** Name of the job. A job that was removed from the configuration can only be resumed. */
   readonly job: string;
   readonly decision: JobDecision;
-  /** Why, in the words of the person. Not blank. */
+  /** The reason that the person gave. Not blank. */
   readonly reason: string;
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
@@ -19,12 +19,15 @@ export type JobControl = {
 };
 
 export type Controlled =
-  /** `summary`: what has changed, in a sentence. */
+  /** `summary` describes the change in a sentence. */
   | { readonly kind: 'done'; readonly auditId: string; readonly summary: string }
-  /** Nothing was changed. `why`: what is in the way and what to do, in a sentence or two. */
+  /** Nothing was changed. `why` explains the reason and what to do, in a sentence or two. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Runs a job now, pauses it or resumes it as a person says, and writes down who did. Commands and the console do so through here. */
+/**
+ * Requests a run of a job, or pauses or resumes the job, and records who did it. Commands and the console
+ * both call this function.
+ */
 export async function controlJob(trx: DatabaseTransaction, control: JobControl): Promise<Controlled> {
   const { jobs, job, decision, decidedBy, reason } = control;
   if (decision === 'resume') {

@@ -17,17 +17,17 @@ type Decided = {
 
 export type Acknowledged = {
   readonly findings: readonly AcknowledgedFinding[];
-  /** Of their audit records, in the same order. */
+  /** The ids of the audit records, in the order of `findings`. */
   readonly auditIds: readonly string[];
-  /** Held files that the next run reads, because all that held them is acknowledged. */
+  /** Number of held files that the next run reads, because every finding that held them is acknowledged. */
   readonly released: number;
-  /** What still holds the others. */
+  /** Findings that still hold the other files. */
   readonly stillHeldBy: readonly string[];
 };
 
 /**
- * A person says that files are right although checks found them unusual. A file that nothing holds any more is read by the next run. Commands
- * and the console acknowledge through here.
+ * Records that a person considers files correct although checks found them unusual. The next run reads a file
+ * once no finding holds it any more. Commands and the console both call this function.
  */
 export async function acknowledgeChecks(
   trx: DatabaseTransaction,
@@ -57,7 +57,7 @@ export async function acknowledgeChecks(
   return { findings, auditIds, released, stillHeldBy: still.map(({ findingId }) => findingId) };
 }
 
-/** A person expects unusual amounts of orders on a date. @returns the id of the audit record. */
+/** Records that a person expects unusual amounts of orders on a date. @returns the id of the audit record. */
 export async function expectDate(
   trx: DatabaseTransaction,
   options: Decided & { readonly day: string; readonly name: string; readonly source: string | null },

@@ -5,7 +5,7 @@ import type { FileDecision } from '../../model/bulk.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { findFileRead } from '../../report/console/list-files.ts';
 
-/** A reading of a file, as it was shown. */
+/** One reading of a file, in the state that was shown to the person. */
 export type DecidedFile = { readonly sourceFileId: string; readonly uri: string; readonly state: string };
 
 type Decided = {
@@ -16,9 +16,9 @@ type Decided = {
 };
 
 /**
- * Ends the hold of files that a person does not need. Commands and the console release through here.
+ * Releases held files that a person does not need. Commands and the console both call this function.
  *
- * @returns the ids of the audit records, one for each file that was held until now.
+ * @returns the ids of the audit records, one for each file that was still held.
  */
 export async function releaseHeldFiles(
   trx: DatabaseTransaction,
@@ -48,10 +48,12 @@ export async function releaseHeldFiles(
 }
 
 /**
- * Lets the next run read files again. Commands and the console ask for it through here.
+ * Requests that the next run reads files again. Commands and the console both call this function.
  *
- * @param options.filter what chose them, where they were not named one by one: then one record is written for all of them.
- * @returns how many will be read again, and the id of the last audit record; null where there are none.
+ * @param options.filter the filter that selected the files, if they were not named individually. In that
+ * case, one audit record is written for all of them.
+ * @returns the number of files that will be read again, and the id of the last audit record (null if there is
+ * none).
  */
 export async function rereadFilesAgain(
   trx: DatabaseTransaction,
@@ -81,12 +83,15 @@ export async function rereadFilesAgain(
   return { files: count, auditId };
 }
 
-/** Releases one file, or has it read again, as it was shown. @returns the id of the audit record; null where it is in another state by now. */
+/**
+ * Releases one file, or has it read again, if it is still in the state that was shown. @returns the id of the
+ * audit record. Null if the file has changed its state.
+ */
 export async function decideFile(
   trx: DatabaseTransaction,
   decided: {
     readonly decision: FileDecision;
-    /** As `findFileRead` names it. */
+    /** The file and state as `findFileRead` returns them. */
     readonly shown: { readonly sourceFileId: string; readonly state: string };
     readonly reason: string;
   } & Omit<Decided, 'files'>,

@@ -25,25 +25,29 @@ import { decideFile } from './release-files.ts';
 import { settleDoubt } from './settle-doubt.ts';
 
 export type BulkRunOptions = {
-  /** After a process died, another one waits so long before it goes on with what that one did. */
+  /**
+   * How long a lease lasts after its process has died. Another process then continues with the bulk action.
+   */
   readonly leaseMs: number;
-  /** Aborts when the process is to end: the entry that is being settled is finished. */
+  /** Aborts when the process has to end. The entry that is being settled is finished first. */
   readonly stopping: AbortSignal;
-  /** Told of each of them, and each bulk action, that could not be dealt with. */
+  /** Called with the error of each entry, file or bulk action that failed. */
   readonly onError: (error: unknown) => void;
-  /** Told of each entry or file that was dealt with. */
+  /** Called after each entry or file. */
   readonly onItem?: () => void;
 };
 
-/** So many entries are read at a time. */
+/** Number of entries that are read at a time. */
 const BATCH_ENTRIES = 500;
 
 /**
- * Carries out what people have confirmed, and lets previews expire. Each entry is settled in a commit of its own that also notes its outcome,
- * so a process may be killed anywhere: the next one goes on with the entries that have none. A lease keeps two processes from working on
- * the same bulk action; if one lost it without knowing, the lock on each entry and what was frozen of it would still let it be settled once.
+ * Carries out confirmed bulk actions, and expires old previews. Each entry is settled in its own transaction,
+ * which also records the outcome. So a process may be killed at any point, and the next one continues with
+ * the entries that have no outcome. A lease keeps two processes from working on the same bulk action. If a
+ * process loses its lease without noticing, the lock on each entry and its frozen state still ensure that the
+ * entry is settled only once.
  *
- * @throws what keeps it from asking for work: the database is away.
+ * @throws the error that prevents it from reading open bulk actions, for example a lost database connection.
  */
 export async function runBulks(db: Database, options: BulkRunOptions): Promise<void> {
   const { stopping, onError } = options;
@@ -53,13 +57,13 @@ export async function runBulks(db: Database, options: BulkRunOptions): Promise<v
     const phase = { name: `Carrying out bulk action ${bulkId}`, draining: stopping };
     await inPhase(phase, () => runBulk(db, { ...options, bulkId })).catch((error: unknown) => {
       if (isConnectionLost(error)) throw error;
-      // The next look goes on with it.
+      // The next poll continues with it.
       if (!stopping.aborted) onError(error);
     });
   }
 }
 
-/** Carries out one of them, as far as this process may. Another process may be at it: then this returns at once. */
+/** Carries out one bulk action. Returns at once if another process is working on it. */
 export async function runBulk(
   db: Database,
   { bulkId, leaseMs, stopping, onError, onItem = () => {} }: BulkRunOptions & { readonly bulkId: string },
@@ -70,7 +74,7 @@ export async function runBulk(
   const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs: leaseMs, leases: 1 });
   const mayGoOn = (): boolean => heartbeat.isHeld() && !stopping.aborted;
   try {
-    // Another process may have ended it just before.
+    // Another process may have just finished it.
     const bulk = await findBulk(db, bulkId);
     if (bulk === null || bulk.endedAt !== null) return;
     if (bulk.state === 'running') await settleItems(db, { bulk, mayGoOn, onError, onItem });
@@ -79,14 +83,16 @@ export async function runBulk(
     await endBulk(db, bulkId);
   } finally {
     heartbeat.stop();
-    // When the database is away, the lease ends by itself.
+    // If the database is unreachable, the lease expires by itself.
     await releaseLeases(db, holder.owner).catch(() => {});
   }
 }
 
 type Work = { readonly mayGoOn: () => boolean; readonly onError: (error: unknown) => void };
 
-/** Settles entry by entry, until none waits, somebody aborts it, or this process may not go on. */
+/**
+ * Settles entry after entry, until none is open, a person aborts the bulk action, or this process must stop.
+ */
 async function settleItems(
   db: Database,
   { bulk, mayGoOn, onError, onItem }: Work & { readonly bulk: Bulk; readonly onItem: () => void },
@@ -110,7 +116,7 @@ async function settleItems(
   }
 }
 
-/** @returns false once the bulk action is not running any more. */
+/** @returns false once the bulk action is no longer running. */
 function settleItem(db: Database, bulk: Bulk, item: BulkItem): Promise<boolean> {
   const { bulkId } = bulk;
   const { subjectId } = item;
@@ -122,7 +128,10 @@ function settleItem(db: Database, bulk: Bulk, item: BulkItem): Promise<boolean> 
   });
 }
 
-/** As if it was settled alone. @returns false where it is no longer as it was frozen. */
+/**
+ * Applies the decision as if the entry was settled alone. @returns false if the entry differs from its frozen
+ * state.
+ */
 async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Promise<boolean> {
   const { bulkId, decision, reason, via } = bulk;
   const { subjectId, state, attempt, credits, dealId, collabId } = item;
@@ -151,7 +160,7 @@ function noteFailure(
   });
 }
 
-/** Decided is decided, also where the reports cannot take note of it: the next run does. */
+/** Updates the reports. The decisions are valid even if this fails; the next run then updates the reports. */
 async function updateReports(
   db: Database,
   { bulkId, mayGoOn, onError }: Work & { readonly bulkId: string },
@@ -166,7 +175,10 @@ async function updateReports(
     });
 }
 
-/** SQLSTATE classes 40 (deadlock), 55 (lock not available) and 57 (cancelled): the same entry may go well the next time. */
+/**
+ * SQLSTATE classes 40 (deadlock), 55 (lock not available) and 57 (cancelled). The same statement may succeed
+ * on the next attempt.
+ */
 const PASSING_STATES = /^(40|55|57)/;
 
 function isPassing(error: unknown): boolean {

@@ -13,36 +13,47 @@ import {
 import type { EntryState } from '../../model/ledger.ts';
 import { type DealOfHandle, dealsOfHandle, findEntry, type OpenEntry } from '../../report/list-doubts.ts';
 
-/** What a person can say about an entry: it was credited, give it up, send it again, its double credit is corrected. */
+/**
+ * What a person can decide about an entry: it was credited, write it off, send it again, or its double credit
+ * was corrected.
+ */
 export const DECISIONS = ['accepted', 'write_off', 'resend', 'acknowledge'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export type Settlement = {
   readonly entryId: string;
   readonly decision: Decision;
-  /** Why, in the words of the person. Not blank. */
+  /** The reason that the person gave. Not blank. */
   readonly reason: string;
   readonly decidedBy: string;
-  /** With `accepted`: what was credited. Left out, it is what the entry or its evidence names. */
+  /**
+   * For `accepted`: the deal that was credited. Defaults to the deal that the entry or its evidence names.
+   */
   readonly dealId?: string | null | undefined;
   readonly collabId?: string | null | undefined;
-  /** What the person saw. An entry that has changed since is left alone. */
+  /** The state that the person saw. An entry that has changed since is not settled. */
   readonly shown?: ShownEntry | undefined;
-  /** Of a double credit: how many credits the person saw. */
+  /** For a double credit: the number of credits that the person saw. */
   readonly shownCredits?: number | undefined;
   /** Writes the audit record, in the same transaction. @returns its id. */
   readonly audit: WriteAudit;
-  /** The action on many that this one belongs to. */
+  /** The bulk action that this settlement is part of. */
   readonly bulkId?: string | undefined;
 };
 
 export type Settled =
   | { readonly kind: 'settled'; readonly state: EntryState; readonly job: string; readonly auditId: string }
   | { readonly kind: 'unknown_entry' }
-  /** Nothing was changed: the entry is not in a state to which the decision applies, or not as it was shown. */
+  /**
+   * Nothing was changed: the decision does not apply to the entry's state, or the entry differs from what was
+   * shown.
+   */
   | { readonly kind: 'does_not_apply'; readonly state: EntryState }
   | { readonly kind: 'not_credited_twice' }
-  /** Nothing says which deal was credited. The mirror may know the deals of the handle. */
+  /**
+   * Neither the entry nor its evidence names the credited deal. `deals` lists the deals of the handle that
+   * the mirror knows.
+   */
   | {
       readonly kind: 'deal_unknown';
       readonly handle: string | null;
@@ -50,12 +61,14 @@ export type Settled =
     };
 
 /**
- * Settles one doubt as a person says, and writes down who did. Commands and the console settle through here. Afterwards, and outside of
- * this transaction, `refreshReporting` of the job brings the reports up to date.
+ * Settles one doubt as a person has decided, and records who decided. Commands and the console both call this
+ * function. After this transaction has committed, the caller must call `refreshReporting` for the job to
+ * bring the reports up to date.
  */
 export async function settleDoubt(trx: DatabaseTransaction, settlement: Settlement): Promise<Settled> {
   const { entryId, decision } = settlement;
-  // An entry of a process that is gone is in doubt, whether or not a run has come by since. For one of many this was done when they were frozen.
+  // Marks entries of dead processes as in doubt, because no run may have done so yet. For a bulk action this
+  // happened when its entries were frozen.
   if (settlement.bulkId === undefined) await reapLost(trx);
   const before = await findEntry(trx, entryId);
   if (before === null)
@@ -92,12 +105,12 @@ export async function settleDoubt(trx: DatabaseTransaction, settlement: Settleme
   return { kind: 'settled', state, job: before.job, auditId };
 }
 
-/** What the entry or its evidence says was credited; null where neither does. */
+/** The deal that the entry or its evidence names. Null if neither names one. */
 export function knownDeal({ dealId, evidence }: Pick<OpenEntry, 'dealId' | 'evidence'>): string | null {
   return dealId ?? evidence.find((one) => one.dealId !== null)?.dealId ?? null;
 }
 
-/** Whether somebody who accepts the entry must name the deal or the collaboration first. */
+/** Returns true if a person who accepts the entry must name the deal or the collaboration first. */
 export function lacksDeal(
   { effect }: Pick<OpenEntry, 'effect'>,
   { dealId, collabId }: { readonly dealId: string | null; readonly collabId: string | null },
@@ -105,7 +118,7 @@ export function lacksDeal(
   return effects[effect].namesDeal && dealId === null && collabId === null;
 }
 
-/** What a decision has done, in a sentence. */
+/** Describes the result of a decision in a sentence. */
 export function describeSettled({
   entryId,
   decision,

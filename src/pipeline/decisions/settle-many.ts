@@ -23,23 +23,27 @@ import { findBulk } from '../../report/console/read-bulk.ts';
 import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../../report/list-doubts.ts';
 
 /*
- * One decision about many entries or files. Three steps, so that nobody settles more than they have seen: a preview freezes them and what they
- * are, a person confirms exactly that preview, and run-bulks.ts carries it out one by one, as if each was settled alone, with what was frozen.
+ * One decision about many entries or files. Three steps ensure that nobody settles more than they have seen:
+ * a preview freezes the entries and their state, a person confirms exactly that preview, and run-bulks.ts
+ * settles the entries one by one, as if each was settled alone, as long as they match their frozen state.
  */
 
-/** Enough for a night and somebody else's opinion. Later, what was frozen says little about how things are. */
+/**
+ * Long enough to ask someone else and decide on the next day. After that, the frozen state is too old to be
+ * useful.
+ */
 const PREVIEW_VALID_MS = 24 * 3_600_000;
 
 type Deciding = {
   readonly actor: string;
-  /** Why, in the words of the person. Not blank. */
+  /** The reason that the person gave. Not blank. */
   readonly reason: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
   readonly audit: WriteAudit;
 };
 
 type Many = Deciding & {
-  /** What was chosen, in a sentence. */
+  /** Describes the selection in a sentence. */
   readonly chosen: string;
   readonly via: Bulk['via'];
 };
@@ -49,16 +53,16 @@ export type Previewed = { readonly bulkId: string; readonly auditId: string };
 export type ManyToSettle = Many &
   Pick<Bulk, 'dealId' | 'collabId'> & {
     readonly decision: DoubtDecision;
-    /** A filter without relative times, or entries that were picked. */
+    /** A filter without relative times, or entries that a person picked. */
     readonly entries: DoubtFilter | { readonly entryIds: readonly string[] };
   };
 
-/** Freezes the doubts that a decision would be applied to. @returns null where that is no entry at all. */
+/** Freezes the entries in doubt that a decision would apply to. @returns null if there is no such entry. */
 export async function previewSettlement(
   trx: DatabaseTransaction,
   { entries, dealId, collabId, ...many }: ManyToSettle,
 ): Promise<Previewed | null> {
-  // An entry of a process that is gone is in doubt, whether or not a run has come by since.
+  // Marks entries of dead processes as in doubt, because no run may have done so yet.
   await reapLost(trx);
   const { decision } = many;
   const effectsThatNameDeals = Object.values(effects).flatMap(({ effect, namesDeal }) =>
@@ -72,7 +76,7 @@ export async function previewSettlement(
   });
 }
 
-/** Freezes the double credits that somebody has corrected in the service. @returns null where there are none. */
+/** Freezes the double credits that a person has corrected in the service. @returns null if there are none. */
 export function previewAcknowledgement(
   trx: DatabaseTransaction,
   {
@@ -87,7 +91,7 @@ export function previewAcknowledgement(
   });
 }
 
-/** Freezes the files that a decision would be applied to. @returns null where there are none. */
+/** Freezes the files that a decision would apply to. @returns null if there are none. */
 export function previewFiles(
   trx: DatabaseTransaction,
   {
@@ -131,12 +135,12 @@ async function preview(
 export type BulkChange =
   | { readonly kind: 'changed'; readonly auditId: string }
   | { readonly kind: 'unknown' }
-  /** Nothing was changed: it is in another state. */
+  /** Nothing was changed, because the bulk action is in another state. */
   | { readonly kind: 'does_not_apply'; readonly bulk: Bulk };
 
 type BulkToChange = Deciding & { readonly bulkId: string };
 
-/** Begins to carry out a preview, once and as it was frozen. */
+/** Starts to carry out a preview, once and exactly as it was frozen. */
 export async function confirmSettlement(
   trx: DatabaseTransaction,
   { bulkId, actor, reason, audit }: BulkToChange,
@@ -157,7 +161,7 @@ export async function confirmSettlement(
   return { kind: 'changed', auditId };
 }
 
-/** Ends a bulk action before its end. What it has settled stays so. */
+/** Aborts a running bulk action. The entries that it has settled stay settled. */
 export async function abortSettlement(
   trx: DatabaseTransaction,
   { bulkId, actor, reason, audit }: BulkToChange,
@@ -178,7 +182,7 @@ export async function abortSettlement(
   return { kind: 'changed', auditId };
 }
 
-/** The filter in a sentence, for those who read it later: without relative times. */
+/** Describes the filter in a sentence. Uses no relative times, because the sentence is read later. */
 export function describeFilter({ job, reason: words, dealId, sinceBefore }: DoubtFilter): string {
   const parts = [
     ...(job ? [`of job ${job}`] : []),

@@ -6,30 +6,36 @@ import type { KnownErrorDetails } from '../../model/known-error.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import type { RunnableKind } from '../runnable-kind.ts';
 
-/** What a check may look at. Nothing of it is changed by looking. */
+/** Everything that a check may examine. Checks change nothing. */
 export type Patient = {
   readonly config: PipelineConfig;
-  /** Those of which a job may be. */
+  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
-  /** Null where it could not be opened; the check of the database says why. */
+  /** Null if the database could not be opened. The database check reports the reason. */
   readonly db: Database | null;
-  /** Why there is no `db`; null: it is the embedded one, and nothing has run yet. */
+  /**
+   * Why `db` is null. If this is null too, the database is the embedded one and no run has created it yet.
+   */
   readonly databaseProblem: KnownErrorDetails | null;
-  /** The tables are there, as this version has them, and this user may read them: only then is anything asked of them. */
+  /**
+   * True if the tables exist in the version of this program and this user may read them. Checks query the
+   * tables only in this case.
+   */
   readonly hasTables: boolean;
-  /** Null where the configuration names no service; the check of the service says so. */
+  /** Null if the configuration names no service. The service check reports that. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;
-  /** PGSSLMODE; empty where it is not set. */
+  /** The value of PGSSLMODE. Empty if it is not set. */
   readonly pgSslMode: string;
   readonly now: () => Date;
-  /** Free bytes of the file system that holds a folder. */
+  /** Returns the free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;
 };
 
 /**
- * One thing to look at: a file in `checks/` and a line in its `index.ts`, or in the `doctor.ts` of a kind of job. What cannot be looked at because something else is broken
- * is left to the check of that; a `KnownError` that is thrown becomes a finding.
+ * One check of `doctor`. Add it as a file in `checks/` and a line in its `index.ts`, or in the `doctor.ts` of
+ * a job kind. If something else is broken, leave the report to the check of that part. A `KnownError` that a
+ * check throws becomes a finding.
  */
 export type Check = {
   readonly name: string;

@@ -6,7 +6,7 @@ import type { Check, Patient } from './check.ts';
 import { checksOfOperation, checksOfSurroundings } from './checks/index.ts';
 import { findingsOf } from './findings-of.ts';
 
-/** Looks at everything that a run depends on, one check after the other; each finding comes as soon as it is there. */
+/** Runs all checks, one after the other. Yields each finding as soon as it is known. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
   for (const check of checksOfSurroundings) yield* await look(check, patient);
   for (const { checks } of patient.kinds)
@@ -14,7 +14,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
   for (const check of checksOfOperation) yield* await look(check, patient);
 }
 
-/** A check that fails is itself a finding: the others go on. */
+/** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
 async function look(check: Check, patient: Patient): Promise<readonly Finding[]> {
   try {
     return await check.look(patient);

@@ -1,7 +1,7 @@
 import type { Finding } from '../../model/finding.ts';
 import type { KnownErrorDetails } from '../../model/known-error.ts';
 
-/** A known error as findings: each of its problems, else the error itself. */
+/** Converts a known error to findings: one for each of its problems, or one for the error itself. */
 export function findingsOf(about: string, details: KnownErrorDetails): readonly Finding[] {
   const at = (where: string | undefined): string => (where === undefined ? '' : ` (${where})`);
   const { problems = [], message, where, help } = details;
@@ -9,7 +9,7 @@ export function findingsOf(about: string, details: KnownErrorDetails): readonly 
   return problems.map((problem) => ({
     status: 'problem',
     about,
-    // The first line says what is wrong; a line of the file may follow.
+    // The first line describes the problem. A line of the file may follow.
     what: problem.message.replace(/$|\n/, (end) => at(problem.where) + end),
     fix: problem.help,
   }));

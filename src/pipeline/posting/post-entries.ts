@@ -19,17 +19,23 @@ export type PostDependencies = {
   readonly spool: Spool;
   readonly journal: Pick<Journal, 'writing' | 'answered'>;
   readonly gate: RequestGate;
-  /** Told of each outcome, for progress. */
+  /** Called with each outcome, to update the progress display. */
   readonly onOutcome: (outcome: Outcome) => void;
 };
 
-/** A request that was proven not processed is tried so many times more in a run; then it waits for the next run. */
+/**
+ * Number of retries in one run for a request that was provably not processed. After that, the entry waits for
+ * the next run.
+ */
 const RETRIES = 3;
 
-/** Timers may fire a little early, and the database's clock decides whether an entry has rested. */
+/**
+ * Timers may fire slightly early, and the clock of the database decides whether the waiting time of an entry
+ * is over.
+ */
 const TIMER_SLACK_MS = 20;
 
-/** An attempt that was proven not processed: the one failure after which p-retry may try again. */
+/** An attempt that was provably not processed. The only failure that p-retry may retry. */
 class NotProcessed extends Error {
   readonly waitMs: number;
 
@@ -40,10 +46,11 @@ class NotProcessed extends Error {
 }
 
 /**
- * The way of an entry: enter → claim → note → send → record, for all that are ready, as many at once as the gate allows.
+ * Runs the steps of each ready entry: enter → claim → note → send → record. Handles as many entries at once
+ * as the gate allows.
  *
- * Beside those on the wire, half as many more are being claimed or recorded, so that the wire does not wait for the database. That sum
- * is the most that a killed process can leave in doubt.
+ * In addition to the requests on the wire, half as many entries are being claimed or recorded, so that the
+ * wire does not wait for the database. A killed process can leave at most that total number in doubt.
  */
 export async function postEntries(
   pages: AsyncIterable<readonly string[]>,
@@ -60,7 +67,8 @@ export async function postEntries(
       gate.stop({ kind: 'journal_lost', message: describe(error) });
       return { kind: 'not_written', reason: 'its journal could not be written' };
     }
-    // Noting it may have taken until after the lease was over: then another process may have judged the entry without the note.
+    // Writing the journal may have taken until after the lease expired. Another process may then have settled
+    // the entry without the note.
     if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
     gate.report(outcome);
@@ -76,14 +84,15 @@ export async function postEntries(
     });
     if (entry === null) return;
     const outcome = await wire(send, entry);
-    // What was held back because the run ends need not rest: the next run takes it at once.
+    // An entry that was held back because the run ends needs no waiting time, so that the next run can send
+    // it at once.
     const restMs = gate.mayWrite() ? backoffMs(entry.attempt, outcome) : 0;
     const answer = { entryId, attempt: entry.attempt, outcome, backoffMs: restMs, claim: entry.claim };
     journal.answered(entry, outcome);
     try {
       await record(answer);
     } catch (error) {
-      // The service has answered; the answer must not be lost with the database.
+      // The service has answered, so the answer must not be lost together with the database.
       spool.append(answer);
       gate.stop(stopFor(error));
     }

@@ -16,15 +16,16 @@ import { postEntries } from './post-entries.ts';
 import { spoolFolder } from './recover-previous-runs.ts';
 
 /**
- * Claims and answers are small and never cut short by a run that ends: an answer that is not recorded makes a doubt. A database that takes
- * longer is as good as gone; the answers then go to the spool.
+ * Claims and answers are small statements, and ending a run never cuts them short, because an answer that is
+ * not recorded leaves its entry in doubt. A database that takes longer than this limit counts as unreachable,
+ * and the answers go to the spool.
  */
 const POSTING = { name: 'Posting orders', limitMs: 30_000, draining: null, abandoned: null };
 
-/** A backfill posts what it has taken and nothing else, in its share of the limits. */
+/** The share of the limits that a backfill may use. A backfill posts only the entries that it has taken. */
 export type BackfillShare = {
   readonly backfillId: string;
-  /** Its own limit, within that of the account; 0 means that it has none of its own. */
+  /** The backfill's own limit, within that of the account. 0 means that it has no limit of its own. */
   readonly requestsPerSecond: number;
   readonly concurrency: number;
 };
@@ -32,16 +33,16 @@ export type BackfillShare = {
 export type PostReadyOptions = {
   readonly client: Client;
   readonly ledger: OpenLedger;
-  /** Null for a run, which posts what no backfill has taken. */
+  /** Null for a run, which posts the entries that no backfill has taken. */
   readonly backfill: BackfillShare | null;
-  /** Only entries of this range; left out for all. */
+  /** Posts only entries of this range. Omit it to post all. */
   readonly range?: EntryRange;
 };
 
 /**
- * Posts what is ready, within the limits of the configuration.
+ * Posts the ready entries, within the configured limits.
  *
- * @returns why it stopped before everything was posted; null when it came to the end.
+ * @returns why it stopped before everything was posted. Null if it posted everything.
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
   const { db, job, nouns, progress, owner, runId } = run;
@@ -65,7 +66,10 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const spool = openSpool(spoolFolder(run), owner);
   const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
 
-  /** An answer that cannot be written here either must not take with it those that can. */
+  /**
+   * Stores an answer in the spool. An answer that cannot be written must not prevent the others from being
+   * written.
+   */
   function keep(answer: Answer): void {
     try {
       spool.append(answer);
@@ -101,19 +105,21 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
     open.close();
     await journal.close();
   }
-  // The database may be back: then nothing need wait for the next run.
+  // The database may be reachable again. In that case, no answer has to wait for the next run.
   if (gate.stopped()?.kind === 'database_lost')
     await replaySpool(db, spoolFolder(run), owner, { isContinuous: false }).catch(() => {});
-  // An event may have overtaken an answer that was then lost. When the database is away, the next run looks.
+  // An event may have arrived before an answer that was then lost. If the database is unreachable, the next
+  // run checks this.
   await settleByEvidence(db).catch(() => {});
   await keepAtLast(unkept, record);
   return gate.stopped();
 }
 
 /**
- * Answers that neither the database nor the spool took when they came: the database may be back by now.
+ * Tries once more to record answers that neither the database nor the spool accepted, because the database
+ * may be reachable again.
  *
- * @throws KnownError `answers_lost` (exit 1): only the service knows what became of those orders.
+ * @throws KnownError `answers_lost` (exit 1). Only the service knows the result of those orders.
  */
 async function keepAtLast(
   unkept: readonly { readonly answer: Answer; readonly cause: unknown }[],

@@ -9,10 +9,10 @@ import { spreadPosting } from '../units/post-share.ts';
 import { postReady } from './post-ready.ts';
 import { recoverPreviousRuns } from './recover-previous-runs.ts';
 
-/** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
+/** Placeholder for the account in a plan before the first run. A plan stores nothing and sends nothing. */
 export const NO_ACCOUNT = 'not bound yet';
 
-/** What a run that posts by the ledger has from its beginning to its end. */
+/** The ledger and account of a run that posts. */
 export type Posting = {
   /** Null for a plan. */
   readonly ledger: OpenLedger | null;
@@ -20,7 +20,8 @@ export type Posting = {
 };
 
 /**
- * Opens the ledger and recovers what previous runs left; a plan only asks whether a run would be allowed to post.
+ * Opens the ledger and recovers what previous runs left behind. A plan only checks whether a run would be
+ * allowed to post.
  *
  * @throws KnownError as `openLedger`.
  */
@@ -36,9 +37,9 @@ export async function beginPosting(run: Run): Promise<Posting> {
 }
 
 /**
- * Posts what was proposed and committed, after what others have credited was taken out.
+ * Posts the committed proposals, after holding those that were credited elsewhere.
  *
- * @returns why it stopped before everything was posted; null when it came to the end, and for a plan.
+ * @returns why it stopped before everything was posted. Null if it posted everything, and for a plan.
  */
 export async function postProposed(run: Run, { ledger, accountId }: Posting): Promise<RunStop | null> {
   const { db, job, client } = run;
@@ -49,7 +50,10 @@ export async function postProposed(run: Run, { ledger, accountId }: Posting): Pr
   return stop;
 }
 
-/** By workers where there are any; else, and what they left, here. */
+/**
+ * Posts through workers if there are any. This process posts what they leave, or everything if there are
+ * none.
+ */
 async function post(
   run: Run,
   { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },

@@ -10,8 +10,9 @@ import type { Run } from '../run.ts';
 const MS_PER_MINUTE = 60_000;
 
 /**
- * Settles what earlier processes left: their spooled answers first, so that an answer that is known does not become a doubt; then what
- * they had claimed and can no longer answer for; then what may be sent again.
+ * Settles what earlier processes left behind. First records their spooled answers, so that a known answer
+ * does not become a doubt. Then handles claims whose process is gone, and finally entries that may be sent
+ * again.
  */
 export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedger): Promise<void> {
   const { db, job, config, progress } = run;
@@ -60,7 +61,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
     );
 }
 
-/** Where answers wait for a database that is away. */
+/** The folder in which answers wait while the database is unreachable. */
 export function spoolFolder(run: Pick<Run, 'config'>): string {
   return join(run.config.database.dataFolder, 'spool');
 }

@@ -4,9 +4,9 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
 /**
- * The address that a person typed, normalised as intake normalises it.
+ * Parses an address that a person typed, and normalises it as intake does.
  *
- * @throws KnownError `bad_address` (exit 2), which does not repeat it.
+ * @throws KnownError `bad_address` (exit 2). The error does not contain the text.
  */
 export function requireAddress(text: string): string {
   const address = parseAddress(text);
@@ -19,12 +19,15 @@ export function requireAddress(text: string): string {
   });
 }
 
-/** Brands of the configuration that have customers. */
+/** Brands for which the configuration reads customers. */
 export function customerBrands({ jobs }: PipelineConfig): readonly string[] {
   return [...new Set(Object.values(jobs).flatMap(({ customersOf }) => customersOf ?? []))];
 }
 
-/** Leases of all jobs that read or send customers: whoever holds them knows that no run has an address in its memory. */
+/**
+ * The leases of all jobs that read or send customers. While a process holds them, no run has an address in
+ * memory.
+ */
 export function customerLeases({ jobs }: PipelineConfig): readonly string[] {
   return Object.values(jobs).flatMap(({ name, customersOf }) =>
     customersOf === undefined ? [] : [`job:${name}`],

@@ -5,12 +5,12 @@ import { customerHasher, fingerprintOf, tombstoneHasher } from '../../map/custom
 import { foldAddress } from '../../map/customers/parse-address.ts';
 import type { CustomerHash } from '../../model/customer.ts';
 
-/** What tells the keys apart. */
+/** Fingerprints that identify the current and the previous key. */
 export function fingerprintsOf({ current, previous }: CustomerKeys): KeyFingerprints {
   return { current: fingerprintOf(current), previous: previous === null ? null : fingerprintOf(previous) };
 }
 
-/** Makes digests of addresses under both keys. */
+/** Returns a function that computes the digests of an address under both keys. */
 export function rekeyingOf({ current, previous }: CustomerKeys): RekeyAddress {
   return (brandId, address) => {
     const folded = foldAddress(address);
@@ -30,7 +30,7 @@ export function hashesUnder(
   return listed(keys).flatMap((key) => [...brandIds].map((brandId) => customerHasher(key, brandId)(folded)));
 }
 
-/** Tombstones that a customer may have: under the key in force first. */
+/** Tombstones that a customer may have, starting with that of the current key. */
 export function tombstonesUnder(
   keys: CustomerKeys,
   address: string,

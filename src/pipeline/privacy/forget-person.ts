@@ -21,19 +21,20 @@ import { fingerprintsOf, hashesUnder, tombstonesUnder } from './customer-keys.ts
 
 export type ForgetOptions = {
   readonly config: PipelineConfig;
-  /** An e-mail address, as somebody wrote it. */
+  /** An e-mail address as a person typed it. */
   readonly typed: string;
   readonly isDryRun: boolean;
-  /** Writes down who asked for it, in the transaction of the change. */
+  /** Records who requested the deletion, in the same transaction as the change. */
   readonly audit: WriteAuditIn;
 };
 
 /**
- * Removes a customer from the database, and leaves a tombstone so that no export brings them back. By digest first, in one commit with the
- * tombstone and the audit record; then wherever the address itself may stand. When it is cut short, doing it again ends it.
+ * Removes a customer from the database, and leaves a tombstone so that no export adds the customer again.
+ * First deletes rows by digest, in one commit with the tombstone and the audit record. Then removes the
+ * address itself from all text. If it is interrupted, running it again completes the work.
  *
- * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_changed` (exit 2); `already_running` (exit 5) while a run has
- * customers in its memory. None repeats the address.
+ * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_changed` (exit 2);
+ * `already_running` (exit 5) while a run has customers in memory. No error contains the address.
  */
 export async function forgetPerson(db: Database, options: ForgetOptions): Promise<Certificate> {
   const { config, isDryRun } = options;
@@ -85,7 +86,7 @@ async function forget(db: Database, options: Forgetting): Promise<Certificate> {
   };
 }
 
-/** Enough to find the record again, and too little to tell two keys' customers apart. */
+/** Long enough to find the record again, and too short to distinguish the customers of two keys. */
 function shortTombstone(tombstone: string): string {
   return tombstone.slice(0, 12);
 }
@@ -96,7 +97,10 @@ function byDigest(deleted: DeletedRows): readonly FoundRows[] {
   );
 }
 
-/** A public profile of the customer, which the ledger must know so that it is not submitted twice. */
+/**
+ * Requests for outreach contain a public profile of the customer. The ledger must keep it so that the profile
+ * is not submitted twice.
+ */
 function inOutreach(requests: number): readonly FoundRows[] {
   const why =
     'Requests for outreach name the public profile of the customer. Requests that were sent are kept; the next run of the job withdraws the others.';
@@ -109,13 +113,13 @@ function sayRows(deleted: DeletedRows): string {
   return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
 }
 
-/** How exports and links may write an address. */
+/** The spellings of an address in exports and links. */
 function spellingsOf({ address, typed }: Forgetting): readonly string[] {
   const written = [address, typed.trim()];
   return [...new Set(written.flatMap((text) => [text, encodeURIComponent(text)]))];
 }
 
-/** In one commit; of a dry run nothing stays. */
+/** Runs the work in one transaction. Rolls it back if this is a dry run. */
 async function unlessDryRun<Result>(
   db: Database,
   isDryRun: boolean,

@@ -9,17 +9,17 @@ import { listFiles } from '../../source/list-files.ts';
 import { openRecords } from '../open-records.ts';
 import { type Run, throwIfDraining } from '../run.ts';
 
-/** Addresses of customers who asked to be forgotten. They reach no log, no error and no table. */
+/** Addresses of customers who asked to be forgotten. They are never written to a log, an error or a table. */
 export type Requests = {
-  /** Each once. */
+  /** Each address once. */
   readonly addresses: readonly string[];
-  /** Rows that are no address. */
+  /** Number of rows that are not an address. */
   readonly unreadable: number;
-  /** Files that could not be used, in sentences. */
+  /** Files that could not be used, described in sentences. */
   readonly problems: readonly string[];
 };
 
-/** Reads all files of a source of requests, whether or not they were read before: nothing of them is kept. */
+/** Reads all files of a source of requests, even if they were read before. Stores nothing from them. */
 export async function readRequests(run: Run, source: SourceSettings): Promise<Requests> {
   const addresses = new Map<string, string>();
   const problems: string[] = [];
@@ -49,6 +49,6 @@ function readFile(
 ) {
   const layout = loadLayout(source.layout, layoutFolders(config.path));
   const { records } = openRecords(file, layout, { source, clients, signal });
-  // Who must be forgotten need not have consented to anything.
+  // Forgetting a customer requires no consent.
   return mapCustomers(records, { layout, source, consent: 'ignored', hashOf: (folded) => folded });
 }

@@ -22,7 +22,7 @@ import { withLeases } from '../run/with-leases.ts';
 import { customerLeases } from './customer-jobs.ts';
 import { rekeyingOf } from './customer-keys.ts';
 
-/** A job that reads customers, and how. */
+/** A job that reads customers, and its rules. */
 export type CustomerReader = {
   readonly brandId: string;
   readonly source: SourceSettings;
@@ -37,15 +37,20 @@ export type RecoverCustomersOptions = {
 };
 
 export type Recovered = LostDigests & {
-  /** Files that were read before: read again, and no longer there in that version. */
+  /**
+   * Files that were read before: the number that was read again, and the number that no longer exists in the
+   * same version.
+   */
   readonly files: number;
   readonly filesGone: number;
 };
 
 /**
- * Puts a new key in the place of a lost one. Customers in files that were read before, and that are still there, count as submitted.
+ * Replaces a lost key by a new one. Customers in files that were read before and still exist count as
+ * submitted.
  *
- * @throws KnownError `customer_key_not_lost` (exit 2), `already_running` (exit 5), FileHeld where a file no longer fits its layout.
+ * @throws KnownError `customer_key_not_lost` (exit 2), `already_running` (exit 5); FileHeld if a file no
+ * longer fits its layout.
  */
 export function recoverCustomers(db: Database, options: RecoverCustomersOptions): Promise<Recovered> {
   const { config, audit } = options;
@@ -105,5 +110,5 @@ async function restoreSource(
   return { files, filesGone: known.length - files };
 }
 
-/** Of one statement. */
+/** Maximum number of customers in one statement. */
 const CUSTOMERS = 10_000;

@@ -2,8 +2,8 @@ import type { Layout, LayoutField } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 
 /**
- * What columns are called in exports of shops' own, beside the spellings that layouts know: English, German, Dutch, French, Spanish,
- * Italian. In the order of how sure they are.
+ * Column names in exports of custom-built shops, in addition to the spellings that layouts know: English,
+ * German, Dutch, French, Spanish, Italian. The most reliable names come first.
  */
 const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   order_id: [
@@ -169,10 +169,13 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   spent: ['total spent', 'lifetime value', 'total spend'],
 };
 
-/** How well a column's name says that it holds a field: 1 for one of its names, less for one that contains it, 0 for none. */
+/**
+ * Scores how well a column name fits a field: 1 for one of its best names, less for weaker names or names
+ * that contain one, and 0 for none.
+ */
 export type NameScorer = (header: string, field: LayoutField) => number;
 
-/** Makes the scorer of the synonyms above and of what layouts know. */
+/** Creates a scorer from the synonyms above and the columns of the layouts. */
 export function nameScorer(layouts: readonly Layout[]): NameScorer {
   const known = new Map<LayoutField, readonly string[]>();
   const namesOf = (field: LayoutField): readonly string[] => {
@@ -195,7 +198,10 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
   };
 }
 
-/** A header as words: `Order-No.` and `order_no` are the same, and so are `Bestellnr.` and `Bestellnummer`. */
+/**
+ * Normalises a header to words, so that `Order-No.` equals `order_no` and `Bestellnr.` equals
+ * `Bestellnummer`.
+ */
 function words(name: string): string {
   return foldHeader(name)
     .replace(/[#№]/g, ' no ')

@@ -4,14 +4,14 @@ import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 import { LAYOUT_FIELDS } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 
-/** Which column of a file each field of a layout is read from, and which columns nothing reads. */
+/** The columns of a file that each field of a layout is read from, and the columns that are not read. */
 export type ColumnUse = {
   readonly fields: readonly { readonly field: LayoutField; readonly columns: readonly string[] }[];
   readonly unused: readonly string[];
 };
 
 /**
- * Says what a layout reads of a header.
+ * Describes which columns of a header a layout reads.
  *
  * @throws FileHeld `header_mismatch`, `ambiguous_header`.
  */

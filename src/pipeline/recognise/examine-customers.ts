@@ -5,24 +5,26 @@ import type { Layout } from '../../model/layout.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';
 
-/** What the files of one source of customers say of themselves. Counts alone: no address and no name leaves it. */
+/**
+ * What was found in the files of one source of customers. Contains only counts, never an address or a name.
+ */
 export type CustomersExamined = {
   readonly kind: 'customers';
   readonly layout: Layout;
   readonly rows: number;
   readonly isPartial: boolean;
   readonly consent: ConsentCount;
-  /** Who would be submitted under `not_refused`. */
+  /** Number of customers that would be submitted under `not_refused`. */
   readonly submitted: number;
   readonly rejected: number;
-  /** The export does not say who has consented, which the source must then state. */
+  /** The export does not state which customers have consented, so the source must state it. */
   readonly needsConsent: boolean;
   readonly held: readonly string[];
 };
 
 const NOBODY = '0'.repeat(32);
 
-/** Reads a source's customers as a run would, and keeps only what they add up to. */
+/** Reads the customers of a source as a run would, and keeps only counts. */
 export async function examineCustomers({
   files,
   layout,

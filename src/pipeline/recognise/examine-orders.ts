@@ -17,39 +17,43 @@ import {
 import { openDetected, type ReadingMeans } from './open-text.ts';
 import { type OrdersPreview, previewOrders } from './preview-orders.ts';
 
-/** What of a layout must be otherwise for the files to be read: a key, its value, and what shows it. */
+/** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
 export type LayoutChange = {
   readonly path: readonly string[];
   readonly value: unknown;
   readonly why: string;
 };
 
-/** What the files of one source of orders say of themselves. */
+/** What was found in the files of one source of orders. */
 export type OrdersExamined = {
   readonly kind: 'orders';
-  /** With the changes. */
+  /** The layout with the changes applied. */
   readonly layout: Layout;
   readonly changes: readonly LayoutChange[];
   readonly needsZone: boolean;
-  /** Null: a column says it. `candidates`: what amounts name beside their digits. */
+  /**
+   * Null if a column states the currency. `candidates` are the currencies that appear next to the amounts.
+   */
   readonly currency: { readonly candidates: readonly string[] } | null;
   readonly dateOrder: DateOrderFound;
   readonly preview: OrdersPreview;
-  /** What cannot be read at all. */
+  /** Reasons why the files cannot be read. */
   readonly problems: readonly string[];
 };
 
 export type ExamineOptions = ReadingMeans & {
   readonly files: readonly { readonly file: SourceFile; readonly encoding: string | null }[];
-  /** What the recogniser has read its header with. */
+  /** The layout with which the recogniser has read the header. */
   readonly layout: Layout;
-  /** As its file says, before the recogniser changed anything. */
+  /** The layout as its file defines it, before the recogniser changed it. */
   readonly written: Layout;
-  /** Rows of all files together that are looked at. */
+  /** Maximum number of rows that are examined, in all files together. */
   readonly maxRows: number;
 };
 
-/** Reads the values of a source's files, finds out how they are written, and what a run would make of them. */
+/**
+ * Reads the values of a source's files, determines their formats, and previews what a run would do with them.
+ */
 export async function examineOrders(options: ExamineOptions): Promise<OrdersExamined> {
   const layout = layoutFor(options.layout, 'orders') ?? options.layout;
   const measured = await measure(layout, options);
@@ -145,7 +149,10 @@ async function measure(
   return measured;
 }
 
-/** Puts the cells that are measured where they belong. An order's own columns are blank on later rows, which says nothing. */
+/**
+ * Returns a function that collects the measured cells of a row. Columns that belong to the whole order are
+ * blank on its later rows, so such a blank is not counted.
+ */
 function takerOf(
   { fields, find, extend }: ResolvedHeader,
   layout: Layout,

@@ -1,29 +1,33 @@
 import { posix } from 'node:path';
 
-/** A file with what decides which source it belongs to. */
+/** A file, with the properties that determine its source. */
 export type Groupable = {
-  /** Below the place that was given, with `/` between its parts. */
+  /** Path below the examined place, with `/` as the separator. */
   readonly name: string;
-  /** The same for files of one kind of export; null for files that are no export. */
+  /** Equal for files of the same kind of export. Null for files that are not exports. */
   readonly kind: string | null;
 };
 
-/** Files of one source, and how it means them and no others. */
+/** The files of one source, and the path that matches exactly these files. */
 export type Group<Item> = {
   readonly kind: string;
-  /** Below the place: empty, a folder with a slash behind it, or a folder and a glob. */
+  /** Path below the examined place: empty, a folder with a trailing slash, or a folder and a glob. */
   readonly path: string;
-  /** What tells it from others of its kind: the last part of its folder; empty at the top. */
+  /**
+   * The last part of its folder, which distinguishes it from other sources of its kind. Empty at the top
+   * level.
+   */
   readonly label: string;
   readonly items: readonly Item[];
 };
 
-/** `2026`, `04`, `dt=2026-04-10`, `year=2026`: a part of a path that only says when. */
+/** A path part that is only a date: `2026`, `04`, `dt=2026-04-10`, `year=2026`. */
 const PARTITION = /^(?:[a-z_]+=)?[\d_.-]+$/i;
 
 /**
- * Puts files into sources: those of one kind in one folder, where folders that only say when count as one. Two shops that export into folders
- * of their own are two sources, though their files are of one kind.
+ * Groups files into sources: the files of one kind in one folder, where folders that are only a date count as
+ * part of their parent. Two shops that export to separate folders become two sources, even if their files are
+ * of the same kind.
  */
 export function groupSources<Item extends Groupable>(files: readonly Item[]): readonly Group<Item>[] {
   const groups = new Map<string, Item[]>();
@@ -43,7 +47,7 @@ export function groupSources<Item extends Groupable>(files: readonly Item[]): re
   });
 }
 
-/** The folder of a file, with a slash behind it, without the parts that only say when. */
+/** The folder of a file with a trailing slash, without the parts that are only a date. */
 function folderOf(name: string): string {
   const parts = name.split('/').slice(0, -1);
   while (parts.length > 0 && isPartition(parts.at(-1) ?? '')) parts.pop();
@@ -54,7 +58,10 @@ function isPartition(part: string): boolean {
   return PARTITION.test(part) && /\d/.test(part);
 }
 
-/** The folder where all in it belongs to the source; else a glob that means its files, and files like them, alone. */
+/**
+ * The folder if every file in it belongs to the source. Otherwise a glob that matches only the source's files
+ * and files with similar names.
+ */
 function pathOf(folder: string, items: readonly Groupable[], all: readonly Groupable[]): string {
   const own = new Set(items.map(({ name }) => name));
   const others = all.filter(({ name }) => name.startsWith(folder) && !own.has(name));
@@ -74,7 +81,7 @@ function pathOf(folder: string, items: readonly Groupable[], all: readonly Group
     ...(bases.length === 1 ? [escapeGlob(bases[0] ?? '')] : []),
   ].map((glob) => `${escapeGlob(folder)}${deep}${glob}`);
   const [glob] = candidates.filter(fits);
-  // No pattern tells them apart: every file by name, which finds no new ones.
+  // No pattern separates them, so each file is listed by name. New files are not found in this case.
   return glob ?? `${escapeGlob(folder)}${deep}{${bases.map(escapeGlob).join(',')}}`;
 }
 
@@ -86,7 +93,7 @@ function commonStart(texts: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** From the extension on: `.csv`, `.csv.gz`. */
+/** The common extensions: `.csv`, `.csv.gz`. */
 function commonEnd(texts: readonly string[]): string {
   const ends = new Set(texts.map((text) => /(?:\.[a-z0-9]{1,5}){1,2}$/i.exec(text)?.[0] ?? ''));
   const [only] = ends;

@@ -1,15 +1,15 @@
 import { foldWord } from '../../map/values/clean-text.ts';
 import type { Layout } from '../../model/layout.ts';
 
-/** Words for the state of an order that exports are known to use. */
+/** Words for the state of an order that are known from exports. */
 export type StatusWords = {
   readonly all: ReadonlySet<string>;
   readonly credited: ReadonlySet<string>;
-  /** To the word that is used here. */
+  /** Maps a word to the word that this program uses. */
   readonly translations: ReadonlyMap<string, string>;
 };
 
-/** Words of shops of one's own, beside those that layouts know. */
+/** Words used by custom-built shops, in addition to those that layouts know. */
 const MORE_WORDS: Readonly<Record<string, string>> = {
   bezahlt: 'paid',
   betaald: 'paid',
@@ -41,7 +41,7 @@ const CREDITED = [
   'partially_refunded',
 ];
 
-/** Those that layouts name, and some more. */
+/** Collects the words that layouts define, and adds the words above. */
 export function statusWordsOf(layouts: readonly Layout[]): StatusWords {
   const credited = new Set(
     [...CREDITED, ...layouts.flatMap(({ status }) => status.credited ?? [])].map(foldWord),

@@ -4,7 +4,10 @@ import { timeParser } from '../../map/values/parse-time.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout, MoneyFormat } from '../../model/layout.ts';
 
-/** How amounts are written in exports: the first that reads every cell wins, so the commonest come first. */
+/**
+ * Formats of amounts in exports, the most common first. The first format wins if several read the cells
+ * equally well.
+ */
 export const MONEY_FORMATS: readonly MoneyFormat[] = [
   { decimal: '.', thousands: ',', symbols: true },
   { decimal: ',', thousands: '.', symbols: true },
@@ -13,7 +16,10 @@ export const MONEY_FORMATS: readonly MoneyFormat[] = [
   { decimal: '.', thousands: "'", symbols: true },
 ];
 
-/** How times are written, beside those that a layout lists. Of a pair that differs in day and month only the cells can decide. */
+/**
+ * Formats of times, in addition to those of a layout. If two formats differ only in the order of day and
+ * month, only the cells can decide between them.
+ */
 const TIME_FORMATS: readonly string[] = [
   'iso',
   ...['D.M.YYYY', 'D.M.YY', 'M/D/YYYY', 'D/M/YYYY', 'M/D/YY', 'D/M/YY', 'D-M-YYYY', 'M-D-YYYY'].flatMap(
@@ -35,15 +41,15 @@ const TIME_FORMATS: readonly string[] = [
   'YYYYMMDD',
 ];
 
-/** Different cells that are looked at; more of a file say the same. */
+/** Maximum number of different cells that are examined. More cells of a file rarely add information. */
 const MAX_CELLS = 5_000;
-/** A pattern that reads nearly all is right: a few cells are always wrong. */
+/** A format that reads this share of the cells is accepted, because a few cells are always wrong. */
 const NEARLY_ALL = 0.9;
-/** By so much another pattern must be better than the layout's own. */
+/** Another format must be better by this share to replace the layout's own format. */
 const BETTER = 0.05;
 const ANY_ZONE = 'UTC';
 
-/** Different cells of one column, and how often each occurs. */
+/** The different cells of one column, and how often each occurs. */
 export class Cells {
   readonly counts = new Map<string, number>();
   filled = 0;
@@ -59,7 +65,7 @@ export class Cells {
     else if (this.counts.size < MAX_CELLS) this.counts.set(text, 1);
   }
 
-  /** Which share of the different cells passes a test; 0 where there are none. */
+  /** The share of the different cells that pass a test. 0 if there are no cells. */
   share(passes: (cell: string) => boolean): number {
     let passed = 0;
     for (const cell of this.counts.keys()) if (passes(cell)) passed += 1;
@@ -67,7 +73,7 @@ export class Cells {
   }
 }
 
-/** The way in which a column's amounts are written; null where none reads nearly all. */
+/** The format of a column's amounts. Null if no format reads nearly all of them. */
 export function moneyFormatOf(cells: Cells, own?: MoneyFormat): MoneyFormat | null {
   const formats = own === undefined ? MONEY_FORMATS : [own, ...MONEY_FORMATS];
   const shares = formats.map((format) => ({
@@ -78,7 +84,7 @@ export function moneyFormatOf(cells: Cells, own?: MoneyFormat): MoneyFormat | nu
   return best.share >= NEARLY_ALL ? best.format : null;
 }
 
-/** Currencies that amounts name beside their digits, the commonest first. */
+/** Currencies that appear next to the digits of amounts, the most frequent first. */
 export function statedCurrencies(cells: Cells): readonly string[] {
   const counts = new Map<string, number>();
   for (const [cell, count] of cells.counts) {
@@ -90,13 +96,13 @@ export function statedCurrencies(cells: Cells): readonly string[] {
 
 /** What the times of a column show. */
 export type TimesMeasured = {
-  /** Patterns that read nearly all cells, own ones first; null where none do. */
+  /** Formats that read nearly all cells, the layout's own first. Null if none do. */
   readonly formats: readonly string[] | null;
-  /** Whether some cell names no zone. */
+  /** Whether at least one cell has no time zone. */
   readonly needsZone: boolean;
 };
 
-/** Finds out how times are written. */
+/** Determines the formats of the times in a column. */
 export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasured {
   const reads = (formats: readonly string[]): number => {
     const parse = timeParser(formats, ANY_ZONE);
@@ -113,7 +119,10 @@ export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasure
   return { formats, needsZone: cells.share(isZoneless) > 0 };
 }
 
-/** The smallest number of patterns that together read nearly all; of two that read the same, both, so that the file must decide. */
+/**
+ * The smallest number of formats that together read nearly all cells. If two formats read the same cells,
+ * both are returned, so that the file must decide.
+ */
 function chooseFormats(reads: (formats: readonly string[]) => number): readonly string[] | null {
   const shares = TIME_FORMATS.map((format) => ({ format, share: reads([format]) }))
     .filter(({ share }) => share > 0)
@@ -127,13 +136,16 @@ function chooseFormats(reads: (formats: readonly string[]) => number): readonly 
   return reads(chosen) >= NEARLY_ALL ? chosen : null;
 }
 
-/** Which of day and month comes first: said by the layout or the cells, left open by both, or contradicted within the file. */
+/**
+ * Whether day or month comes first: settled by the layout or the cells, left open by both, or contradictory
+ * within the file.
+ */
 export type DateOrderFound =
   | { readonly kind: 'settled'; readonly order: DateOrder | null }
   | 'open'
   | 'mixed';
 
-/** Finds out the order of day and month, by what a run would hold a file for. */
+/** Determines the order of day and month with the same checks for which a run would hold a file. */
 export function dateOrderOf(layout: Layout, cells: Cells): DateOrderFound {
   const verdicts = ([null, 'MDY', 'DMY'] as const).map((order) => ({
     order,
@@ -156,7 +168,10 @@ function holdCode(layout: Layout, cells: Cells): string | null {
   }
 }
 
-/** Separators that codes are joined by beside those of the layout: their parts stand alone in other cells. */
+/**
+ * Separators between codes, in addition to those of the layout. A separator is accepted if at least one of
+ * the separated parts also appears alone in a cell.
+ */
 export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly string[] {
   const texts = [...cells.counts.keys()];
   const alone = new Set(texts.map((text) => text.toLowerCase()));

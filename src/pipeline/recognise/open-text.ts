@@ -11,7 +11,7 @@ import { openFile } from '../../source/open-file.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { openRecords } from '../open-records.ts';
 
-/** What reading a file for its first time needs: how its store is reached, and limits. */
+/** What is needed to read a file for the first time: its source with the limits, and access to its store. */
 export type ReadingMeans = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
@@ -21,19 +21,22 @@ export type ReadingMeans = {
 /** How the bytes of a file become text. */
 export type TextForm = {
   readonly format: FileFormat;
-  /** Null: UTF-8, or what the byte order mark says. */
+  /** Null means UTF-8, or the encoding of the byte order mark. */
   readonly encoding: string | null;
 };
 
-/** An encoding shows itself within so many bytes, or a run will name the line where it does not hold. */
+/**
+ * Number of bytes in which the encoding is detected. If it does not hold further down, a run reports the
+ * line.
+ */
 const HEAD_BYTES = 256 * 1024;
-/** A character that is cut off at the end of the head. */
+/** Maximum number of bytes of a character that is cut off at the end of the head. */
 const LONGEST_CHARACTER = 4;
 
 /**
- * Looks at the beginning of a file to tell how it is compressed and encoded.
+ * Reads the beginning of a file to detect its compression and encoding.
  *
- * @throws FileHeld as reading it would.
+ * @throws FileHeld for the same reasons as in a run.
  */
 export async function detectTextForm(
   file: SourceFile,
@@ -54,7 +57,8 @@ export async function detectTextForm(
 
 function encodingOf(head: Buffer): string | null {
   if (findMark(head) !== null) return null;
-  // UTF-16 without a mark: nearly every other byte of a header is zero. A stray NUL is damage, which a run tells.
+  // UTF-16 without a byte order mark: nearly every other byte of a header is zero. A single NUL is damage,
+  // which a run reports.
   const zeros = { even: 0, odd: 0 };
   const looked = head.subarray(0, 1_024);
   for (const [at, byte] of looked.entries()) if (byte === 0) zeros[at % 2 === 0 ? 'even' : 'odd'] += 1;
@@ -66,7 +70,10 @@ function encodingOf(head: Buffer): string | null {
   return 'windows-1252';
 }
 
-/** The records of a file as a layout splits it, in the encoding that was detected. @throws FileHeld while they are read. */
+/**
+ * Opens the records of a file with the delimiters of a layout and the detected encoding. @throws FileHeld
+ * while the records are read.
+ */
 export function openDetected(
   file: SourceFile,
   layout: Layout,
@@ -76,7 +83,10 @@ export function openDetected(
   return openRecords(file, layout, { source: detected, clients, ...(signal ? { signal } : {}) }).records;
 }
 
-/** The header row as one layout splits the file, and some rows below it; null where it cannot be split so. */
+/**
+ * Reads the header row and some rows below it, with the delimiters of one layout. Returns `held` if the file
+ * cannot be split in this way.
+ */
 export async function readTop(
   file: SourceFile,
   layout: Layout,
@@ -89,12 +99,12 @@ export async function readTop(
       if (top.records.length >= TOP_ROWS) break;
     }
   } catch (error) {
-    // What is wrong further down is told when the values are read.
+    // Problems further down are reported when the values are read.
     if (error instanceof FileHeld) return top.header.length > 0 ? top : { held: error };
     throw error;
   }
   return top;
 }
 
-/** Rows that show how a column's values look. */
+/** Number of rows that are enough to recognise the values of a column. */
 const TOP_ROWS = 500;

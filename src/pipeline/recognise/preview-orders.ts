@@ -10,17 +10,19 @@ import { foldCode, foldHeader } from '../../model/text/fold.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';
 
-/** An amount of one currency; null where neither the file nor anybody has said which. */
+/** An amount in one currency. The currency is null if neither the file nor a person has stated it. */
 export type CurrencySum = { readonly currency: string | null; readonly amount: DecimalText };
 
-/** A code as the files have it, and what orders to be credited earned with it. */
+/**
+ * A code as spelled in the files, with the number and revenue of the orders to be credited that contain it.
+ */
 export type CodeFound = {
   readonly code: string;
   readonly orders: number;
   readonly revenue: readonly CurrencySum[];
 };
 
-/** An order as it would be posted, once an influencer owns one of its codes. */
+/** An order as it would be posted once an influencer owns one of its codes. */
 export type PreviewedOrder = {
   readonly orderId: string;
   readonly orderName: string | null;
@@ -30,13 +32,13 @@ export type PreviewedOrder = {
   readonly codes: readonly string[];
 };
 
-/** What a run would make of a source's files. */
+/** What a run would do with the files of a source. */
 export type OrdersPreview = {
   readonly rows: number;
   readonly orders: number;
-  /** Whether there are more rows than were looked at. */
+  /** True if there may be more rows than were read. */
   readonly isPartial: boolean;
-  /** Ten of those to be credited, those with a code first. */
+  /** Ten orders to be credited, those with a code first. */
   readonly sample: readonly PreviewedOrder[];
   readonly statuses: readonly {
     readonly status: string;
@@ -44,11 +46,11 @@ export type OrdersPreview = {
     readonly isCredited: boolean;
   }[];
   readonly excluded: readonly { readonly reason: string; readonly orders: number }[];
-  /** To be credited, and how many of them name a code, link or influencer. */
+  /** Orders to be credited, and the number of those that name a code, link or influencer. */
   readonly credited: number;
   readonly creditedWithCode: number;
   readonly zeroRevenue: number;
-  /** The highest revenue first. */
+  /** The codes with the highest revenue come first. */
   readonly codes: readonly CodeFound[];
   readonly rejected: readonly {
     readonly code: string;
@@ -57,10 +59,10 @@ export type OrdersPreview = {
     readonly column: string | null;
     readonly reason: string;
   }[];
-  /** The column that names orders where the layout prefers another, which is blank or missing. */
+  /** The column that identifies orders if the column that the layout prefers is blank. Null otherwise. */
   readonly fallbackId: string | null;
   readonly placed: { readonly first: InstantText; readonly last: InstantText } | null;
-  /** Why files would be held, each once. */
+  /** Reasons why files would be held, each once. */
   readonly held: readonly string[];
 };
 
@@ -79,12 +81,13 @@ export async function previewOrders(
     currency,
   }: ExamineOptions & {
     readonly dateOrder: DateOrder | null;
-    /** For amounts that name none; undefined: not known yet. */
+    /** For amounts without a currency. Undefined if it is not known yet. */
     readonly currency: string | null | undefined;
   },
 ): Promise<OrdersPreview> {
   const collected = new Collected(layout);
-  // What nobody has said yet stands open: times are then shown as they are written, and amounts without a currency.
+  // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
+  // currency.
   const given = { name: source.name, timeZone: 'UTC', currency: currency ?? NO_CURRENCY, dateOrder };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   for (const { file, encoding } of files) {
@@ -121,7 +124,10 @@ export async function previewOrders(
   return collected.toPreview(collected.rows >= maxRows);
 }
 
-/** Counts of one source. Its size follows the number of different codes and statuses, never that of orders. */
+/**
+ * Counts for one source. Memory grows with the number of different codes and statuses, never with the number
+ * of orders.
+ */
 class Collected {
   rows = 0;
   fallbackId: string | null = null;
@@ -228,7 +234,7 @@ class Collected {
   }
 }
 
-/** Only to order by: amounts of different currencies are never added up. */
+/** Used only for sorting. Amounts of different currencies are never added up. */
 function highest(revenue: readonly CurrencySum[]): number {
   return Math.max(0, ...revenue.map(({ amount }) => Number(amount)));
 }

@@ -11,17 +11,17 @@ import { type StatusWords, statusWordsOf } from './known-status-words.ts';
 import { Cells, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
 import { customersText, type MeasuredColumn, ordersText } from './proposed-text.ts';
 
-/** A layout for a header that no layout knows, as a file for a person to check. */
+/** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
   readonly layout: Layout;
-  /** Of `layouts/<name>.yaml`, with comments. */
+  /** Content of `layouts/<name>.yaml`, with comments. */
   readonly text: string;
 };
 
-/** Why a header becomes no layout. */
+/** Why no layout can be proposed for a header. */
 export type NoLayout = { readonly why: string };
 
-/** Fields of orders in the order in which columns are given to them: those that are surest first. */
+/** Fields of orders in the order in which columns are assigned to them, the most certain first. */
 const ORDER_FIELDS: readonly LayoutField[] = [
   'email',
   'currency',
@@ -39,10 +39,13 @@ const ORDER_FIELDS: readonly LayoutField[] = [
   'notes',
 ];
 const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
-/** Most cells of a column have its shape; some are always wrong. */
+/** Share of a column's cells that must have the expected shape, because some are always wrong. */
 const MOST = 0.9;
 
-/** Maps a header by the names of its columns and the shape of their values. Where either says no, there is no column rather than a guess. */
+/**
+ * Maps a header by the names of its columns and the shape of their values. If either does not fit, leaves the
+ * field without a column instead of guessing.
+ */
 export function proposeLayout(
   { header, records }: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
   {
@@ -89,7 +92,10 @@ function complete(name: string, text: string): ProposedLayout {
   return { layout: toLayout(name, layoutSchema.parse(parse(text))), text };
 }
 
-/** Whether a column's values may be what a field holds: 1, or 0. A column without any value says nothing. */
+/**
+ * Returns 1 if the values of a column can belong to a field, and 0 otherwise. For a column without values,
+ * returns 0.5 if the field is often empty and 0 otherwise.
+ */
 function shape(field: LayoutField, cells: Cells, words: StatusWords): number {
   if (cells.filled === 0) return field === 'codes' || field === 'notes' || field === 'refunded' ? 0.5 : 0;
   switch (field) {
@@ -128,7 +134,7 @@ function yes(is: boolean): number {
   return is ? 1 : 0;
 }
 
-/** `MIA10` reads as ten of a currency; only those that exist make an amount of it. */
+/** `MIA10` parses as an amount of 10 with a currency, so the currency must exist. */
 function isMoney(cells: Cells): boolean {
   const known = new Set(Intl.supportedValuesOf('currency'));
   const isOfCurrency = (cell: string): boolean => known.has(statedCurrency(cell) ?? 'EUR');

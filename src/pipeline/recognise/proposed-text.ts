@@ -4,10 +4,10 @@ import { toPrintableJson } from '../../model/text/printable.ts';
 import type { StatusWords } from './known-status-words.ts';
 import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
 
-/** A column of a file with its values. */
+/** A column of a file, with its values. */
 export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
 
-/** What was found out of a file that no layout knows. */
+/** What was found out about a file that no layout knows. */
 export type ProposedParts = {
   readonly columns: readonly MeasuredColumn[];
   readonly chosen: ReadonlyMap<LayoutField, MeasuredColumn>;
@@ -16,7 +16,10 @@ export type ProposedParts = {
   readonly name: string;
 };
 
-/** Text of a file, as YAML: JSON is YAML, and escapes whatever a terminal or an editor would obey. */
+/**
+ * Quotes text from a file for YAML. JSON is valid YAML, and it escapes characters that a terminal or an
+ * editor would interpret.
+ */
 function quote(text: string): string {
   return toPrintableJson(JSON.stringify(text));
 }
@@ -28,7 +31,7 @@ function list(texts: readonly string[]): string {
 const HEAD = `# Proposed by \`influencer-sync init\` from the names and values of the columns. Check each line against the export, then delete this comment.
 # docs/layouts.md explains every key.`;
 
-/** A layout of orders, with comments for whoever checks it. */
+/** Generates a layout of orders, with comments for the person who checks it. */
 export function ordersText({ columns, chosen, words, title }: ProposedParts): string {
   const moneyCells = merge(
     (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
@@ -133,20 +136,20 @@ function signatureOf(
   return fields.flatMap((field) => chosen.get(field)?.header ?? []).slice(0, 3);
 }
 
-/** Names of columns in which consent may stand. */
+/** Names of columns that may hold consent. */
 const LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|marketing|blacklist|newsletter|einwilligung|abonn/iu;
 const YES = /^(?:yes|true|1|y|ja|oui|si|sí|subscribed|opted.?in|active)$/iu;
 const NO = /^(?:no|false|0|n|nein|nee|non|never.?subscribed|not.?subscribed|none)$/iu;
 const LEFT = /unsubscri|opted.?out|blacklist|bounced|cleaned|suppress|complain/iu;
 
-/** The same of customers. */
+/** Generates a layout of customers, with comments for the person who checks it. */
 export function customersText({ columns, chosen, title }: ProposedParts): string {
   const consent = columns.find(
     ({ header, cells }) => LIKE_CONSENT.test(header) && cells.counts.size > 0 && cells.counts.size <= 12,
   );
   const email = chosen.get('email')?.header ?? '';
   const values = consent === undefined ? [] : [...consent.cells.counts.keys()];
-  // "Unsubscribed: yes" and "Opt out: 1" mean the opposite of what the word says.
+  // In columns such as "Unsubscribed" and "Opt out", yes means that the customer refused.
   const isNegative = consent !== undefined && LEFT.test(consent.header);
   const left = values.filter((value) => LEFT.test(value) || (isNegative && YES.test(value)));
   const given = values.filter((value) => !isNegative && !left.includes(value) && YES.test(value));
@@ -180,7 +183,7 @@ export function customersText({ columns, chosen, title }: ProposedParts): string
           ...(refused.length === 0 ? [] : [`  refused: ${test(refused)}`]),
           ...(rest.length === 0 ? [] : [`  neither: ${test(rest)}     # neither yes nor no; check these`]),
           ...(left.length === 0 ? [] : [`unsubscribed: ${test(left)}`]),
-          // Consent needs one test at least.
+          // A consent section needs at least one test.
           ...(given.length + refused.length + left.length === 0
             ? [
                 `unsubscribed: ${test(['unsubscribed'])}     # none of the values is known: list those that mean no`,
@@ -191,7 +194,7 @@ export function customersText({ columns, chosen, title }: ProposedParts): string
   ].join('\n');
 }
 
-/** The cells of several columns as one. */
+/** Combines the different cells of several columns. Each different cell of a column is counted once. */
 function merge(columns: readonly Cells[]): Cells {
   const all = new Cells();
   for (const { counts } of columns) for (const cell of counts.keys()) all.add(cell);

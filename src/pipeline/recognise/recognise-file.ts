@@ -5,27 +5,31 @@ import type { SourceFile } from '../../model/source.ts';
 import { detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
 import { type HeaderVerdict, recogniseHeader } from './recognise-header.ts';
 
-/** What one file proved to be. */
+/** What one file was recognised as. */
 export type RecognisedFile = {
   readonly file: SourceFile;
   readonly form: TextForm;
-  /** As the layout splits the file; for an unknown one, as a comma-separated text with quotes is split. */
+  /**
+   * The first rows as the layout splits the file. For an unknown file, as comma-separated text with quotes is
+   * split.
+   */
   readonly top: CsvChunk;
-  /** How the file is split: the layout that is known for it, else the usual way. */
+  /** The layout that splits the file: the recognised one, or a neutral one for an unknown file. */
   readonly splitting: Layout;
   readonly verdict: HeaderVerdict;
 };
 
-/** A file that is no export which could be read, and why. */
+/** A file that is not a readable export, and the reason. */
 export type RefusedFile = { readonly file: SourceFile; readonly code: string; readonly why: string };
 
-/** Lines before a header that are looked through. */
+/** Maximum number of lines before a header that are searched. */
 const MAX_PREAMBLE_LINES = 30;
 
 /**
- * Tells what a file is: compression, encoding, preamble and delimiter first, then the header by the signatures of the layouts.
+ * Recognises a file: first its compression, encoding, preamble and delimiter, then its header by the
+ * signatures of the layouts.
  *
- * @param layouts all that may be known of it, those of a deployment included.
+ * @param layouts all known layouts, including those of the deployment.
  */
 export async function recogniseFile(
   file: SourceFile,
@@ -70,14 +74,17 @@ async function look(
   return { file, form, splitting: plainLayout(layouts, 0), ...first };
 }
 
-/** Quotes that mean nothing, and delimiters that are declared, need a way of splitting of their own. */
+/**
+ * The ways of splitting to try. Layouts with an explicit delimiter or without quoting need a way of their
+ * own.
+ */
 function splittings(layouts: readonly Layout[]): readonly Layout[] {
   const plain = plainLayout(layouts, 0);
   const others = layouts.filter(({ quote, delimiter }) => quote === null || delimiter !== 'auto');
   return [plain, ...others];
 }
 
-/** A layout that splits a file in the usual way, and means nothing. */
+/** A neutral layout that splits a file in the usual way. */
 function plainLayout(layouts: readonly Layout[], preambleLines: number): Layout {
   const [any] = layouts;
   if (any === undefined) throw new Error('there is no layout');
@@ -93,7 +100,7 @@ function plainLayout(layouts: readonly Layout[], preambleLines: number): Layout 
   };
 }
 
-/** The rows as the layout that was found splits them, which skips descriptions, footers and a preamble. */
+/** Reads the rows again with the recognised layout, which skips descriptions, footers and a preamble. */
 async function asItsLayoutSplits(
   found: {
     readonly file: SourceFile;
@@ -116,7 +123,7 @@ async function asItsLayoutSplits(
   return { ...found, top, splitting: layout };
 }
 
-/** A header below a preamble: a title, a period, lines of comments. */
+/** Searches for a known header below a preamble, such as a title, a period or lines of comments. */
 async function findLaterHeader(
   file: SourceFile,
   layouts: readonly Layout[],
@@ -139,7 +146,7 @@ async function findLaterHeader(
   return null;
 }
 
-/** Whole lines in quotes, binary content, a single column: no table of any kind. */
+/** Detects files that are not tables: whole lines in quotes, binary content, or a single column. */
 function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | null {
   const [only = ''] = header;
   if (header.length === 1 && /[,;\t|]/.test(only))

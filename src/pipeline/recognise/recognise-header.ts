@@ -2,11 +2,14 @@ import { layoutFor } from '../../map/layout/layout-for.ts';
 import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 
-/** What a header proves to be. */
+/** What a header was recognised as. */
 export type HeaderVerdict =
-  /** An export that a layout reads. `proof`: the columns that show it. */
+  /** An export that a layout reads. `proof` lists the columns that identify it. */
   | { readonly kind: 'known'; readonly layout: Layout; readonly proof: readonly string[] }
-  /** It has the columns of an export, and lacks others that are needed: of each list any. */
+  /**
+   * It has the columns of an export, but lacks required ones. Each list in `missing` names alternatives, of
+   * which one is needed.
+   */
   | {
       readonly kind: 'incomplete';
       readonly layout: Layout;
@@ -15,11 +18,14 @@ export type HeaderVerdict =
     }
   | { readonly kind: 'unknown' };
 
-/** A translated header has no signature; where so many fields have their column, it is that export all the same. */
+/**
+ * A translated header has no signature. If a layout requires at least this number of fields and all are
+ * found, the header is accepted.
+ */
 const MIN_FIELDS_WITHOUT_SIGNATURE = 4;
-/** A column that other layouts know, too, proves little; several of them together prove something. */
+/** A column that other layouts have too is weak evidence alone. Several of them together count. */
 const SHARED_COLUMN_WEIGHT = 0.4;
-/** One distinctive column, or three shared ones. */
+/** Required weight: one distinctive column, or three shared ones. */
 const ENOUGH = 1;
 
 type Candidate = {
@@ -27,19 +33,20 @@ type Candidate = {
   readonly proof: readonly string[];
   readonly weight: number;
   readonly missing: readonly (readonly string[])[];
-  /** Fields that have a column. */
+  /** Number of fields that have a column. */
   readonly found: number;
 };
 
-/** What a layout's files are mostly about; null where that cannot be said. */
+/** The main purpose of a layout's files. Null if it has none. */
 export function subjectOf(layout: Layout): ReadFor | null {
   const subjects: readonly ReadFor[] = ['orders', 'clicks', 'creators', 'customers'];
   return subjects.find((readFor) => layoutFor(layout, readFor) !== null) ?? null;
 }
 
 /**
- * Tells an export by the columns that distinguish it, never by those that it needs alone: `Email` stands in nearly every export. A whole
- * signature decides, the heaviest first, where a column counts the less the more formats have it.
+ * Recognises an export by the columns that distinguish it, never by its required columns alone, because
+ * nearly every export has a column such as `Email`. A complete signature decides. If several match, the
+ * heaviest wins; columns that several layouts share weigh less.
  */
 export function recogniseHeader(header: readonly string[], layouts: readonly Layout[]): HeaderVerdict {
   const names = new Set(header.map(foldHeader));
@@ -64,7 +71,10 @@ function byWeight(one: Candidate, other: Candidate): number {
   return other.weight - one.weight || other.found - one.found;
 }
 
-/** A layout for exports of one's own, which have no signature, or a translation of a known one. A lone column of addresses is neither. */
+/**
+ * Returns true for a custom layout, which has no signature, or a translation of a known export. A single
+ * column of addresses is neither.
+ */
 function isOwnOrTranslated({ layout, missing, found }: Candidate): boolean {
   if (missing.length > 0) return false;
   if (layout.signature.length > 0)
@@ -105,7 +115,7 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
   };
 }
 
-/** Columns of a field as a file may write them, those that the layout makes itself aside. */
+/** The spellings of a field's columns in files, without the columns that the layout computes itself. */
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
   const made = new Set(layout.conditionalColumns.map(({ name }) => name));
   const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =

@@ -13,7 +13,10 @@ import { type ProposedLayout, proposeLayout } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
 import { subjectOf } from './recognise-header.ts';
 
-/** Clicks and lists of creators: each row stands for itself, and says all there is to know. */
+/**
+ * Files of clicks or creators. Each row is independent of the others, so their values are not examined
+ * further.
+ */
 export type RowsExamined = {
   readonly kind: 'clicks' | 'creators';
   readonly layout: Layout;
@@ -21,20 +24,20 @@ export type RowsExamined = {
   readonly isPartial: boolean;
 };
 
-/** Files that are one source of a configuration. */
+/** Files that form one source of a configuration. */
 export type RecognisedSource = {
-  /** For `sources.<name>`. */
+  /** Key in `sources`. */
   readonly name: string;
-  /** Below the place, as `uri` needs it: a folder, or a folder and a glob. */
+  /** Path below the place, as `uri` needs it: a folder, or a folder and a glob. */
   readonly path: string;
   readonly place: string;
   readonly files: readonly SourceFile[];
-  /** Null: UTF-8, or as byte order marks say. */
+  /** Null means UTF-8, or the encoding of the byte order marks. */
   readonly encoding: string | null;
   readonly compressed: boolean;
-  /** Columns that prove the layout. */
+  /** Columns that identify the layout. */
   readonly proof: readonly string[];
-  /** A layout that no file has yet. */
+  /** A proposed layout that is not stored in a file yet. Null if a known layout reads the files. */
   readonly proposed: ProposedLayout | null;
   readonly examined: OrdersExamined | CustomersExamined | RowsExamined;
 };
@@ -46,18 +49,21 @@ export type Recognised = {
 };
 
 export type RecogniseOptions = {
-  /** As it is listed: an absolute folder or file, or an S3 address. */
+  /** The place to list: an absolute folder or file, or an S3 address. */
   readonly source: SourceSettings;
   readonly clients: SourceClients;
   readonly layouts: readonly Layout[];
-  /** Names that are taken already, by other places. */
+  /** Names that other places already use. */
   readonly taken: ReadonlySet<string>;
   readonly maxRows?: number;
   readonly signal?: AbortSignal;
   readonly onFile?: (file: SourceFile) => void;
 };
 
-/** A file of some hundred thousand rows is read whole, in seconds; of more, the beginning says enough. */
+/**
+ * A file with up to this number of rows is read completely, within seconds. For larger files, the beginning
+ * is sufficient.
+ */
 const MAX_ROWS = 200_000;
 
 type Named = {
@@ -67,10 +73,10 @@ type Named = {
 };
 
 /**
- * Finds out what lies in a place: lists it as a run would, tells each file by its header, puts the files into sources, and reads their
- * values. Nothing is kept and nothing is sent.
+ * Recognises the exports in a place: lists it as a run would, recognises each file by its header, groups the
+ * files into sources, and reads their values. Stores nothing and sends nothing.
  *
- * @throws KnownError where the place cannot be listed.
+ * @throws KnownError if the place cannot be listed.
  */
 export async function recognise(options: RecogniseOptions): Promise<Recognised> {
   const { source, clients, layouts, signal, onFile } = options;
@@ -103,7 +109,7 @@ export async function recognise(options: RecogniseOptions): Promise<Recognised> 
   return { sources, refused, skipped };
 }
 
-/** Files of one kind have one layout, or, where none is known, one header. */
+/** Files of one kind have the same layout or, if the layout is unknown, the same header. */
 function kindOf(found: RecognisedFile | RefusedFile): string | null {
   if ('why' in found) return null;
   const { verdict, form, top } = found;
@@ -170,13 +176,16 @@ async function examineGroup(
   };
 }
 
-/** The header of abandoned checkouts is that of orders; only their states are blank. */
+/** Abandoned checkouts have the same header as orders, but their status is blank. */
 function hasNoStatus({ layout, preview }: OrdersExamined): boolean {
   const isRequired = layout.required.includes('status');
   return isRequired && preview.orders > 0 && preview.statuses.every(({ status }) => status === '');
 }
 
-/** Rows that are not even rows of the header, and no order, or only further lines of such orders, which have no status. */
+/**
+ * Returns true if rows are malformed and either no order was read, or only continuation rows were read, which
+ * have no status.
+ */
 function isDamaged(examined: OrdersExamined): boolean {
   const { orders, rejected } = examined.preview;
   const isBroken = rejected.some(({ code }) => code === 'ragged_row' || code === 'bad_quoting');
@@ -217,7 +226,7 @@ function propose(
   return proposeLayout(first.top, { name, title: `Own export: ${name}`, layouts });
 }
 
-/** The layout's name says most; where a folder tells two of them apart, its name comes first. */
+/** Names a source after its layout. If that name is taken, the name of the folder comes first. */
 function nameOf(layout: string, label: string, taken: ReadonlySet<string>): string {
   const folder = slug(label);
   return taken.has(layout) && folder !== '' && folder !== layout ? `${folder}-${layout}` : layout;
@@ -231,7 +240,7 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 
 const MAX_NAME_CHARS = 40;
 
-/** What may stand in a name that people type. */
+/** Converts text to a name that is easy to type. */
 function slug(text: string): string {
   return text
     .normalize('NFKD')
@@ -242,7 +251,7 @@ function slug(text: string): string {
     .slice(0, MAX_NAME_CHARS);
 }
 
-/** A file's name below its place. */
+/** Path of a file relative to its place. */
 function nameBelow(place: string, uri: string): string {
   const at = parseSourceUri(place);
   if (at.kind === 's3') {

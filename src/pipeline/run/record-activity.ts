@@ -7,23 +7,28 @@ import type { RunActivity, RunMessage, RunRequests, RunStep } from '../../model/
 import { cleanText } from '../../model/text/storable-json.ts';
 import { saveRunActivity } from '../../schedule/run-activity.ts';
 
-/** Somebody who follows a run in the console sees it move, and a run that posts 500 orders a second writes one statement more. */
+/**
+ * Frequent enough for the console to show progress, and rare enough to add only one statement to a second in
+ * which a run posts 500 orders.
+ */
 const SAVE_EVERY_MS = 1_000;
-/** A run over ten thousand faulty files says so ten thousand times; the files are in `files`. */
+/** Limits the messages of a run over thousands of faulty files. Command `files` lists the files. */
 const MAX_MESSAGES = 200;
 /** Longer than any `api.timeout_seconds`. */
 const HOUR_US = 3_600_000_000;
 
 export type RecordedRun = {
-  /** Tells both the database and whom it was told before. */
+  /** Writes the activity to the database and forwards it to the previous listener. */
   readonly progress: Progress;
-  /** Measures each request. */
+  /** Measures each request. Null for a plan. */
   readonly client: Client | null;
-  /** Writes what is left. Never throws: what a run did with its time is worth less than the run. */
+  /**
+   * Writes the remaining activity. Never throws, because a run must not fail because of its activity record.
+   */
   stop(): Promise<void>;
 };
 
-/** Keeps in the database what a run does with its time: its steps, its requests, and what it says while it goes on. */
+/** Records the activity of a run in the database: its steps, requests and messages. */
 export function recordActivity(
   db: Database,
   {
@@ -73,7 +78,7 @@ export function recordActivity(
       hasNews = true;
     }
   }
-  // One at a time: a statement that hangs is not followed by a queue of others.
+  // Only one save at a time, so that no others queue up behind a statement that hangs.
   const timer = setInterval(() => {
     saving ??= save().finally(() => {
       saving = null;
@@ -122,9 +127,9 @@ type TimedStep = {
   readonly unit: string;
   done: number;
   total: number | null;
-  /** In times that have ended. */
+  /** Time spent in the step, without the current visit. */
   spentMs: number;
-  /** Null while the run is elsewhere. */
+  /** Null while the run is in another step. */
   enteredAtMs: number | null;
 };
 
@@ -166,7 +171,7 @@ type Measured = {
   refused: number;
   throttled: number;
   failed: number;
-  /** Microseconds of each request, within 0.1 percent. */
+  /** Duration of each request in microseconds, within 0.1 percent. */
   readonly took: RecordableHistogram;
 };
 

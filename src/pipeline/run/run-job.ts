@@ -20,7 +20,7 @@ import { inRunPhase } from './run-phase.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
 import { withLeases } from './with-leases.ts';
 
-/** What a run needs of its kind of job. */
+/** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
   'flow' | 'leases' | 'nouns' | 'plansInOverlay'
@@ -31,41 +31,46 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly job: Settings;
   readonly kind: RunningKind<Settings>;
   readonly db: Database;
-  /** Null for a plan: nothing is sent, and what is written is rolled back. */
+  /** Null for a plan: nothing is sent, and all writes are rolled back. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;
   readonly options: RunOptions;
   readonly progress: Progress;
-  /** Aborts when the run is to end. Its reason, where that is a KnownError, becomes the run's problem. */
+  /** Aborts when the run has to end. If the reason is a KnownError, it becomes the problem of the run. */
   readonly draining: AbortSignal;
-  /** Opens what hands out parts of a run to workers; left out where runs do everything themselves. */
+  /** Opens the distribution of units to workers. Omitted if runs do all the work themselves. */
   readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
-  /** Told when the run begins and how it ends; null or left out: nobody is. */
+  /** Called when the run starts and when it ends. Null or omitted if lineage is off. */
   readonly lineage?: Pick<Lineage, 'runBegun'> | null | undefined;
-  /** Told where the run sends to, as soon as the service has said whose the key is and before anything else is read or sent. */
+  /**
+   * Called with the target of the run, as soon as the service has named the account and before anything else
+   * is read or sent.
+   */
   readonly onTarget?: (target: RunTarget) => void;
-  /** Told of the run's record before anything else happens; what it throws ends the run. */
+  /** Called with the id of the run's record before anything else happens. If it throws, the run ends. */
   readonly onBegun?: (runId: string) => Promise<void>;
-  /** Aborts when the run is given up: what it held is given back, whatever it still does. */
+  /** Aborts when the run is abandoned. Its leases are then released, even if its work has not ended. */
   readonly abandoned?: AbortSignal;
 };
 
-/** What a run came to. */
+/** The result of a run, with its status and exit code. */
 type AccountedRun = FlowEnd & {
   readonly finished: RunFinished;
   readonly exitCode: ExitCode;
 };
 
 export type RunResult = AccountedRun & {
-  /** Where to find it among the traces; null where none are sent. */
+  /** Id of the run's trace. Null if no traces are sent. */
   readonly traceId: string | null;
 };
 
 /**
- * The frame of every run: leases, the run's record, the flow, the account of it. With a client it is a run; without one a plan, which does
- * all that a run does but sending, in a transaction that is rolled back.
+ * Runs a job: takes the leases, writes the run's record, runs the flow, and reports the result. With a client
+ * it is a run. Without a client it is a plan, which does everything that a run does except sending, in a
+ * transaction that is rolled back.
  *
- * @throws KnownError `already_running` (exit 5), and what the flow throws; the run's record says so too.
+ * @throws KnownError `already_running` (exit 5), and whatever the flow throws. The run's record shows the
+ * failure too.
  */
 export function runJob<Settings extends JobSettings>(options: RunJobOptions<Settings>): Promise<RunResult> {
   const { job, progress, client, config } = options;
@@ -138,7 +143,7 @@ async function recorded<Settings extends JobSettings>(
     const known = (error instanceof KnownError ? error : explainFailure(error))?.details;
     const exitCode = known?.exitCode ?? EXIT.crash;
     const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
-    // The database may be what failed: the next run then settles this one's record.
+    // If the database itself failed, the next run settles the record of this one.
     const problem = known?.message ?? 'a bug';
     await activity.stop();
     const problemCode = known?.code ?? 'crash';
@@ -148,7 +153,10 @@ async function recorded<Settings extends JobSettings>(
   }
 }
 
-/** A flow that does not heed its signal cannot be ended from outside, but it need not be waited for. */
+/**
+ * Stops waiting for the work once the run is abandoned. A flow that ignores its signal cannot be ended from
+ * outside.
+ */
 async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortSignal): Promise<Result> {
   if (abandoned === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
@@ -162,8 +170,8 @@ async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortS
 }
 
 /**
- * Does it all in a transaction that is rolled back. The plan of a kind that may write millions of rows writes to temporary tables; it sees
- * the others as they were when it began.
+ * Runs a plan in a transaction that is rolled back. The plan of a kind that may write millions of rows writes
+ * to temporary tables, and sees the other tables in their state at the start of the plan.
  */
 async function planned<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
@@ -188,7 +196,7 @@ async function planned<Settings extends JobSettings>(
   }
 }
 
-/** Runs the flow and judges what came of it. */
+/** Runs the flow and determines the status and exit code. */
 async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
@@ -218,7 +226,7 @@ async function account<Settings extends JobSettings>(
   return { ...end, stop, finished, exitCode };
 }
 
-/** Numbers only: what a run came to names nobody. */
+/** Records only numbers in the trace, so that it contains no personal data. */
 function tellEnd({ describe, fail }: TracedRun, { finished, stop }: AccountedRun): void {
   const { run_id: runId, status, exit_code: exitCode, counts } = finished;
   const numbers = Object.entries(counts).flatMap(([name, value]) =>
@@ -233,7 +241,7 @@ function tellEnd({ describe, fail }: TracedRun, { finished, stop }: AccountedRun
   if (status === 'failed') fail(stop?.kind ?? 'sums_do_not_add_up');
 }
 
-/** Of a kind that reads files; 0 of any other. */
+/** Length of a list in the details of a kind that reads files. 0 for any other kind. */
 function countIn(details: object, key: 'heldFiles' | 'warnings'): number {
   const list: unknown = Object.entries(details).find(([name]) => name === key)?.[1];
   return Array.isArray(list) ? list.length : 0;
@@ -241,27 +249,30 @@ function countIn(details: object, key: 'heldFiles' | 'warnings'): number {
 
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
 
-/** What is worst decides. Partial is not success: whatever waits for a person makes the status `issues`. */
+/**
+ * The worst result decides. A partial success is not a success: anything that waits for a person makes the
+ * status `issues`.
+ */
 function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean }): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
   if (stop?.kind === 'ledger_went_back') return { status: 'failed', exitCode: EXIT.ledgerWentBack };
   const isAllDone = stop === null || stop.kind === 'reports_stale';
   if (!isAllDone || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
-  // What is in doubt is no failure of a plan; what could not be read is.
+  // Entries in doubt are not a problem of a plan. Rows that could not be read are.
   if (report.doubts > 0 && !isPlan) return { status: 'issues', exitCode: EXIT.doubts };
   if (report.needsAttention) return { status: 'issues', exitCode: EXIT.rowsRejected };
-  // Nothing waits for a person: the same command, run again, makes it good.
+  // Nothing waits for a person. Running the same command again completes the work.
   if (stop !== null) return { status: 'issues', exitCode: EXIT.crash };
   return { status: report.doubts > 0 ? 'issues' : 'ok', exitCode: EXIT.ok };
 }
 
-/** No person wished the end of a run that was ended because it took too long. */
+/** If a run was ended because it took too long, the stop is `overdue`, because no person asked for it. */
 function whyDrained({ reason }: AbortSignal): RunStop {
   return reason instanceof KnownError ? { kind: 'overdue', message: reason.message } : { kind: 'drained' };
 }
 
-/** One sentence for the run's record and for a person. */
+/** Describes why a run stopped, for its record and for people. */
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;

@@ -3,19 +3,19 @@ import type { Progress } from '../../model/progress.ts';
 
 export type RunPhaseOptions = {
   readonly progress: Progress;
-  /** Aborts when the run is to end: its statements then have some seconds left. */
+  /** Aborts when the run has to end. Its statements then have a few seconds left. */
   readonly draining: AbortSignal;
-  /** Aborts when the run is given up: its statements are cancelled. */
+  /** Aborts when the run is abandoned. Its statements are then cancelled. */
   readonly abandoned?: AbortSignal;
-  /** Told of each statement of the work. */
+  /** Called with each statement of the work. */
   readonly onStatement?: (statement: EndedStatement) => void;
 };
 
 /**
- * Runs work whose statements are named after the step it is in, so that one that is too slow, or waits for a lock, says in which step; and
- * that ends with the run.
+ * Runs work whose statements end with the run and carry the name of the current step, so that messages about
+ * slow statements and lock waits name the step.
  *
- * @param work gets the progress to tell its steps.
+ * @param work receives the progress through which it must report its steps.
  */
 export function inRunPhase<Result>(
   { progress, draining, abandoned, onStatement }: RunPhaseOptions,

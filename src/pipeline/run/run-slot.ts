@@ -18,33 +18,36 @@ export type RunSlotOptions = {
   readonly db: Database;
   readonly sourceClients: SourceClients;
   readonly openSpread?: RunJobOptions<JobSettings>['openSpread'];
-  /** Told of each run; null or left out: nobody is. */
+  /** Called for each run. Null or omitted if lineage is off. */
   readonly lineage?: RunJobOptions<JobSettings>['lineage'];
-  /** Opens a client of the service for this run, which closes it. `onAnswer` is told of each answer. */
+  /** Opens a client of the service for this run, which closes it. `onAnswer` is called for each answer. */
   readonly openClient: (onAnswer: () => void) => Client;
-  /** Aborts when the process is to end. */
+  /** Aborts when the process has to end. */
   readonly draining: AbortSignal;
-  /** Told where a run sends to. */
+  /** Called with the target of a run. */
   readonly onTarget?: (target: RunTarget) => void;
-  /** Told of each run that ended. */
+  /** Called with each run that ended. */
   readonly onEnded: (run: EndedRun) => void;
 };
 
 export type EndedRun = {
   readonly job: string;
   readonly status: RunStatus;
-  /** Those of its report; empty when it did not come so far. */
+  /** The counts of its report. Empty if the run failed before the report. */
   readonly counts: object;
-  /** What a process would have ended with. */
+  /** The exit code that a process would have ended with. */
   readonly exit_code: ExitCode;
 };
 
-/** How long a slot rests that could not go on: another run holds what it needs, or the database is away. */
+/**
+ * How long a slot waits if it cannot continue, because another run holds a lease that it needs or the
+ * database is unreachable.
+ */
 const REST_MS = 10_000;
 
 const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
 
-/** Runs the job of a slot that was claimed, watched, and says what is to become of the slot. */
+/** Runs the job of a claimed slot under supervision, and returns what happens to the slot next. */
 export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
   const { config, db, job, kind, sourceClients, draining, openSpread, lineage } = options;
   const client = options.openClient(() => watched.notice());
@@ -82,7 +85,8 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
     return end;
   } finally {
     watched.stop();
-    // Nothing is on its way any more, unless the run was given up; then nothing of it is waited for.
+    // No request is in flight any more, unless the run was abandoned. In that case, nothing waits for its
+    // requests.
     await client.destroy();
   }
 }

@@ -7,13 +7,13 @@ import type { Progress } from '../../model/progress.ts';
 import { inRunSpan, type RunSpan, recordLeaf } from '../../observe/spans.ts';
 
 export type TracedRun = {
-  /** Null where nothing is traced. */
+  /** Null if nothing is traced. */
   readonly traceId: string | null;
-  /** Tells the steps of the run. */
+  /** Records the steps of the run in its trace. */
   readonly progress: Progress;
-  /** Tells its requests. */
+  /** Records its requests in its trace. */
   readonly client: Client | null;
-  /** To be told of its statements. */
+  /** Must be called with each of its statements. */
   readonly onStatement: (statement: EndedStatement) => void;
   readonly describe: RunSpan['describe'];
   readonly fail: RunSpan['fail'];
@@ -27,7 +27,7 @@ export type TraceRunOptions = {
   readonly client: Client | null;
 };
 
-/** Traces a run, its steps, requests and statements. Costs next to nothing where nothing is traced. */
+/** Traces a run with its steps, requests and statements. Costs almost nothing if tracing is off. */
 export function traceRun<Result>(
   { job, service, progress, client }: TraceRunOptions,
   work: (traced: TracedRun) => Promise<Result>,
@@ -64,7 +64,10 @@ function tellSteps(progress: Progress, span: RunSpan): Progress {
   };
 }
 
-/** As the semantic conventions have an HTTP client, but for the whole address: a query may name a person. */
+/**
+ * Follows the semantic conventions for HTTP clients, except for the full address, because a query may contain
+ * personal data.
+ */
 function tellRequests(client: Client, service: string): Client {
   const { hostname, port, protocol } = new URL(service);
   const server = {
@@ -95,7 +98,10 @@ function failureOf(exchange: Exchange): string | null {
   return exchange.status >= 400 ? String(exchange.status) : null;
 }
 
-/** The first word of a statement, and the first table of ours that it names. Its text stays out; its parameters were never in it. */
+/**
+ * A span contains only the first word of a statement and the first of our tables that it names. The text is
+ * left out; parameters are never part of the text.
+ */
 const OPERATION = /^\s*(\w+)/;
 const TABLE = /\b(?:intake|ledger|mirror|ops|reporting)\.[a-z_]+/;
 

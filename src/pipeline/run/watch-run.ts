@@ -5,36 +5,42 @@ import type { Progress } from '../../model/progress.ts';
 
 export type WatchRunOptions = {
   readonly timing: Pick<JobTiming, 'deadlineMinutes' | 'stepMinutes' | 'stallMinutes'>;
-  /** Aborts when all runs are to end. */
+  /** Aborts when all runs have to end. */
   readonly draining: AbortSignal;
-  /** A run that was ended may take so long to finish what is on its way; then its connections are cut. */
+  /**
+   * How long a run that was ended may take to finish its requests in flight. Then its connections are cut.
+   */
   readonly graceMs: number;
-  /** Cuts them. */
+  /** Cuts the connections of the run. */
   readonly cut: () => void;
 };
 
-/** What a run that is watched uses. */
+/** What a supervised run uses. */
 export type WatchedRun = {
-  /** Shows no progress, but notices that the run moves. */
+  /** Shows no progress, but registers each report as a sign of life. */
   readonly progress: Progress;
-  /** Aborts when the run is to end: with all others, or because it takes too long (then the reason is a KnownError). */
+  /**
+   * Aborts when the run has to end, either with all others or because it takes too long (the reason is then a
+   * KnownError).
+   */
   readonly draining: AbortSignal;
-  /** Aborts when the run did not end and is given up. */
+  /** Aborts when the run did not end in time and is abandoned. */
   readonly abandoned: AbortSignal;
-  /** To be called at any other sign that the run moves, for example an answer of the service. */
+  /** Registers any other sign of life, for example an answer of the service. */
   notice(): void;
   stop(): void;
 };
 
 const MS_PER_MINUTE = 60_000;
 const CHECK_EVERY_MS = 250;
-/** After its connections were cut a flow has errors to return with; what does not return by then hangs. */
+/** Once its connections are cut, a flow fails quickly. If it has not returned within this time, it hangs. */
 const GIVE_UP_AFTER_MS = 5_000;
 
 /**
- * Sees to it that a run ends: one that takes longer than its deadline, one step of which does, or that makes no progress at all, is asked
- * to end, like by SIGTERM. If it does not within the grace period, its connections are cut; and at last it is given up. Time is the
- * monotonic clock, so a machine that slept has not stalled.
+ * Ensures that a run ends. A run that exceeds its deadline, has a step that exceeds its limit, or makes no
+ * progress at all is asked to end, like by SIGTERM. If it does not end within the grace period, its
+ * connections are cut. If it still does not end, it is abandoned. Times are measured with the monotonic
+ * clock, so suspending the machine does not count as a stall.
  */
 export function watchRun({ timing, draining, graceMs, cut }: WatchRunOptions): WatchedRun {
   const ending = new AbortController();

@@ -19,9 +19,9 @@ export type LeaseOptions = {
 };
 
 /**
- * Works while it holds leases, which keep others from the same jobs, sources and customers.
+ * Runs work while holding leases, which keep other processes from the same jobs, sources and customers.
  *
- * @throws KnownError `already_running` (exit 5) where another process holds one of them.
+ * @throws KnownError `already_running` (exit 5) if another process holds one of them.
  */
 export async function withLeases<Result>(
   db: Database,
@@ -39,12 +39,12 @@ export async function withLeases<Result>(
       heartbeat.stop();
     }
   } finally {
-    // When the database is away, the leases end by themselves.
+    // If the database is unreachable, the leases expire by themselves.
     await releaseLeases(db, owner).catch(() => {});
   }
 }
 
-/** How soon a lease that is held briefly is asked for again. */
+/** How often a lease that is held only briefly is requested again. */
 const ASK_AGAIN_MS = 250;
 
 async function takeLease(

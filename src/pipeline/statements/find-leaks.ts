@@ -8,11 +8,14 @@ import {
   readCodeUse,
 } from '../../report/money/read-code-use.ts';
 
-/** A leak is shown so long after its last unusual day. */
+/** Number of days for which a leak is shown after its last unusual day. */
 const SHOWN_DAYS = 28;
 const DAY_MS = 86_400_000;
 
-/** Codes that may have leaked in the last four weeks, each with its evidence, those with most orders without a link first; as of the last refresh. */
+/**
+ * Finds codes that may have leaked in the last four weeks, with the evidence. Those with the most orders
+ * without a link come first. Uses the data of the last refresh.
+ */
 export async function findLeaks(
   db: Database,
   { now }: { readonly now: Date },

@@ -10,13 +10,14 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { CodeProblem } from '../../model/report.ts';
 
-/** So many problems are told at once; the rest is counted. */
+/** Maximum number of problems that are listed at once. The others are only counted. */
 const SHOWN_PROBLEMS = 20;
 
 /**
- * How statements are made, with the rows of terms.csv.
+ * Loads the rules of statements, with the rows of terms.csv.
  *
- * @throws KnownError `statement_rules_unreadable` (exit 2), `statement_rules_invalid` (exit 3) with each row's line and column: a file counts as a whole.
+ * @throws KnownError `statement_rules_unreadable` (exit 2), `statement_rules_invalid` (exit 3) with the line
+ * and column of each row. One bad row refuses the whole file.
  */
 export function loadStatementRules({
   terms: path,
@@ -30,9 +31,11 @@ export function loadStatementRules({
 }
 
 /**
- * Into which currency totals are converted, with the rates of fx.csv that lead to it; null where none is configured.
+ * Loads the currency to which totals are converted, with the rates of fx.csv that lead to it. Null if no
+ * reporting currency is configured.
  *
- * @throws KnownError `statement_rules_unreadable` (exit 2), `statement_rules_invalid` (exit 3) with each row's line and column.
+ * @throws KnownError `statement_rules_unreadable` (exit 2), `statement_rules_invalid` (exit 3) with the line
+ * and column of each row.
  */
 export function loadExchange({ reportingCurrency, fx }: StatementSettings): Exchange | null {
   if (reportingCurrency === null) return null;
@@ -42,7 +45,7 @@ export function loadExchange({ reportingCurrency, fx }: StatementSettings): Exch
   return { reportingCurrency, rates };
 }
 
-/** A file counts as a whole: money is at stake. */
+/** Refuses the whole file if it has a problem, because money is at stake. */
 function refuse(problems: readonly CodeProblem[], path: string): void {
   if (problems.length === 0) return;
   throw new KnownError({

@@ -4,13 +4,14 @@ import { addUpReturns, adoptReturnRules, type ReturnRules } from '../../earnings
 import { adoptRates } from '../../earnings/adopt-rates.ts';
 import { noteAllDeals, noteDealsOf, takeChangedDeals } from '../../report/money/changed-deals.ts';
 
-/** So many deals and months take a second or less. */
+/** Number of changed deals per step, so that a step takes a second or less. */
 const STEP_DEALS = 2_000;
 
 /**
- * Adds up what deals brought and cost where orders have changed, in steps of one commit each; all of it where the rules have.
+ * Updates the revenue and cost of deals whose orders have changed, or of all deals if the rules have changed.
+ * Works in steps of one commit each.
  *
- * @param options.onStep called after each step; what it throws ends the work between two steps.
+ * @param options.onStep called after each step. If it throws, the work ends between two steps.
  */
 export async function updateReturns(
   db: Database,

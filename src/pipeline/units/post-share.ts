@@ -11,21 +11,24 @@ import type { Run } from '../run.ts';
 import { requireSame } from './require-same.ts';
 import type { UnitRun } from './unit-run.ts';
 
-/** A share takes about so long at the limit of the account: others wait no longer for their turn. */
+/**
+ * Approximate duration of a share at the limit of the account. Other runs wait at most this long for their
+ * turn.
+ */
 const SHARE_SECONDS = 20;
-/** So many shares for each place at least, so that all end at about the same time. */
+/** Minimum number of shares per place, so that all places finish at about the same time. */
 const SHARES_PER_PLACE = 2;
-/** To begin a share takes as long as some twenty orders. */
+/** Starting a share takes as long as about twenty orders. */
 const SMALLEST_SHARE = 50;
 const LARGEST_SHARE = 2_000;
 
 type Share = EntryRange & { readonly entries: number };
 
 /**
- * Has workers post what is ready, a share each.
+ * Has workers post the ready entries, one share each.
  *
- * @returns why it stopped before everything was posted, null where it did not; and what nobody has begun, for the run to post itself.
- * `null` where there is no worker, so that nothing was begun.
+ * @returns why posting stopped early (null if it did not), and the shares that no worker has started, which
+ * the run must post itself. The whole result is null if there is no worker, so that nothing was started.
  */
 export async function spreadPosting(
   run: Run,
@@ -72,7 +75,7 @@ function shareSize(given: {
   return Math.max(SMALLEST_SHARE, Math.ceil(largest));
 }
 
-/** What keeps one worker from posting keeps the others from it as well, except that one died. */
+/** The reason why one worker cannot post applies to the others too, unless the worker died. */
 function stopOf(end: UnitEnd): RunStop | null {
   if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
   if (end.kind === 'failed') return { kind: 'unavailable', message: end.problem.message };
@@ -83,7 +86,10 @@ function stopOf(end: UnitEnd): RunStop | null {
 
 const LOOK_EVERY_MS = 500;
 
-/** What a worker had claimed when it died becomes a doubt when its lease is over: the account of this run is to say so already. */
+/**
+ * Waits until the claims of a dead worker become doubts, which happens when its lease expires, so that the
+ * report of this run includes them.
+ */
 async function reapGone({ db, job, config, draining }: Run): Promise<void> {
   const until = performance.now() + config.api.leaseSeconds * 1_000 + LOOK_EVERY_MS;
   while ((await countSending(db, job.name)) > 0 && performance.now() < until && !draining.aborted) {
@@ -92,7 +98,7 @@ async function reapGone({ db, job, config, draining }: Run): Promise<void> {
   }
 }
 
-/** The unit `post-share`: posts a range of the ready entries of a job. */
+/** Performs the unit `post-share`: posts a range of the ready entries of a job. */
 export async function postShare({ run, unit: { payload } }: UnitRun): Promise<{ stop: RunStop | null }> {
   const client = requireClient(run);
   requireSame('service', { here: run.config.api.url, there: payload.service });
@@ -107,7 +113,7 @@ export async function postShare({ run, unit: { payload } }: UnitRun): Promise<{ 
   return { stop };
 }
 
-/** What keeps this worker from posting and may not keep another one from it. */
+/** Stops that affect only this worker. Another worker may still be able to post. */
 const ONLY_HERE: readonly RunStop['kind'][] = ['lease_lost', 'database_lost', 'journal_lost'];
 
 function requireClient({ client }: Run): Client {

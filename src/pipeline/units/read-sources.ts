@@ -10,11 +10,14 @@ import { requireSame } from './require-same.ts';
 import type { UnitRun } from './unit-run.ts';
 
 /**
- * Brings the new files of several sources into the database: each source by a worker, where there are any, else one after the other here.
- * The files of one source are read one after the other in any case: what a file says of an order depends on the files before it.
+ * Reads the new files of several sources into the database. Workers read one source each, if there are any;
+ * otherwise this process reads one source after the other. The files of one source are always read in
+ * sequence, because what a file states about an order depends on the files before it.
  *
- * @returns which sources nobody could read because their workers died; null where there are none. The others are read all the same.
- * @throws KnownError what `intakeSource` throws, of the first source that failed, when the others have ended.
+ * @returns the sources that were not read because their workers died. Null if there are none. The other
+ * sources were read.
+ * @throws KnownError the error of the first source that failed, after the others have ended. See
+ * `intakeSource`.
  */
 export async function intakeSources(
   run: Run,
@@ -60,7 +63,7 @@ async function spreadSources(
   });
 }
 
-/** The unit `read-source`: brings the new files of one source into the database. */
+/** Performs the unit `read-source`: reads the new files of one source into the database. */
 export async function readSource({ run, kind, unit: { payload } }: UnitRun): Promise<Record<string, never>> {
   const source = run.config.sources[String(payload.source)];
   requireSame('source with that name', { here: source?.uri, there: payload.uri });

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
-/** @throws KnownError `worker_differs` where this worker would do something else than the run wants. */
+/** @throws KnownError `worker_differs` if this worker would not do the same as the run. */
 export function requireSame(
   what: string,
   { here, there }: { readonly here: unknown; readonly there: unknown },

@@ -17,7 +17,7 @@ import type { RunnableKind } from '../runnable-kind.ts';
 import { postShare } from './post-share.ts';
 import { readSource } from './read-sources.ts';
 
-/** What a worker needs to do units of any job of its configuration. */
+/** What a worker needs to perform units of any job of its configuration. */
 export type UnitSite = {
   readonly config: PipelineConfig;
   readonly db: Database;
@@ -28,7 +28,7 @@ export type UnitSite = {
   readonly onTarget: (target: RunTarget) => void;
 };
 
-/** A run as far as one of its units is concerned. */
+/** The run that a unit belongs to, as far as the unit needs it. */
 export type UnitRun = { readonly run: Run; readonly kind: RunnableKind; readonly unit: Unit };
 
 const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<UnitResult, 'notes'>>>> = {
@@ -36,13 +36,14 @@ const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<Unit
   'post-share': postShare,
 };
 
-/** A file may have ten thousand faults; the run shows so many notes of a unit. */
+/** Maximum number of notes of a unit that the run shows. A file may have ten thousand faults. */
 const NOTES_AT_MOST = 100;
 
 /**
- * Does a unit of work as the process of its run would: with a lease of its own, by the same functions.
+ * Performs a unit of work as the process of its run would: with its own lease, and with the same functions.
  *
- * @throws what is no fault of the unit (the database is away, a bug): then it is begun again.
+ * @throws errors that the unit did not cause (the database is unreachable, a bug). The unit is then started
+ * again.
  */
 export async function performUnit(
   { config, db, sourceClients, client, findJob, onTarget }: UnitSite,
@@ -51,7 +52,7 @@ export async function performUnit(
   const notes: string[] = [];
   const told: Progress = {
     begin() {},
-    // Of a file that is read, what counts for the run is its rows.
+    // While a source is read, the run counts rows, not bytes.
     advance: (count, rows = 0) => advance(unit.kind === 'read-source' ? rows : count),
     note(message) {
       if (notes.length < NOTES_AT_MOST) notes.push(message);
@@ -59,7 +60,8 @@ export async function performUnit(
     end() {},
   };
   const lease = {
-    // Nobody else's, so that it is free: a unit that is begun twice posts nothing twice, since each entry is claimed.
+    // A unique name, so that the lease is always free. A unit that is started twice posts nothing twice,
+    // because each entry is claimed.
     names: [`unit:${unit.unitId}:${randomUUID()}`],
     ttlMs: config.api.leaseSeconds * 1_000,
     draining: signal,

@@ -4,12 +4,18 @@ import type { Check, Patient } from '../check.ts';
 
 const ABOUT = 'clock';
 
-/** A `Date` header has whole seconds, and a slow answer is old when it comes: less than this says nothing. */
+/**
+ * Smaller differences mean nothing: a `Date` header has whole seconds, and a slow answer is already old when
+ * it arrives.
+ */
 const TOLERATED_MS = 5_000;
-/** Stores and services refuse signed requests that are some minutes off; S3 does at fifteen. */
+/** Stores and services refuse signed requests whose time is some minutes off. S3 refuses them at fifteen. */
 const HARMFUL_MS = 5 * 60_000;
 
-/** This machine's clock against the database's and the service's. Leases and slots go by the database's alone. */
+/**
+ * Compares the clock of this machine with those of the database and the service. Leases and slots use only
+ * the clock of the database.
+ */
 export const clocks: Check = {
   name: ABOUT,
   async look(patient) {
@@ -29,7 +35,7 @@ async function comparedWith(
   const before = now().getTime();
   const theirs = await read();
   if (theirs === null) return [];
-  // They looked at their clock at some moment between.
+  // The other clock was read at some time between `before` and `after`.
   const after = now().getTime();
   const their = theirs.getTime();
   const offMs = their < before ? before - their : Math.max(0, their - after);

@@ -12,7 +12,7 @@ import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'database';
 
-/** Version, durability, migrations, rights. */
+/** Checks the version, durability, migrations and privileges of the database. */
 export const database: Check = {
   name: ABOUT,
   async look({ config, db, databaseProblem }) {
@@ -28,7 +28,7 @@ export const database: Check = {
     const isEmbedded = config.database.url === '';
     const server = await inspectServer(db);
     const findings = [versionOf(server, isEmbedded), ...(isEmbedded ? [] : durabilityOf(server))];
-    // Without them it is unknown which migrations there were.
+    // Without these privileges, the applied migrations cannot be read.
     const missing = rightsOf(await missingGrants(db));
     if (missing.length > 0) return [...findings, ...missing];
     if (!isEmbedded) findings.push(...readerRightsOf(await needlessReaderRights(db)));

@@ -5,11 +5,14 @@ import type { Check } from '../check.ts';
 
 const ABOUT = 'disk';
 const MEGABYTE = 1_000_000;
-/** An answer takes some hundred bytes; a run that loses its database spools those in flight only. The rest is for the embedded database. */
+/**
+ * An answer takes a few hundred bytes, and a run that loses its database spools only the answers in flight.
+ * The rest is for the embedded database.
+ */
 const TOO_LITTLE_BYTES = 50 * MEGABYTE;
 const LITTLE_BYTES = 1_000 * MEGABYTE;
 
-/** Whether answers of the service can be kept here while the database is away. */
+/** Checks whether answers of the service can be stored on disk while the database is unreachable. */
 export const disk: Check = {
   name: ABOUT,
   async look({ config, freeBytes }) {
@@ -32,7 +35,7 @@ export const disk: Check = {
   },
 };
 
-/** The data folder, or where it would be made. */
+/** The data folder, or its nearest existing parent folder. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }

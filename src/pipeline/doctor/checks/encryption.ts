@@ -1,7 +1,7 @@
 import { findPlainConnections } from '../../../config/plain-connections.ts';
 import type { Check } from '../check.ts';
 
-/** Whether secrets and customers' data are encrypted on their way to other machines. */
+/** Checks whether secrets and customer data are encrypted on their way to other machines. */
 export const encryption: Check = {
   name: 'encryption',
   async look({ config, pgSslMode }) {

@@ -10,7 +10,10 @@ import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
 
-/** What doctor looks at before what jobs need, in the order in which it is shown. A new check is a file beside this one, and a line here. */
+/**
+ * The checks that run before those of the job kinds, in the order in which they are shown. To add one, create
+ * a file in this folder and add it to this list.
+ */
 export const checksOfSurroundings: readonly Check[] = [
   database,
   serverLimits,
@@ -21,5 +24,5 @@ export const checksOfSurroundings: readonly Check[] = [
   sources,
 ];
 
-/** What it looks at after that. */
+/** The checks that run after those of the job kinds. */
 export const checksOfOperation: readonly Check[] = [disk, schedules, notices];

@@ -9,7 +9,7 @@ import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'service';
 
-/** Address, key, and whether the key's account is the one that this ledger belongs to. */
+/** Checks the address, the key, and whether the key belongs to the account of this ledger. */
 export const keyAndAccount: Check = {
   name: ABOUT,
   async look(patient) {

@@ -12,7 +12,10 @@ import type { Check, Patient } from '../check.ts';
 
 const ABOUT = 'ledger';
 
-/** Whether the database still has all that was posted from here, and whether this machine could tell. */
+/**
+ * Checks whether the database still has everything that was posted from here, and whether this machine could
+ * detect a loss.
+ */
 export const ledger: Check = {
   name: ABOUT,
   async look(patient) {

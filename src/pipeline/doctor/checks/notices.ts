@@ -3,7 +3,7 @@ import type { Check } from '../check.ts';
 
 const ABOUT = 'notices';
 
-/** Whether the channels of notices take them. */
+/** Checks whether the notification channels accept notices. */
 export const notices: Check = {
   name: ABOUT,
   async look({ config, db, hasTables }) {

@@ -4,15 +4,15 @@ import { listRuns } from '../../../report/list-runs.ts';
 import { type Calendar, openCalendar } from '../../../schedule/calendar.ts';
 import type { Check, Patient } from '../check.ts';
 
-/** So many runs tell how long one takes. */
+/** Number of recent runs that are used to estimate how long a run takes. */
 const RUNS_LOOKED_AT = 5;
-/** So many slots are looked ahead for the shortest time between two: a week of an hourly job. */
+/** Number of future slots that are examined for the shortest interval: a week of an hourly job. */
 const SLOTS_LOOKED_AT = 168;
-/** A job that has missed so many slots does not run. */
+/** A job that has missed this number of slots is reported as not running. */
 const SLOTS_MISSED = 3;
 const DAY_MS = 86_400_000;
 
-/** Whether jobs that are scheduled run, and have the time to end before the next slot. */
+/** Checks whether scheduled jobs run, and whether they finish before the next slot. */
 export const schedules: Check = {
   name: 'schedule',
   async look(patient) {
@@ -72,13 +72,16 @@ async function isLate(
   };
 }
 
-/** `Orders`, to begin a sentence. */
+/** For example `Orders`, to begin a sentence. */
 function itemsOf(kinds: Patient['kinds'], job: JobSettings): string {
   const { items } = kinds.find(({ kind }) => kind === job.kind)?.nouns ?? { items: 'files' };
   return items.charAt(0).toUpperCase() + items.slice(1);
 }
 
-/** A day at a time, from the first slot that has not been looked at: whether a slot comes each minute or each leap year, it is quick. */
+/**
+ * Lists future slots, one day at a time starting at the next slot. So it is fast both for a slot per minute
+ * and for a slot per leap year.
+ */
 function nextSlots(calendar: Calendar, after: Date): readonly Date[] {
   const slots: Date[] = [];
   let lookedUntil = after;

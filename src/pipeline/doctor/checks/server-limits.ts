@@ -4,11 +4,17 @@ import type { Check } from '../check.ts';
 
 const ABOUT = 'database settings';
 
-/** What a run opens at most, with the one beside that looks who waits for whom; `serve` takes some more. */
+/**
+ * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses
+ * some more.
+ */
 const CONNECTIONS_OF_A_RUN = 9;
 const MS_PER_MINUTE = 60_000;
 
-/** Settings of a server, a database or a role that a run would fail on, and replication that can lose commits. */
+/**
+ * Checks settings of the server, database or role that would make a run fail, and replication that can lose
+ * commits.
+ */
 export const serverLimits: Check = {
   name: ABOUT,
   async look({ config, db }) {
@@ -43,7 +49,7 @@ function readOnlyOf({ isStandby, isReadOnly }: ServerLimits): readonly Finding[]
   ];
 }
 
-/** A pooler shares sessions, so this process leaves them as the role has them. */
+/** A pooler shares sessions, so this process does not change the session settings of the role. */
 function pooledOf({ isolation, statementTimeoutMs }: ServerLimits, limitMs: number): readonly Finding[] {
   const findings: Finding[] = [];
   if (isolation !== 'read committed')

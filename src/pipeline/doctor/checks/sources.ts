@@ -18,7 +18,7 @@ import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';
 
-/** Lists each source, reads the beginning of its newest file, and holds the header against the layout. */
+/** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
 export const sources: Check = {
   name: 'source',
   async look(patient) {
@@ -84,10 +84,10 @@ function isNewer(one: SourceFile, other: SourceFile): boolean {
   return (one.modifiedAt?.getTime() ?? 0) >= (other.modifiedAt?.getTime() ?? 0);
 }
 
-/** A kind of job that reads the source, what for, and how it looks at the newest file. */
+/** A job kind that reads the source: its purpose, and how it checks the newest file. */
 type Reader = { readonly purpose: Purpose; readonly check: (file: NewestFile) => Promise<string> };
 
-/** What jobs read the source for, at most one of each kind; orders, where none does yet. */
+/** The purposes for which jobs read the source. Orders if no job reads it yet. */
 function readersOf({ config, kinds }: Patient, { name }: SourceSettings): readonly Reader[] {
   const readers = Object.values(config.jobs).flatMap((job): readonly Reader[] => {
     const kind = kinds.find((candidate) => candidate.kind === job.kind);
@@ -120,9 +120,9 @@ function noFiles(about: string, source: SourceSettings): Finding {
 }
 
 /**
- * Holds the header of a file against the columns that its layout needs for orders.
+ * Checks that the header of a file has the columns that its layout needs for orders.
  *
- * @throws FileHeld as a run would.
+ * @throws FileHeld for the same reasons as in a run.
  */
 export async function checkHeader({ layout, otherLayouts, source, open }: NewestFile): Promise<string> {
   let columns: readonly string[] = [];
