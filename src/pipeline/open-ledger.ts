@@ -28,17 +28,11 @@ import type { Run, RunOptions } from './run.ts';
 export type OpenLedger = {
   readonly accountId: string;
   readonly ledgerId: string;
-  /**
-   * Claims that the database must still have when the next claim is made. Updated whenever a journal is
-   * closed.
-   */
+  /** Claims that the database must still have at the next claim. Updated when a journal is closed. */
   heads(): readonly ClaimPlace[];
   /** The second copy of the journals, outside of this machine. Null if none is configured. */
   readonly mark: Mark | null;
-  /**
-   * The position at which the database must still be when claims are made. Null if the server does not report
-   * it.
-   */
+  /** Where the database must still be when claims are made. Null if the server does not report it. */
   readonly place: string | null;
   /** Opens the journal of one phase of posting, and registers this machine for it. */
   openJournal(): Promise<Journal>;
@@ -107,10 +101,7 @@ export async function requireContinuityOfPlan(options: LedgerOptions): Promise<v
   await requireContinuity(options, await boundAccount(options.db));
 }
 
-/**
- * Applies `--new-ledger`: claims of another ledger that posted from here no longer count. A ledger that lost
- * claims of its own is not another ledger.
- */
+/** Applies `--new-ledger`: claims of another ledger no longer count. Does not excuse claims that were lost. */
 async function decideNewLedger(
   { db, config, progress, options }: LedgerOptions,
   accountId: string,
@@ -291,10 +282,7 @@ function incomplete(claims: number): KnownError {
   });
 }
 
-/**
- * Describes the missing orders with their amounts: `295 orders (12,345.60 EUR), posted between … and …; the
- * service accepted 290 of them`.
- */
+/** `295 orders (12,345.60 EUR), posted between … and …; the service accepted 290 of them`. */
 function describeMissing({ entries, accepted, amounts, from, to }: WentBack['missing']): string {
   if (entries === 0) return 'claims, none of which was sent';
   const money = formatAmounts(amounts);
