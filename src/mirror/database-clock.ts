@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
 /**
- * A clock that follows the database's, so that instants of different machines can be compared. It is never ahead of it: "before the
- * request" stays true.
+ * Returns a clock that follows the clock of the database, so that instants of different machines can be
+ * compared. It is never ahead of the database clock, so an instant taken before a request is always before
+ * the answer.
  */
 export async function openDatabaseClock(db: Database): Promise<() => Date> {
   const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);

@@ -2,12 +2,16 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
-/** A deal id and how it was discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete. */
+/**
+ * A deal id and how it was discovered: referral, click, create_deal, note, task, event, codes, order, handle,
+ * autocomplete, deal.
+ */
 export type Discovery = { readonly dealId: string; readonly way: string };
 
 /**
- * A deal's page may be named instead of its id (sections Deal and Influencer page): `{app_url}/deal/<deal_id>`. Most are ids, and told by
- * having no slash: matching a pattern against each would take longer than all the rest.
+ * SQL: the deal id in a column. Users may give the address of a deal's page instead of its id (sections Deal
+ * and Influencer page): `{app_url}/deal/<deal_id>`. Most values are ids, which contain no slash. Testing for
+ * a slash first is much faster than matching a pattern against every value.
  */
 const idOf = (column: string) => sql`
   case when position('/' in ${sql.ref(column)}) = 0 then trim(${sql.ref(column)})
@@ -15,9 +19,9 @@ const idOf = (column: string) => sql`
        else trim(${sql.ref(column)}) end`;
 
 /**
- * Takes note of every deal that the ledger, events, codes.csv and orders name.
+ * Records every deal that the ledger, events, codes.csv and orders name.
  *
- * @returns how many were new.
+ * @returns the number of new deals.
  */
 export async function meetNamedDeals(db: Database): Promise<number> {
   const { rows } = await sql<{ is_new: boolean }>`
@@ -41,7 +45,7 @@ export async function meetNamedDeals(db: Database): Promise<number> {
   return rows.filter((row) => row.is_new).length;
 }
 
-/** Takes note of deals that answers name. @returns how many were new. */
+/** Records deals that answers name. @returns the number of new deals. */
 export async function discoverDeals(db: Database, discoveries: readonly Discovery[]): Promise<number> {
   if (discoveries.length === 0) return 0;
   const named = discoveries.map(({ dealId, way }) => ({ deal_id: dealId, way }));
@@ -53,8 +57,8 @@ export async function discoverDeals(db: Database, discoveries: readonly Discover
 }
 
 /**
- * Enters deals with how they were discovered; of a known deal, the ways that are new. What is known already is sorted out first: a
- * conflict that changes nothing still locks its row, which is a write.
+ * SQL: inserts deals with the way they were discovered, and adds new ways to known deals. Known combinations
+ * are filtered out first, because a conflict that changes nothing still locks its row, which is a write.
  */
 function remember(named: ReturnType<typeof sql>) {
   return sql`

@@ -1,28 +1,31 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-/** A deal to be read, and the digest of the answer that is published; null when there is none. */
+/** A deal to read, with the digest of its published answer. The digest is null if no answer is published. */
 export type DueDeal = { readonly dealId: string; readonly answerHash: string | null };
 
-/** Each page looks at all deals that are known, so there are few: this many take 5 MB, and hours to read at the service's rate. */
+/**
+ * Every page scans all known deals, so pages are large. A page of this size takes 5 MB, and hours to read at
+ * the rate limit of the service.
+ */
 const PAGE_SIZE = 25_000;
 
 const MS_PER_HOUR = 3_600_000;
 
 export type DueOptions = {
-  /** The start of the run, by the database's clock. */
+  /** The start of the run, by the clock of the database. */
   readonly now: Date;
   readonly refreshAfterHours: number;
 };
 
 /**
- * Deals to read, those never read first and then those read longest ago. What an earlier run has read and could not publish is not read
- * again.
+ * Lists deals to read: those never read first, then those read longest ago. Skips deals that an earlier run
+ * has read but could not publish.
  */
 export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerator<DueDeal> {
   let page = await readPage(db, options, BEGINNING);
   while (page.next !== null) {
-    // Looked up while the deals of this page are being read.
+    // Read the next page from the database while the deals of this page are read from the service.
     const next = readPage(db, options, page.next);
     next.catch(() => {});
     yield* page.deals;
@@ -31,7 +34,7 @@ export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerat
   yield* page.deals;
 }
 
-/** Where a page begins: after this deal, in the order of reading. */
+/** Position of a page: it starts after this deal, in reading order. */
 type Place = { readonly readAt: string; readonly dealId: string };
 const BEGINNING: Place = { readAt: '-infinity', dealId: '' };
 
@@ -54,7 +57,7 @@ async function readPage(
   };
 }
 
-/** How many deals are due, by how they were first discovered. */
+/** Number of deals that are due, by how they were first discovered. */
 export async function countDueDeals(
   db: Database,
   options: DueOptions,
@@ -66,10 +69,12 @@ export async function countDueDeals(
 }
 
 /**
- * Due is a deal that was never read, was read too long ago, was named by an event since, or was not found and must be asked for once more.
- * One that is gone, or failed, rests until `not_before`, unless an event names it.
+ * SQL condition: a deal is due if it was never read, was read too long ago, was named by an event since it
+ * was read, or was not found and needs a second request. A deal that is gone or failed waits until
+ * `not_before`, unless an event names it.
  *
- * `not in`, because it is looked up in a hash whatever the planner believes about a table that was empty a moment ago.
+ * Uses `not in` because Postgres then looks the id up in a hash, whatever the planner assumes about a table
+ * that was just empty.
  */
 function isDue({ now, refreshAfterHours }: DueOptions) {
   const at = sql`${now.toISOString()}::timestamptz`;

@@ -5,7 +5,7 @@ import type { CodeProblem } from '../model/report.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { foldHandle } from '../model/text/fold.ts';
 
-/** Whose a code is, as a line of codes.csv says it. */
+/** The owner of a code, as a line of codes.csv states it. */
 export type NamedOwner = {
   readonly line: number;
   readonly brandId: string | null;
@@ -14,16 +14,18 @@ export type NamedOwner = {
   readonly collabId: string | null;
 };
 
-/** So many handles are looked through for one that a misspelt one may stand for. */
+/** Maximum number of handles that are compared to suggest a correction of a misspelt one. */
 const MOST_HANDLES = 50_000;
 
 type Unknown = { readonly line: number; readonly column: string; readonly value: string };
 
 /**
- * Owners and brands that the mirror has looked for and not found, or of whose kind it knows all: each once, at the first line that names
- * it. The mirror is as old as its last run, and no listing of deals exists, so that one is unknown need not be a mistake.
+ * Finds owners and brands that the mirror has searched for and not found, or that are missing although the
+ * mirror knows all of their kind. Returns each once, at the first line that names it. The mirror is only as
+ * new as its last run, and the service has no listing of deals, so an unknown owner is not necessarily a
+ * mistake.
  *
- * @returns null where nothing was mirrored yet: then nothing is known of any owner.
+ * @returns null if nothing was mirrored yet, because then no owner is known.
  */
 export async function findUnknownOwners(
   db: Database,
@@ -36,7 +38,8 @@ export async function findUnknownOwners(
     brand_id: brandId,
     handle,
     handle_folded: handle === null ? null : foldHandle(handle),
-    // A deal's page may stand for its id; reading the mirror has taken it apart.
+    // The address of a deal's page may be given instead of its id. `mirror-account` has extracted the id from
+    // it.
     deal_id: dealId === null || dealId.includes('/') ? null : dealId,
     collab_id: collabId,
   }));

@@ -5,16 +5,19 @@ import { foldHandle } from './read-suggestions.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
 
-/** What came of asking for a handle. */
+/** The result of requesting the deals of a handle. */
 export type AskedHandle = {
   readonly handleFolded: string;
   readonly askedAt: Date;
-  /** Null when it could not be asked. */
+  /** Null if the request failed. */
   readonly dealsFound: number | null;
   readonly problem: string | null;
 };
 
-/** Takes note of every handle that codes.csv and orders name. @returns how many were new. */
+/**
+ * Records every handle that codes.csv and orders name. @returns the number of handles that were new or were
+ * discovered in a new way.
+ */
 export async function meetNamedHandles(db: Database): Promise<number> {
   const { rows } = await sql`
     ${remember(sql`
@@ -28,7 +31,7 @@ export async function meetNamedHandles(db: Database): Promise<number> {
   return rows.length;
 }
 
-/** Takes note of handles that an answer of autocomplete names without their deals. */
+/** Records handles that an autocomplete answer names without their deals. */
 export async function meetHandles(db: Database, handles: readonly string[]): Promise<void> {
   if (handles.length === 0) return;
   const named = handles.map((handle) => ({ handle, handle_folded: foldHandle(handle) }));
@@ -50,9 +53,9 @@ function remember(named: ReturnType<typeof sql>) {
 }
 
 /**
- * Handles to ask for: those never asked for first, then those asked for longest ago.
+ * Lists handles to request: those never requested first, then those requested longest ago.
  *
- * @param options.askedBefore those asked for since then are not due.
+ * @param options.askedBefore handles that were requested after this instant are not due.
  */
 export async function dueHandles(
   db: Database,

@@ -4,16 +4,16 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
 
-/** What came of asking for a prefix. */
+/** The result of requesting a prefix. */
 export type PrefixAnswer = {
   readonly prefix: string;
   readonly askedAt: Date;
-  /** Null when it could not be asked. */
+  /** Null if the request failed. */
   readonly answer: { readonly size: number; readonly answerHash: string } | null;
   readonly problem: string | null;
 };
 
-/** The tree begins with one letter each. */
+/** Adds the first prefixes, of one character each, if there are none yet. */
 export async function plantPrefixes(db: Database): Promise<void> {
   await sql`
     insert into mirror.prefixes (prefix)
@@ -22,8 +22,8 @@ export async function plantPrefixes(db: Database): Promise<void> {
 }
 
 /**
- * Prefixes to ask for: short ones that were never asked for first, then those asked for longest ago. Split ones are not asked for again:
- * the longer ones have what they had.
+ * Lists prefixes to request: those never requested first, the shortest first, then those requested longest
+ * ago. A split prefix is not requested again, because its longer prefixes cover the same handles.
  */
 export async function duePrefixes(
   db: Database,

@@ -4,8 +4,9 @@ import { stagedRecords } from './publish-records.ts';
 import type { RecordShape } from './record-shapes.ts';
 
 /**
- * Notes what the records that are about to be published have otherwise than the versions before, and what of them did not fit. Called
- * before `publishVersions`. Fields of the record itself; what is deeper is compared as a whole.
+ * Records how the records that are about to be published differ from their previous versions, and which
+ * values could not be read. Call it before `publishVersions`. Only the top-level fields of a record are
+ * compared; nested values are compared as a whole.
  */
 export async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string): Promise<void> {
   const { kind } = shape;
@@ -24,7 +25,7 @@ export async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId:
       from (${pairs}) p cross join lateral jsonb_each(p.old) o join lateral jsonb_each(p.new) n on n.key = o.key
       where jsonb_typeof(o.value) <> jsonb_typeof(n.value) and 'null' not in (jsonb_typeof(o.value), jsonb_typeof(n.value))) d
     group by field, d.kind, expected, found`.execute(trx);
-  // One deal that lacks a field has changed; a field that none of them has any more has vanished.
+  // If one deal lacks a field, that deal has changed. Only a field that no deal has any more has vanished.
   await sql`
     ${enter} from (
       select p.id, o.key as field, 'vanished' as kind, jsonb_typeof(o.value) as expected, null as found

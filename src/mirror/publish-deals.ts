@@ -1,17 +1,20 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
-/** A deal that could not be read rests for so long, doubled each further run, up to the longest. */
+/** Waiting time of a deal that could not be read. It doubles after each failed run, up to the longest. */
 const FIRST_REST = '1 hour';
 const LONGEST_REST = '7 days';
-/** The service may bring back a deal that is gone: it is asked again so rarely. */
+/**
+ * Waiting time of a deal that is gone. It is still requested, although rarely, because the service may
+ * restore it.
+ */
 const GONE_REST = '7 days';
 
 /**
- * Drops staged answers that are older than what is published, and notes of unchanged content that is no longer published: both are left by a
- * process that was paused for longer than its lease.
+ * Deletes staged answers that are older than the published ones, and "unchanged" results whose content is no
+ * longer published. Both are left by a process that was paused for longer than its lease.
  *
- * @returns how many deals.
+ * @returns the number of deals.
  */
 export async function dropOutdated(trx: Transaction<DB>): Promise<number> {
   const { rows } = await sql`
@@ -30,7 +33,10 @@ export async function dropOutdated(trx: Transaction<DB>): Promise<number> {
   return rows.length;
 }
 
-/** Leaves the collaborations of the answers that are published; of one that several deals show, that of the deal asked for last counts. */
+/**
+ * Keeps only the collaborations of the staged deal answers. If several deals contain the same collaboration,
+ * the one of the deal that was requested last counts.
+ */
 async function dropReplacedCollaborations(trx: Transaction<DB>): Promise<void> {
   await sql`
     delete from mirror.staged_collaborations c
@@ -56,10 +62,11 @@ const LISTED = [
 ] as const;
 
 /**
- * Ends deals, and their collaborations, of which the service has now said in two runs that there are none. The second time counts only
- * in a run that could read another deal: a wrong base address answers 404 too.
+ * Ends deals, and their collaborations, that the service did not find in two runs. The second result counts
+ * only if the run could read another deal, because a wrong base address also answers 404.
  *
- * @returns how many deals are gone now, and how many were gone before and still are.
+ * @returns the number of deals that are gone now, and the number of those that were gone before and still
+ * are.
  */
 export async function endGoneDeals(
   trx: Transaction<DB>,
@@ -86,9 +93,10 @@ export async function endGoneDeals(
 }
 
 /**
- * Ends collaborations that their deal's list no longer shows. An answer without such a list, or with an empty one, ends nothing.
+ * Ends collaborations that the list of their deal no longer contains. An answer without such a list, or with
+ * an empty list, ends nothing.
  *
- * @returns how many.
+ * @returns the number of ended collaborations.
  */
 export async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
   const { rows } = await sql`
@@ -101,7 +109,10 @@ export async function endGoneCollaborations(trx: Transaction<DB>): Promise<numbe
   return rows.length;
 }
 
-/** Notes for each deal that was asked for how that went. @returns deals seen unchanged, and those that could not be read. */
+/**
+ * Records the result for each requested deal. @returns the number of unchanged deals, and of deals that could
+ * not be read.
+ */
 export async function stampDeals(
   trx: Transaction<DB>,
 ): Promise<{ readonly unchanged: number; readonly failed: number }> {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 import type { RecordShape } from './record-shapes.ts';
 
-/** What became of the records of one kind in a publication. */
+/** The result for the records of one kind in a publication. */
 export type RecordCounts = {
   readonly new: number;
   readonly changed: number;
@@ -10,10 +10,10 @@ export type RecordCounts = {
   readonly gone: number;
 };
 
-/** Records that were read: (id, row_hash, fields, raw, drift, fetched_at), each id once. */
+/** SQL for the records that were read: (id, row_hash, fields, raw, drift, fetched_at), each id once. */
 export type Incoming = RawBuilder<unknown>;
 
-/** What is staged of a kind. */
+/** SQL for the staged records of a kind. */
 export function stagedRecords(kind: RecordShape['kind']): Incoming {
   if (kind === 'collaboration') {
     return sql`(
@@ -25,7 +25,8 @@ export function stagedRecords(kind: RecordShape['kind']): Incoming {
 }
 
 /**
- * Ends the versions that no longer hold and begins those that do: one for each new or changed record, none for an unchanged one.
+ * Ends the versions that are no longer current and adds the new ones: one for each new or changed record,
+ * none for an unchanged record.
  */
 export async function publishVersions(
   trx: Transaction<DB>,
@@ -35,7 +36,8 @@ export async function publishVersions(
   const table = sql.table(shape.table);
   const key = sql.ref(shape.key);
   const incoming = stagedRecords(shape.kind);
-  // A record that is back after it was gone gets a version too, however equal: its history has a gap.
+  // A record that returns after it was gone gets a new version even if its content is equal, so that its
+  // history shows the gap.
   await sql`
     update ${table} v set is_latest = false, valid_to = coalesce(v.valid_to, i.fetched_at)
     from ${incoming} i
@@ -72,16 +74,19 @@ const SQL_TYPES = {
   numeric: 'numeric',
 } as const;
 
-/** Brands and dealflows come as listings and carry their own stamp; deals have theirs in `known_deals`. */
+/**
+ * Brands and dealflows are read from listings and have their own column `seen_at`. Deals have their times in
+ * `known_deals`.
+ */
 function isListed({ kind }: RecordShape): boolean {
   return kind === 'brand' || kind === 'dealflow';
 }
 
 /**
- * Stamps what a listing showed, and ends what a complete one no longer shows. An empty listing ends nothing: it cannot be told from a
- * fault.
+ * Updates `seen_at` of the records in a listing, and ends records that a complete listing no longer contains.
+ * An empty listing ends nothing, because it may be the result of a fault.
  *
- * @returns how many are gone.
+ * @returns the number of records that are gone.
  */
 export async function settleListing(trx: Transaction<DB>, shape: RecordShape): Promise<number> {
   const table = sql.table(shape.table);

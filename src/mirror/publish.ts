@@ -7,14 +7,14 @@ import { dropOutdated, endGoneCollaborations, endGoneDeals, stampDeals } from '.
 import { publishVersions, type RecordCounts, settleListing } from './publish-records.ts';
 import { brandShape, collaborationShape, dealflowShape, dealShape } from './record-shapes.ts';
 
-/** What a publication changed. */
+/** The changes of a publication. */
 export type Published = {
   readonly brands: RecordCounts;
   readonly dealflows: RecordCounts;
   readonly deals: RecordCounts & {
-    /** Could not be read, or not found for the first time. */
+    /** Deals that could not be read, or were not found for the first time. */
     readonly failed: number;
-    /** All of them. */
+    /** All requested deals. */
     readonly asked: number;
   };
   readonly collaborations: RecordCounts;
@@ -22,23 +22,24 @@ export type Published = {
 
 export type PublishOptions = {
   readonly runId: string;
-  /** Who publishes: nothing is committed once the lease is over. */
+  /** The owner of the lease. Nothing is committed once the lease has expired. */
   readonly owner: string;
-  /** By the database's clock. */
+  /** By the clock of the database. */
   readonly now: Date;
   readonly refreshAfterHours: number;
 };
 
 /**
- * Makes everything that is staged visible, in one commit with the run's mark: a reader sees all of a run or nothing of it. What an earlier
- * run had staged and could not publish goes with it.
+ * Publishes everything that is staged, in one commit with the record of the publication, so that readers see
+ * either all of a run or nothing of it. Includes what an earlier run had staged and could not publish.
  *
- * @returns null when this process has lost its lease: nothing was changed.
+ * @returns null if this process has lost its lease. Nothing was changed then.
  */
 export function publish(db: Database, options: PublishOptions): Promise<Published | null> {
   const { runId } = options;
   return inTransaction(db, async (trx) => {
-    // No other process stages or publishes meanwhile. In the order in which staging takes them, so that neither waits for the other for ever.
+    // Keeps other processes from staging or publishing in the meantime. The tables are locked in the same
+    // order as staging uses them, to avoid a deadlock.
     await sql`
       lock table mirror.staged_listings, mirror.staged, mirror.staged_collaborations in share row exclusive mode`.execute(
       trx,
@@ -83,12 +84,13 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
   });
 }
 
-/** Up to so many staged rows, looking each up in an index is quicker than going through the whole history. */
+/** Up to this number of staged rows, index look-ups are faster than scanning the whole history. */
 const FEW_ROWS = 1_000;
 
 /**
- * What is staged fills and empties in every run, so what the planner believes about it is wrong, and the application role may not put it
- * right (ANALYZE). It would compare each row with each other one; so it is told: few rows are looked up, many are hashed.
+ * The staging tables fill and empty in every run, so the planner's statistics about them are wrong, and the
+ * application role has no privilege to run ANALYZE. The planner would choose a nested loop over all rows.
+ * These settings make it use look-ups for few rows and hash joins for many.
  */
 async function suitPlans(trx: Transaction<DB>): Promise<void> {
   await sql`
@@ -104,10 +106,10 @@ async function countAsked(db: Database): Promise<number> {
   return Number(rows[0]?.asked ?? 0);
 }
 
-/** Thrown to roll back; never seen outside. */
+/** Thrown to roll back. Never leaves this module. */
 const LEASE_LOST = Symbol('the lease is over');
 
-/** Locked until the commit, so that no other process takes over in between. */
+/** Locks the lease until the commit, so that no other process takes it over in between. */
 async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`.execute(
@@ -116,7 +118,7 @@ async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Writes down how complete the mirror is after this publication, by how deals were discovered and in all. */
+/** Records how complete the mirror is after this publication, in total and by how deals were discovered. */
 async function countCoverage(
   trx: Transaction<DB>,
   options: { readonly runId: string; readonly now: Date; readonly refreshAfterHours: number },

@@ -15,29 +15,35 @@ import { redact } from './redact.ts';
 
 /** An answer of `get_deal_details` whose records are not read yet. */
 export type OpenedAnswer = {
-  /** All of it, redacted. */
+  /** The whole answer, redacted. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Digest of it: an equal one says that nothing has changed, and there is no need to read it. */
+  /**
+   * Digest of `body`. If it equals the digest of the published answer, nothing has changed and the answer
+   * need not be read.
+   */
   readonly answerHash: string;
 };
 
-/** A deal as `get_deal_details` answers it. */
+/** A deal as returned by `get_deal_details`. */
 export type DealAnswer = {
   readonly deal: ReadRecord;
-  /** Null when the answer has no list of them, which says nothing about them. */
+  /** Null if the answer contains no list of collaborations. Then nothing is known about them. */
   readonly collaborations: readonly ReadRecord[] | null;
-  /** Collaborations that could not be taken for records. */
+  /** Collaborations that are not valid records. */
   readonly unreadable: readonly NotARecord[];
   readonly answerHash: string;
 };
 
-/** Why an answer is no deal; where it is about another one than was asked for, which: that deal is then known, too. */
+/**
+ * Why an answer contains no usable deal. If the answer is about another deal than the requested one,
+ * `otherDealId` names that deal, which is then known too.
+ */
 export type NoDealAnswer = NotARecord & { readonly otherDealId?: string };
 
-/** One of these makes an answer without `deal_info` a deal, and not some message. */
+/** If an answer without `deal_info` has one of these fields, it is a deal and not a message. */
 const MARKS = ['influencer_handle', 'brand_id', 'is_active'];
 
-/** Parses an answer and takes out who a person is. */
+/** Parses an answer and redacts personal data. */
 export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
   const parsed = parseStorable(text);
   if (parsed === null) return { reason: 'the answer is not JSON', raw: { characters: text.length } };
@@ -47,9 +53,9 @@ export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
 }
 
 /**
- * Reads an answer of `get_deal_details`: `deal_info` holds the record, or the body itself is the record.
+ * Reads an answer of `get_deal_details`. The record is either in `deal_info` or the body itself.
  *
- * @param askedId the deal that was asked for; null when it was asked by handle.
+ * @param askedId the id of the requested deal. Null if it was requested by handle.
  */
 export function readDealAnswer(
   { body, answerHash }: OpenedAnswer,
@@ -78,7 +84,10 @@ export function readDealAnswer(
   };
 }
 
-/** A collaboration belongs to the deal whose answer it stands in, so the deal is part of what may change. */
+/**
+ * A collaboration belongs to the deal whose answer contains it. A change of the deal is a change of the
+ * collaboration, so the deal is part of the digest.
+ */
 function readCollaboration(item: unknown, dealId: string): ReadRecord | NotARecord {
   const read = readRecord(collaborationShape, item);
   if (!isRecord(read)) return read;
@@ -93,7 +102,7 @@ function findCollaborations(record: Readonly<Record<string, unknown>>): string |
   return Object.keys(record).find((name) => /^collab/i.test(name) && Array.isArray(record[name]));
 }
 
-/** Beside `deal_info` instead of in it. */
+/** Finds a list of collaborations next to `deal_info` instead of in it. */
 function findListIn(body: Readonly<Record<string, unknown>>): readonly unknown[] | null {
   const name = findCollaborations(body);
   return name === undefined ? null : (body[name] as readonly unknown[]);

@@ -4,19 +4,22 @@ import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } 
 import type { RecordShape } from './record-shapes.ts';
 import { redact } from './redact.ts';
 
-/** What an answer with a list came to. */
+/** The result of reading an answer with a list. */
 export type Listing = {
   readonly records: readonly ReadRecord[];
-  /** Items, or the whole answer, that could not be taken for records. */
+  /** Items, or the whole answer, that are not valid records. */
   readonly unreadable: readonly NotARecord[];
-  /** Why what is missing from it may exist all the same; null when it is complete. */
+  /** Why the list may be incomplete, so that missing records may still exist. Null if it is complete. */
   readonly problem: string | null;
 };
 
-/** Where a list has been seen to stand, in order of trust; any other single list will do. */
+/**
+ * Keys under which lists have been observed, the most reliable first. If none of them exists, any single list
+ * is accepted.
+ */
 const LIST_KEYS = ['items', 'results', 'brands', 'dealflows', 'deals', 'data'];
 
-/** Members that say that there is more than this answer holds. */
+/** Members that indicate that the answer does not contain everything. */
 const MORE_KEYS = [
   'next',
   'next_page',
@@ -28,7 +31,10 @@ const MORE_KEYS = [
 ];
 const TOTAL_KEYS = ['total', 'total_count', 'total_results', 'count'];
 
-/** Reads an answer that lists records: a bare array, or an array under some key, also one level down. */
+/**
+ * Reads an answer that lists records: a bare array, or an array under a key of the top level or one level
+ * below.
+ */
 export function readListing(shape: RecordShape, text: string): Listing {
   const list = findList(text);
   if (list.items === null) {
@@ -51,10 +57,10 @@ export type FoundList =
   | { readonly items: readonly unknown[]; readonly problem: string | null }
   | { readonly items: null; readonly problem: string; readonly raw: unknown };
 
-/** The list of an answer, whatever it stands under, and whether it is all of it. */
+/** Finds the list of an answer, whatever its key, and determines whether it is complete. */
 export function findList(text: string): FoundList {
   const parsed = parseStorable(text);
-  // What a proxy says is not kept.
+  // The text is not stored, because it may come from a proxy.
   if (parsed === null)
     return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
   const { value } = parsed;
@@ -67,7 +73,7 @@ export function findList(text: string): FoundList {
   return { items: found, problem: found.length === 0 ? EMPTY : sayMore(value, found.length) };
 }
 
-/** An account without any brand or dealflow cannot be told from a fault. */
+/** A list without any brand or dealflow may be the result of a fault. */
 const EMPTY = 'the list is empty';
 
 function listIn(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
@@ -77,7 +83,7 @@ function listIn(record: Readonly<Record<string, unknown>>): readonly unknown[] |
   return lists.length === 1 ? (lists[0] ?? null) : null;
 }
 
-/** `{data: {brands: […]}}`. */
+/** Finds the list in an answer such as `{data: {brands: […]}}`. */
 function listInOnly(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
   const inner = Object.values(record).filter(isObject);
   return inner.length === 1 && inner[0] !== undefined ? listIn(inner[0]) : null;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isObject, numberText } from '../model/text/exact-json.ts';
 import type { Column, ColumnType, RecordShape } from './record-shapes.ts';
 
-/** Something in a record that is not as it should be; the record is stored all the same. */
+/** A field of a record that is not as expected. The record is stored all the same. */
 export type Misfit = {
   readonly field: string;
   readonly kind: 'missing' | 'unreadable';
@@ -10,28 +10,28 @@ export type Misfit = {
   readonly found: string;
 };
 
-/** A record as it is stored. */
+/** A record in the form in which it is stored. */
 export type ReadRecord = {
   readonly id: string;
-  /** Columns as text, without those for which there is nothing to read. */
+  /** Columns as text. Columns without a value are omitted. */
   readonly fields: Readonly<Record<string, string>>;
-  /** All of it, redacted. */
+  /** The whole record, redacted. */
   readonly raw: unknown;
-  /** Digest of raw. */
+  /** Digest of `raw`. */
   readonly rowHash: string;
   readonly misfits: readonly Misfit[];
 };
 
 export type NotARecord = { readonly reason: string; readonly raw: unknown };
 
-/** Longer ones are no ids; they would not fit into an index either. */
+/** Longer values are not ids, and would not fit into an index. */
 const MAX_ID_LENGTH = 200;
 
 /**
  * Reads one record of a listing or an answer.
  *
- * @param raw as `parseStorable` and then `redact` give it. What is redacted is in no column.
- * @param knownId the id that was asked for, for records that do not repeat it.
+ * @param raw the output of `parseStorable` and then `redact`. Redacted fields are never read into columns.
+ * @param knownId the id that was requested, for records that do not contain it.
  */
 export function readRecord(
   shape: RecordShape,
@@ -56,13 +56,13 @@ export function isRecord(read: ReadRecord | NotARecord): read is ReadRecord {
   return 'id' in read;
 }
 
-/** Ids are opaque text; a number is kept as its digits. Null: it is none. */
+/** Ids are opaque text. A number is stored as its digits. Null if the value is not an id. */
 export function readId(value: unknown): string | null {
   const id = typeof value === 'string' ? value.trim() : numberText(value);
   return id === null || id === '' || id.length > MAX_ID_LENGTH ? null : id;
 }
 
-/** The first of the fields that the record has with something in it. */
+/** Returns the first of the fields that is present and not null. */
 export function firstOf(record: Readonly<Record<string, unknown>>, names: readonly string[]): unknown {
   for (const name of names) {
     const value = ownValue(record, name);
@@ -75,12 +75,12 @@ function ownValue(record: Readonly<Record<string, unknown>>, name: string): unkn
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Equal text, equal digest. */
+/** Equal texts have equal digests. */
 export function digest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** `a list`, `text`, `nothing`: what a value is, for people, without the value. */
+/** Describes the type of a value for people, without the value: `a list`, `text`, `nothing`. */
 export function describeType(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -115,11 +115,14 @@ const EXPECTED: Readonly<Record<ColumnType, string>> = {
   numeric: 'a number',
 };
 
-/** Digits enough for any count and amount; Postgres takes far more. */
+/** Allows enough digits for any count or amount. Postgres accepts far more. */
 const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,2})?$/;
 const INTEGER = /^[+-]?\d{1,9}$/;
 
-/** A number may come as text and an id as a number: both are read, and a change from one to the other is noticed between versions. */
+/**
+ * A number may be sent as text and an id as a number. Both are accepted, and a change from one to the other
+ * is reported as drift between versions.
+ */
 const readers: Readonly<Record<ColumnType, (value: unknown) => string | null>> = {
   text: (value) => (typeof value === 'string' ? value : numberText(value)),
   id: readId,

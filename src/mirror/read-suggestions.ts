@@ -2,14 +2,17 @@ import { isObject } from '../model/text/exact-json.ts';
 import { findList } from './read-listing.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 
-/** What an answer of `autocomplete` names. Its shape is not shown: records with ids, or bare handles. */
+/**
+ * The deals and handles in an answer of `autocomplete`. Its shape is not documented: it may contain records
+ * with ids, or bare handles.
+ */
 export type Suggestions = {
   readonly deals: readonly { readonly dealId: string; readonly handle: string | null }[];
-  /** Of items that name no deal. */
+  /** Handles of items that name no deal. */
   readonly handles: readonly string[];
-  /** How many items: tells whether the answer is cut off. */
+  /** Number of items. Shows whether the answer is cut off. */
   readonly size: number;
-  /** Digest of what it names, in any order. */
+  /** Digest of the named deals and handles, independent of their order. */
   readonly answerHash: string;
 };
 
@@ -38,7 +41,7 @@ export function readSuggestions(text: string): Suggestions | NotARecord {
 
 const HANDLES = ['influencer_handle', 'handle', 'username', 'value', 'label'];
 
-/** Handles are the same with and without `@`, in any case. */
+/** Normalises a handle. Case and a leading `@` do not matter. */
 export function foldHandle(handle: string): string {
   return handle.trim().replace(/^@/, '').toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** What the account consists of. */
+/** The kinds of records in an account. */
 export type RecordKind = 'brand' | 'dealflow' | 'deal' | 'collaboration';
 
 export type ColumnType = 'text' | 'id' | 'boolean' | 'integer' | 'numeric';
@@ -6,21 +6,21 @@ export type ColumnType = 'text' | 'id' | 'boolean' | 'integer' | 'numeric';
 export type Column = {
   readonly name: string;
   readonly type: ColumnType;
-  /** Fields it is read from, the first one that a record has. */
+  /** Field names to read it from. The first one that a record has is used. */
   readonly from: readonly string[];
-  /** The contract shows it for every record. */
+  /** True if the contract lists the field for every record. */
   readonly isPromised: boolean;
 };
 
-/** What a kind of record is stored as: its table of versions, what identifies it, what is read into columns. */
+/** How a kind of record is stored: its table of versions, its key, and its columns. */
 export type RecordShape = {
   readonly kind: RecordKind;
   readonly table: string;
   readonly key: string;
-  /** Fields that may hold the id, the first one that a record has. */
+  /** Fields that may hold the id. The first one that a record has is used. */
   readonly idFrom: readonly string[];
   readonly columns: readonly Column[];
-  /** Whether a name in it is that of a person. */
+  /** Whether a name in the record is the name of a person. */
   readonly isAboutPerson: boolean;
 };
 
@@ -32,7 +32,7 @@ function promised(name: string, type: ColumnType): Column {
   return { name, type, from: [name], isPromised: true };
 }
 
-/** `dashboard_id` is what `update_dealstage` calls a dealflow (section Other resources). */
+/** `update_dealstage` names a dealflow `dashboard_id` (section Other resources). */
 const DEALFLOW = column('dealflow_id', 'id', ['dealflow_id', 'dashboard_id']);
 
 export const brandShape: RecordShape = {
@@ -53,7 +53,10 @@ export const dealflowShape: RecordShape = {
   isAboutPerson: false,
 };
 
-/** The promised ones: section Deal. The others are accepted when a deal is created, or stand in events. */
+/**
+ * The promised fields are those of section Deal. The others appear in events or are accepted when a deal is
+ * created.
+ */
 export const dealShape: RecordShape = {
   kind: 'deal',
   table: 'mirror.deal_versions',

@@ -2,23 +2,27 @@ import { isObject } from '../model/text/exact-json.ts';
 
 const REDACTED = '[redacted]';
 
-/** Part of the name of every field that may be personal: most fields are none, and are told by this alone. */
+/** Matches the name of every field that may be personal. It filters out most fields quickly. */
 const MAY_BE_PERSONAL =
   /name|mail|phone|mobile|whats|address|street|post|zip|city|region|province|birth|iban|bank|vat|tax|recipient|customer/i;
 
-/** Fields about how to reach a person, and where a person lives, by their names without blanks, hyphens and underscores. */
+/**
+ * Matches fields with contact details and places of residence, by their names without blanks, hyphens and
+ * underscores.
+ */
 const CONTACT =
   /e?mail|phone|mobile|whatsapp|address|street|post(al)?code|^zip|^city$|^region$|^province$|birth|iban|bankaccount|vatnr|taxid|recipient|^customer$/;
 
-/** Fields that name a person. A handle is public and what a deal is about, so it stays. */
+/** Matches fields that name a person. A handle is public and identifies the deal, so it is kept. */
 const PERSONAL_NAME =
   /^(first|last|full|middle|given|family|maiden|nick|legal|real|display|contact|deal|influencer|owner|person)?names?$|^surname$/;
 
 /**
- * A value as it may be stored: every text and number in a field that is personal reads `[redacted]`, whatever it held, and members stand in
- * the order of their names, so that equal content is equal text. Yes, no and null stay: they tell only that something is known.
+ * Returns a value as it may be stored. Every text and number in a personal field is replaced by `[redacted]`.
+ * Members are sorted by name, so that equal content results in equal text. Booleans and null are kept,
+ * because they only show whether something is known.
  *
- * @param isAboutPerson whether a name in it is that of a person.
+ * @param isAboutPerson whether a name in the value is the name of a person.
  */
 export function redact(value: unknown, isAboutPerson: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, isAboutPerson));
@@ -28,7 +32,7 @@ export function redact(value: unknown, isAboutPerson: boolean): unknown {
     const member = value[name];
     const isHidden = member !== null && typeof member !== 'boolean' && isPersonal(name, isAboutPerson);
     const kept = isHidden ? REDACTED : redact(member, isAboutPerson);
-    // A plain assignment would not make it a member.
+    // A plain assignment would set the prototype instead of a member.
     if (name === '__proto__') Object.defineProperty(redacted, name, { value: kept, enumerable: true });
     else redacted[name] = kept;
   }

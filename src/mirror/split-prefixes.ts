@@ -1,4 +1,4 @@
-/** A prefix that has been asked for. */
+/** A prefix that was requested. */
 export type AskedPrefix = {
   readonly prefix: string;
   readonly results: number;
@@ -6,26 +6,26 @@ export type AskedPrefix = {
   readonly isSplit: boolean;
 };
 
-/** Fewer results than this are no sign of a cut. */
+/** An answer with fewer results than this does not count as cut off. */
 const SMALLEST_CUT = 5;
 
-/** As many one-letter answers must be the same before it counts as a service that ignores the question. */
+/** This number of one-character answers must be identical before the service counts as ignoring the query. */
 const SAME_ANSWERS = 5;
 
-/** No handle of the three platforms is longer. */
+/** Handles of the three platforms are never longer. */
 const MAX_PREFIX_LENGTH = 30;
 
-/** What handles are made of on all three platforms. */
+/** Characters of handles on all three platforms. */
 const HANDLE_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789_.-';
 
-/** The first letters, for a tree that has none yet. */
+/** The first characters, for a tree that is still empty. */
 export function firstPrefixes(): readonly string[] {
   return [...HANDLE_CHARACTERS.slice(0, -2)];
 }
 
 /**
- * The size at which the service cuts its answers off, learned from the answers themselves: none is larger than the cut, and different ones
- * are exactly as large. Null while nothing looks like a cut.
+ * Infers the size at which the service cuts off its answers. It is the size of the largest answer, if several
+ * different answers have exactly that size or if it is a round number. Null while nothing indicates a cut.
  */
 export function cutSize(asked: readonly AskedPrefix[]): number | null {
   const largest = Math.max(0, ...asked.map(({ results }) => results));
@@ -35,16 +35,19 @@ export function cutSize(asked: readonly AskedPrefix[]): number | null {
   return new Set(answers).size > 1 || isRound ? largest : null;
 }
 
-/** Whether every letter gets the same answer: then the service looks at none of them, and longer questions are a waste. */
+/**
+ * Returns true if every one-character query gets the same answer. The service then ignores the query, and
+ * longer queries are useless.
+ */
 export function ignoresQuestion(asked: readonly AskedPrefix[]): boolean {
   const letters = asked.filter(({ prefix }) => prefix.length === 1);
   return letters.length >= SAME_ANSWERS && new Set(letters.map(({ answerHash }) => answerHash)).size === 1;
 }
 
 /**
- * Prefixes whose answers look cut off, each with the longer ones to ask for instead.
+ * Prefixes whose answers appear to be cut off, each with the longer prefixes to request instead.
  *
- * @param asked all that were asked for so far.
+ * @param asked all prefixes that were requested so far.
  */
 export function splitPrefixes(asked: readonly AskedPrefix[]): ReadonlyMap<string, readonly string[]> {
   const cut = cutSize(asked);
@@ -65,8 +68,9 @@ export function splitPrefixes(asked: readonly AskedPrefix[]): ReadonlyMap<string
 }
 
 /**
- * Whether two questions of which none continues the other have the same answer: then the service looks for the text anywhere in a handle,
- * both found what all handles have in common, and one of them is enough.
+ * Returns true if two queries have the same answer although neither continues the other. The service then
+ * searches anywhere in a handle, both queries found a text that the handles have in common, and splitting one
+ * of them is enough.
  */
 function sayTheSame(one: AskedPrefix, other: AskedPrefix): boolean {
   const continues = one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix);

@@ -8,25 +8,25 @@ import type { NotARecord, ReadRecord } from './read-record.ts';
 import { digest } from './read-record.ts';
 import type { RecordKind } from './record-shapes.ts';
 
-/** What came of asking for a deal. */
+/** The result of requesting a deal. */
 export type DealOutcome =
   | { readonly kind: 'read'; readonly answer: DealAnswer }
-  /** As it is published: it was only seen. */
+  /** Equal to the published version. */
   | { readonly kind: 'unchanged'; readonly answerHash: string }
-  /** The service says that there is none. */
+  /** The service has no such deal. */
   | { readonly kind: 'not_found'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
 export type AskedDeal = {
   readonly dealId: string;
-  /** The time before the request. */
+  /** The time just before the request. */
   readonly fetchedAt: Date;
   readonly outcome: DealOutcome;
 };
 
-/** Stages what came of asking for deals. An older answer does not replace a newer one. */
+/** Stages the results of requesting deals. An older answer does not replace a newer one. */
 export async function stageDeals(db: Database, runId: string, asked: readonly AskedDeal[]): Promise<void> {
-  // A batch names no deal twice: one statement could not update the same row again.
+  // A batch must contain each deal only once, because one statement cannot update the same row twice.
   const newest = new Map<string, AskedDeal>();
   for (const deal of asked) {
     const other = newest.get(deal.dealId);
@@ -39,7 +39,7 @@ export async function stageDeals(db: Database, runId: string, asked: readonly As
   });
 }
 
-/** Stages a listing in place of the one staged before. */
+/** Stages a listing, and replaces the one staged before. */
 export async function stageListing(
   db: Database,
   options: {
@@ -71,7 +71,7 @@ export async function stageListing(
   });
 }
 
-/** Keeps what could not be taken for a record, so that nothing is lost. */
+/** Stores items that are not valid records, so that nothing is lost. */
 export async function keepUnreadable(
   db: Database,
   options: {
@@ -130,7 +130,7 @@ function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
   };
 }
 
-/** A deal and its collaborations in one statement: never one without the other. */
+/** Inserts a deal and its collaborations in one statement, so that neither is stored without the other. */
 async function insertStaged(
   db: Database,
   runId: string,
