@@ -2,30 +2,35 @@ import { Cron } from 'croner';
 import type { JobTiming } from '../model/config.ts';
 import { ZoneClock } from '../model/time/zone-clock.ts';
 
-/** The slots of a schedule: the times at which it says that its job runs. */
+/** The slots of a schedule: the instants at which its job has to run. */
 export type Calendar = {
-  /** The first slot after an instant; null when there is none any more. */
+  /** The first slot after an instant. Null if there are no more slots. */
   next(after: Date): Date | null;
-  /** The slots after one instant, up to and with another, in order, each once. */
+  /** The slots after one instant, up to and including another. Sorted, each once. */
   between(after: Date, until: Date): readonly Date[];
 };
 
-/** No clock was ever put back or forward by more at once; the farthest went from one side of the date line to the other. */
+/**
+ * No clock was ever set forward or back by more than this at once. The largest change moved a place across
+ * the date line.
+ */
 const LARGEST_JUMP_MS = 25 * 3_600_000;
 
-/** Keeps its pace by real time, whatever the clocks on the walls do. */
+/** A schedule for every hour. It runs at a constant pace in real time, independent of clock changes. */
 const EVERY_HOUR = /^\S+\s+\*\s/;
 
 /**
- * Reads a cron expression (checked by the configuration) in its zone. The expression is about the clock on the wall, and on the two days
- * of the year on which that clock jumps:
+ * Opens a cron expression (already checked by the configuration) in its time zone. The expression refers to
+ * local time. On the two days of the year on which local time jumps:
  *
- * - A schedule for every hour (hour field `*`) runs in both passes of the hour that comes twice; the hour that does not come is no hour.
- * - Any other schedule runs once for each time that it names: at the first pass of an hour that comes twice; and where the clock skips the
- *   time, as long after the jump as it would have been after its start (02:30 becomes 03:30).
+ * - A schedule for every hour (hour field `*`) runs in both passes of the repeated hour, and not in the
+ *   skipped hour.
+ * - Any other schedule runs once for each local time that it names. If an hour is repeated, it runs in the
+ *   first pass. If the local time is skipped, it runs as long after the jump as the time is after the start
+ *   of the gap (02:30 becomes 03:30).
  *
- * croner walks the wall clock only (it is told UTC); which instant a time on it means is decided here, because the libraries differ there,
- * and some fire such a time twice or not at all.
+ * croner only iterates over local times (it is told UTC). This function decides which instant a local time
+ * means, because libraries differ here, and some fire such a time twice or not at all.
  */
 export function openCalendar({
   schedule,
@@ -38,7 +43,7 @@ export function openCalendar({
   function instantsOf(wallMs: number): readonly number[] {
     return isEveryHour ? clock.toInstantsMs(wallMs) : [clock.toInstantMs(wallMs)];
   }
-  /** Near a jump, times of the wall clock and instants do not come in the same order. */
+  /** Near a jump, local times and instants are not in the same order. */
   function marginMs(instantMs: number): number {
     return clock.isSteadyAround(instantMs) ? 0 : LARGEST_JUMP_MS;
   }
@@ -64,7 +69,7 @@ export function openCalendar({
     return best === Number.POSITIVE_INFINITY ? null : best;
   }
 
-  // Who asks again and again gets the same answer until it has come.
+  // Repeated calls get the cached answer until that slot has passed.
   let last: { readonly afterMs: number; readonly nextMs: number } | null = null;
   return {
     next(after) {

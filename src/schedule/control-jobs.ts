@@ -2,18 +2,24 @@ import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-/** What a person may say about a job's schedule; whoever runs the jobs finds it in the database. */
+/** Changes of a job's schedule by a person. The processes that run the jobs read them from the database. */
 
 export type RunRequest =
-  /** The next look of a process that serves begins it. */
+  /** The next poll of a process that serves starts the run. */
   | { readonly kind: 'requested'; readonly slot: Date }
-  /** A slot of the job is due or running: another one would only run it twice. */
+  /** A slot of the job is due or running, so another one would only run it twice. */
   | { readonly kind: 'under_way' }
   | { readonly kind: 'paused' }
-  /** Nobody would begin it now, and a run that begins days later is not what was asked for. */
+  /**
+   * No process serves, so no run would start now. A run that starts days later is not what the person
+   * requested.
+   */
   | { readonly kind: 'nobody_serves' };
 
-/** Asks for a run of a job now, as a slot beside its schedule. Jobs that follow it do not follow such a slot. */
+/**
+ * Requests a run of a job now, as a slot in addition to its schedule. Jobs that follow the job do not follow
+ * such a slot.
+ */
 export async function requestRun(
   trx: DatabaseTransaction,
   { job, requestedBy }: { readonly job: string; readonly requestedBy: string },
@@ -29,7 +35,7 @@ export async function requestRun(
   if (now?.is_paused === true) return { kind: 'paused' };
   if (now?.is_under_way === true) return { kind: 'under_way' };
   if (now?.is_served !== true) return { kind: 'nobody_serves' };
-  // A slot is known by its instant, which JavaScript knows to the millisecond.
+  // A slot is identified by its instant, which JavaScript represents in milliseconds.
   const { rows } = await sql<{ slot: Date }>`
     insert into ops.slots (job, slot, state, requested_by)
     values (${job}, date_trunc('milliseconds', clock_timestamp()), 'due', ${maskAddresses(requestedBy)})
@@ -38,7 +44,10 @@ export async function requestRun(
   return requested === undefined ? { kind: 'under_way' } : { kind: 'requested', slot: requested.slot };
 }
 
-/** Lets the slots of a job be skipped from now on. A run that is at work goes on. @returns false where it is paused already. */
+/**
+ * Pauses a job: its slots are skipped from now on. An active run continues. @returns false if it is already
+ * paused.
+ */
 export async function pauseJob(
   trx: DatabaseTransaction,
   { job, pausedBy, reason }: { readonly job: string; readonly pausedBy: string; readonly reason: string },
@@ -49,7 +58,7 @@ export async function pauseJob(
   return rows.length > 0;
 }
 
-/** Lets the slots of a job be run again, from the next one on. @returns false where it is not paused. */
+/** Resumes a job: its slots are run again, from the next one on. @returns false if it is not paused. */
 export async function resumeJob(trx: DatabaseTransaction, job: string): Promise<boolean> {
   const { rows } = await sql`delete from ops.paused_jobs where job = ${job} returning 1`.execute(trx);
   return rows.length > 0;

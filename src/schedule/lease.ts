@@ -14,15 +14,18 @@ export type Acquired =
   | {
       readonly kind: 'busy';
       readonly holder: LeaseHolder & { readonly acquiredAt: Date; readonly endsInMs: number };
-      /** A backfill holds it, for no longer than it takes to read what is new: worth waiting for. */
+      /**
+       * True if a backfill holds it, and only for as long as it takes to read new files, so that it is worth
+       * waiting.
+       */
       readonly isBrief: boolean;
     };
 
 /**
- * Takes a lease, or says who holds it. Time is the database's alone, so that no machine's clock matters, and a row, not a session
- * lock, holds it, so that it works behind a pooler.
+ * Takes a lease, or returns its holder. Uses only the clock of the database, so clocks of machines do not
+ * matter. A lease is a row and not a session lock, so it works behind a connection pooler.
  *
- * @param name `job:<job>`, `source:<source>` or `serve:<owner>`.
+ * @param options.name for example `job:<job>`, `source:<source>` or `serve:<owner>`.
  */
 export async function acquireLease(
   db: Database,
@@ -52,7 +55,7 @@ export async function acquireLease(
         and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as is_brief
     from ops.leases l where l.name = ${name}`.execute(db);
   const held = rows[0];
-  // Given back in this very moment: take it.
+  // The lease was released in the meantime, so try again.
   if (held === undefined) return acquireLease(db, options);
   const endsInMs = Math.max(0, Number(held.ends_in_ms));
   return {
@@ -62,10 +65,12 @@ export async function acquireLease(
   };
 }
 
-/** After which time the lease of a process that is gone is of no interest. */
+/** The `serve:` leases of dead processes are deleted after this time. */
 const FORGOTTEN_AFTER = '1 day';
 
-/** Keeps a lease that only this owner ever takes (`serve:<owner>`) in force, also when it was over meanwhile. */
+/**
+ * Renews a lease that only this owner ever takes (`serve:<owner>`), even if it has expired in the meantime.
+ */
 export async function keepLease(
   db: Database,
   options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
@@ -83,7 +88,7 @@ export async function keepLease(
   await acquireLease(db, options);
 }
 
-/** Gives back one lease. */
+/** Releases one lease. */
 export async function releaseLease(
   db: Database,
   { owner, name }: { readonly owner: string; readonly name: string },
@@ -91,14 +96,15 @@ export async function releaseLease(
   await sql`delete from ops.leases where owner = ${owner}::uuid and name = ${name}`.execute(db);
 }
 
-/** Gives back everything that this owner holds. */
+/** Releases all leases of this owner. */
 export async function releaseLeases(db: Database, owner: string): Promise<void> {
   await sql`delete from ops.leases where owner = ${owner}::uuid`.execute(db);
 }
 
 /**
- * Ends the leases of whoever had the embedded database before: it is for one process at a time, so they are gone, and no process need wait until
- * their time is over. To be called when it has just been opened, and never on a server.
+ * Ends the leases of earlier processes on the embedded database. Only one process at a time can open it, so
+ * the earlier ones are gone and nobody has to wait until their leases expire. Call it right after opening the
+ * embedded database, and never on a server.
  */
 export async function endLeasesBefore(db: Database): Promise<void> {
   if (!(await hasTable(db, 'ops.leases'))) return;
@@ -108,26 +114,31 @@ export async function endLeasesBefore(db: Database): Promise<void> {
 }
 
 export type Heartbeat = {
-  /** False once the leases may be over as far as this process can tell: nothing new may be claimed or written. */
+  /**
+   * False once the leases may have expired, as far as this process can tell. Nothing new may be claimed or
+   * written then.
+   */
   isHeld(): boolean;
   stop(): void;
 };
 
-/** Three heartbeats may fail before a lease is lost. */
+/** A lease survives three failed heartbeats. */
 const HEARTBEATS_PER_TTL = 4;
 
 /**
- * Keeps this owner's leases in force until stopped. What it knows of time is the monotonic clock, and it counts from before the heartbeat
- * was asked for: it gives up before the database does, never after.
+ * Renews the leases of this owner until stopped. Measures time with the monotonic clock, from before each
+ * heartbeat was sent. So this process considers its leases lost before the database does, never after.
  *
- * @param leases how many rows the owner holds; fewer means that someone took one over.
+ * @param options.leases number of rows that the owner holds. If fewer are renewed, another process has taken
+ * one over.
  */
 export function startHeartbeat(
   db: Database,
   options: { readonly owner: string; readonly ttlMs: number; readonly leases: number },
 ): Heartbeat {
   const { owner, ttlMs, leases } = options;
-  // A heartbeat that comes later than the lease lasts is of no use; a run that ends needs its lease until then.
+  // A heartbeat that takes longer than the lease is useless. A run that drains needs its leases until it
+  // ends, so draining does not cut heartbeats short.
   const heartbeatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
   let heldUntil = performance.now() + ttlMs;
   let beating = false;
@@ -144,7 +155,7 @@ export function startHeartbeat(
       );
       heldUntil = rows.length >= leases ? askedAt + ttlMs : 0;
     } catch {
-      // The database is away: what is held runs out by itself.
+      // The database is unreachable. The leases expire by themselves.
     } finally {
       beating = false;
     }

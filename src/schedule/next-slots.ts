@@ -3,17 +3,19 @@ import { openCalendar } from './calendar.ts';
 
 export type NextSlot = {
   readonly job: string;
-  /** Its schedule; null for a job that follows another. */
+  /** The schedule of the job. Null for a job that follows another. */
   readonly schedule: string | null;
   readonly timeZone: string;
   readonly after: string | null;
-  /** Of a job that follows: the slot of the one that it follows at last. */
+  /**
+   * For a job that follows others: the slot of the first job in the chain. Null if there is no further slot.
+   */
   readonly at: Date | null;
 };
 
 type ScheduledJob = Pick<JobTiming, 'schedule' | 'timeZone' | 'after'> & { readonly name: string };
 
-/** What comes next, for each job that runs by itself, in the order of the configuration. */
+/** The next slot of each job that runs on its own, in the order of the configuration. */
 export function nextSlots(jobs: readonly ScheduledJob[], now: Date): readonly NextSlot[] {
   return jobs
     .filter(({ schedule, after }) => schedule !== null || after !== null)
@@ -26,7 +28,10 @@ export function nextSlots(jobs: readonly ScheduledJob[], now: Date): readonly Ne
     }));
 }
 
-/** The first slot of a job after an instant; null for a job that runs by hand only, and where there is none any more. */
+/**
+ * The first slot of a job after an instant. Null for a job that only runs by hand, and if there are no more
+ * slots.
+ */
 export function nextSlotOf(
   jobs: readonly ScheduledJob[],
   { job: name, after: instant }: { readonly job: string; readonly after: Date },

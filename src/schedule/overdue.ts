@@ -1,27 +1,31 @@
 import type { JobTiming } from '../model/config.ts';
 import { nextSlotOf } from './next-slots.ts';
 
-/** A run of a job without `deadline_minutes` is expected to end so many minutes after its slot. */
+/** A run of a job without `deadline_minutes` is expected to end within this time after its slot. */
 const USUAL_MINUTES = 60;
 
 export type TimedJob = Pick<JobTiming, 'schedule' | 'timeZone' | 'after' | 'deadlineMinutes'> & {
   readonly name: string;
 };
 
-/** How long a job has been due without a run that came to its end. */
+/** How long a job has been due without a completed run. */
 export type Overdue = {
   readonly job: string;
-  /** Since the first slot after the last run that came to its end began; 0 while none has come. */
+  /** Seconds since the first slot after the start of the last completed run. 0 if no such slot has passed. */
   readonly seconds: number;
-  /** A job that is longer overdue than this is late: its deadline, and those of the jobs that it follows. */
+  /**
+   * A job that is overdue for longer than this is late. It is the sum of the deadlines of the job and of the
+   * jobs that it follows.
+   */
   readonly limitSeconds: number;
 };
 
 /**
- * How late each job is by its own schedule, so that one limit does for jobs by the hour, by night and on weekdays. Jobs that run by hand
- * only, and those without another slot, are left out.
+ * Determines how late each job is by its own schedule, so that one rule works for hourly, nightly and weekday
+ * jobs. Omits jobs that only run by hand, and jobs without another slot.
  *
- * @param options.lastBegunAt when the last run that came to its end began; null: there was none, so slots count from `since`.
+ * @param options.lastBegunAt when the last completed run started. If null, there was none, and slots count
+ * from `since`.
  */
 export function findOverdue(
   jobs: readonly TimedJob[],
@@ -40,7 +44,7 @@ export function findOverdue(
   });
 }
 
-/** In which a run of the job is expected to end after its slot. */
+/** Number of minutes after its slot within which a run of the job should end. */
 function minutesOf(jobs: readonly TimedJob[], name: string): number {
   const job = jobs.find((candidate) => candidate.name === name);
   if (job === undefined) return 0;

@@ -1,36 +1,40 @@
 import type { JobTiming } from '../model/config.ts';
 import type { Calendar } from './calendar.ts';
 
-/** A slot that has come, and what is to become of it. */
+/** A slot whose time has come, and what happens to it. */
 export type PlannedSlot = {
   readonly slot: Date;
   readonly state: 'due' | 'skipped' | 'missed';
-  /** Why it is not run, in words; null when it is due. */
+  /** Why it is not run, in words. Null if it is due. */
   readonly reason: string | null;
 };
 
 export type PlanInput = {
   readonly calendar: Calendar;
   readonly timing: Pick<JobTiming, 'catchUp' | 'overlap'>;
-  /** Slots up to this instant are accounted for. */
+  /** Slots up to this instant were already planned. */
   readonly lookedUntil: Date;
   readonly now: Date;
-  /** Someone runs this job now. */
+  /** Whether a run of this job is active. */
   readonly isAtWork: boolean;
-  /** A person has paused this job. */
+  /** Whether a person has paused this job. */
   readonly isPaused: boolean;
 };
 
-/** A slot that is noticed later than this came while nothing ran: a restart of the database takes less, a restart of a machine more. */
+/**
+ * If a slot is noticed later than this, no process ran at its time. Restarting the database takes less,
+ * restarting a machine takes more.
+ */
 const ON_TIME_MS = 5 * 60_000;
 
-/** So far back slots are looked for. Longer than a month, so that a monthly one is caught up whenever it was missed. */
+/** How far back to look for missed slots. Longer than a month, so that a monthly job is always caught up. */
 const LOOK_BACK_MS = 35 * 24 * 3_600_000;
 
 /**
- * What becomes of the slots that came since the last look: pure, so that every clock can be played.
- * Usually there is none, or one that is due. More than one, or a late one, means that nothing ran meanwhile: then the job's `catch_up`
- * decides. A slot that is due while the job is at work is skipped, unless the job queues.
+ * Decides what happens to the slots that have come since the last poll. It is a pure function, so that tests
+ * can use any clock. Usually there is no slot, or one that is due. If there are several, or a late one, no
+ * process ran in the meantime, and `catch_up` of the job decides. A slot that is due while the job is active
+ * is skipped, unless the job queues its slots.
  */
 export function planSlots({
   calendar,

@@ -7,7 +7,7 @@ import type { JobTiming } from '../model/config.ts';
 import type { Calendar } from './calendar.ts';
 import { type PlannedSlot, planSlots } from './plan-slots.ts';
 
-/** A job with a schedule of its own, and those that follow it, directly or by way of others. */
+/** A job with its own schedule, and the jobs that follow it directly or indirectly. */
 export type Head = {
   readonly job: string;
   readonly timing: Pick<JobTiming, 'catchUp' | 'overlap'>;
@@ -15,10 +15,10 @@ export type Head = {
   readonly followers: readonly string[];
 };
 
-/** How far each job's schedule was polled may lag this much behind, so that a poll usually writes nothing. */
+/** The stored polling position may lag this much behind, so that most polls write nothing. */
 const LAG_MS = 60_000;
 
-/** The clock of the database: no machine's own clock decides when a slot has come. */
+/** Reads the clock of the database. The clock of a machine never decides when a slot has come. */
 export async function readDatabaseClock(db: Database): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const [row] = rows;
@@ -27,10 +27,10 @@ export async function readDatabaseClock(db: Database): Promise<Date> {
 }
 
 /**
- * Takes note of the slots of a job that have come: in one commit, behind a lock on the job's row, so that many processes that poll at once
- * note each slot once.
+ * Records the slots of a job that have come. Does so in one commit while holding a lock on the job's row, so
+ * that several processes that poll at once record each slot once.
  *
- * @returns what was new.
+ * @returns the new slots.
  */
 export async function pollSchedule(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const known = await readLookedUntil(db, head.job);
@@ -43,7 +43,7 @@ export async function pollSchedule(db: Database, head: Head, now: Date): Promise
 
 async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const { job, calendar, timing } = head;
-  // The first poll: what came before is not due.
+  // First poll of this job: earlier slots are not due.
   await sql`insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`.execute(
     trx,
   );
@@ -66,8 +66,8 @@ async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<
 }
 
 /**
- * The database's clock was ahead and was put right: what it had made come too early has not come yet. What was run then has run, and
- * stays.
+ * The clock of the database was ahead and was corrected. Deletes slots that were recorded too early, except
+ * those that were already run.
  */
 async function goBack(trx: Transaction<DB>, { job, followers }: Head, now: Date): Promise<void> {
   await sql`

@@ -3,9 +3,10 @@ import type { Database } from '../db/connect.ts';
 import type { RunActivity } from '../model/run.ts';
 
 /**
- * Writes what a run has done so far, in one statement. What is written already is replaced; messages are only added.
+ * Writes what a run has done so far, in one statement. Replaces the steps and requests written before;
+ * messages are only added.
  *
- * @param activity whole steps and operations, and the messages that were not written before.
+ * @param activity complete steps and operations, and the messages that were not written before.
  */
 export async function saveRunActivity(
   db: Database,

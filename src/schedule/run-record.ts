@@ -12,9 +12,9 @@ export async function beginRun(
   options: {
     readonly job: string;
     readonly kind: string;
-    /** Base address that it sends to; left out for a plan. */
+    /** Base address of the service that the run sends to. Omitted for a plan. */
     readonly service?: string;
-    /** 32 hex digits; null or left out where nothing is traced. */
+    /** 32 hex digits. Null or omitted if nothing is traced. */
     readonly trace_id?: string | null;
   },
 ): Promise<string> {
@@ -30,17 +30,17 @@ export type RunEnd = {
   readonly runId: string;
   readonly status: RunStatus;
   readonly exitCode: ExitCode;
-  /** What it came to; null when it did not come to an end. */
+  /** The result of the run. Null if it did not complete. */
   readonly report: Pick<RunReport, 'counts' | 'amounts'> | BackfillRunReport | null;
-  /** Why it failed; no secrets, row values or addresses. */
+  /** Why the run failed. Contains no secrets, row values or addresses. */
   readonly problem: string | null;
-  /** Stable machine name of that; null where there is none. */
+  /** Stable machine-readable code of the problem. Null if there is none. */
   readonly problemCode: string | null;
 };
 
 /**
- * Writes down how a run has ended. Without effect where it was settled as dead, because its leases were over: then another run has its work, and a
- * slot is not done twice.
+ * Records how a run has ended. Has no effect if the run was settled as dead because its leases had expired.
+ * In that case another run continues its work, and a slot must not be done twice.
  */
 export async function endRun(db: Database, end: RunEnd): Promise<void> {
   await db
@@ -62,13 +62,14 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
 /** `problem_code` of a run whose process died. */
 export const PROCESS_GONE = 'process_gone';
 
-/** The same for a person. */
+/** The same as a text for people. */
 export const GONE = 'its process was gone';
 
 /**
- * Settles the runs of a job whose process died: the caller holds the job's lease, so no other run of it is alive.
+ * Settles the runs of a job whose process died. The caller holds the lease of the job, so no other run of it
+ * is alive.
  *
- * @returns how many.
+ * @returns the number of settled runs.
  */
 export async function settleDeadRuns(
   db: Database,

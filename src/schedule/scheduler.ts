@@ -15,10 +15,12 @@ import {
   settleWaiting,
 } from './slots.ts';
 
-/** What the scheduler needs to know of a job. */
+/** What the scheduler needs to know about a job. */
 export type ScheduledJob = JobTiming & {
   readonly name: string;
-  /** Leases that its run takes: while another process holds one of them, a slot waits or is skipped. */
+  /**
+   * Leases that a run of the job takes. While another process holds one of them, a slot waits or is skipped.
+   */
   readonly leases: readonly string[];
 };
 
@@ -27,33 +29,36 @@ export type SchedulerOptions = {
   /** Random id of this process. */
   readonly owner: string;
   readonly jobs: readonly ScheduledJob[];
-  /** A process that does not look for so long has lost its slots. */
+  /** A process that has not polled for this time loses its slots. */
   readonly leaseMs: number;
-  /** What time it is: the database's clock. */
+  /** Returns the current time by the clock of the database. */
   readonly now: (db: Database) => Promise<Date>;
-  /** Does the work of a slot. A throw counts as `failed`. */
+  /** Does the work of a slot. If it throws, the slot counts as `failed`. */
   readonly work: (claimed: ClaimedSlot) => Promise<SlotEnd>;
   readonly onEvent: (event: SlotEvent) => void;
 };
 
 export type Scheduler = {
   /**
-   * One look: notes what has come, takes back what the dead held, and begins what is due. Looks that overlap are one.
+   * Polls once: records slots that have come, releases slots of dead processes, and starts due slots.
+   * Overlapping calls share a poll.
    *
-   * @throws what the driver throws when the database is away; the next look goes on, and nothing is lost or doubled.
+   * @throws the error of the database driver if the database is unreachable. The next poll continues, and no
+   * slot is lost or run twice.
    */
   look(): Promise<void>;
-  /** Begins nothing any more. */
+  /** Starts no more slots. */
   stop(): void;
-  /** Waits until what runs has ended and is settled, and gives back the lease. */
+  /** Waits until all active slots have ended and are settled, and releases the lease. */
   ended(): Promise<void>;
-  /** Jobs at work in this process. */
+  /** Names of the jobs that are running in this process. */
   atWork(): readonly string[];
 };
 
 /**
- * Runs each slot of each job once, however many processes do so at once: what has come, what is running and what is done stands in
- * `ops.slots`, and this holds nothing that it could not lose. Jobs run beside each other, each one slot at a time.
+ * Runs each slot of each job once, even if several processes run schedulers at once. The state of slots is
+ * stored only in `ops.slots`, so nothing is lost if this process dies. Different jobs run in parallel; each
+ * job runs one slot at a time.
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { db, owner, jobs, leaseMs, onEvent } = options;
@@ -94,7 +99,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         unsettled.set(claimed, end);
         works.delete(name);
         onEvent({ job: name, slot: claimed.slot, state: end.kind, reason: reasonOf(end) });
-        // What follows need not wait for the next look. When the database is away, that one settles it.
+        // Poll at once, so that jobs that follow need not wait for the next tick. If the database is
+        // unreachable, a later poll settles the slot.
         await look().catch(() => {});
       });
     works.set(name, work);
@@ -107,7 +113,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
   }
 
-  /** A look that began before the call may have missed what it is called for: another follows. */
+  /**
+   * A poll that started before the call may have missed what the caller needs, so another poll follows it.
+   */
   async function look(): Promise<void> {
     const previous = looking;
     if (previous !== null) await previous.catch(() => {});
@@ -131,7 +139,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-/** Jobs with a schedule, each with those that follow it. */
+/** Jobs with their own schedule, each with the jobs that follow it. */
 function findHeads(jobs: readonly ScheduledJob[]): readonly Head[] {
   return jobs.flatMap((job) =>
     job.schedule === null
@@ -153,7 +161,7 @@ function followersOf(name: string, jobs: readonly ScheduledJob[]): readonly stri
     .flatMap((job) => [job.name, ...followersOf(job.name, jobs)]);
 }
 
-/** Each job behind the one that it follows, so that one look carries what was settled down the whole chain. */
+/** Sorts each job after the one that it follows, so that one poll settles a whole chain. */
 function inOrder(jobs: readonly ScheduledJob[]): readonly ScheduledJob[] {
   const depth = (job: ScheduledJob): number => {
     const before = jobs.find(({ name }) => name === job.after);

@@ -2,34 +2,42 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
 export type SharedRateLimiterOptions = {
-  /** Of the account: all processes together. 0 means no limit. */
+  /** Limit of the account, for all processes together. 0 means no limit. */
   readonly requestsPerSecond: number;
-  /** A run comes first; a backfill takes what runs leave, and beside a run at work a tenth of the limit. */
+  /**
+   * A run has priority. A backfill uses what runs leave, and at most a tenth of the limit while a run is
+   * active.
+   */
   readonly priority: 'run' | 'backfill';
 };
 
 /**
- * Waits for its place in the line of this process, then takes a turn among all processes of the account.
+ * Waits for its place in the queue of this process, then takes a turn among all processes of the account.
  *
- * @param signal ends the wait in the line.
- * @returns how long until the turn, in milliseconds.
+ * @param signal ends the wait in the queue.
+ * @returns the time until the turn, in milliseconds.
  */
 export type TakeTurn = (signal: AbortSignal) => Promise<number>;
 
-/** Turns that are taken at once, so that a fast gate does not ask the database for each: those of so many milliseconds. */
+/**
+ * Turns are taken in batches that cover this time, so that a fast gate does not query the database for each
+ * turn.
+ */
 const BATCH_MS = 50;
-/** A run that has asked for a turn within this time is at work. */
+/** A run that has taken a turn within this time counts as active. */
 const RUN_AT_WORK_MS = 2_000;
-/** Beside a run a backfill takes one turn in so many: the run is a tenth slower at most. */
+/**
+ * While a run is active, a backfill takes one of this number of turns, so the run is at most a tenth slower.
+ */
 const BACKFILL_ONE_IN = 10;
-/** How soon a backfill that was sent away asks again. */
+/** How soon a backfill that got no turn tries again. */
 const ASK_AGAIN_MS = 200;
-/** No honest line is this long: the database's clock was set back. */
+/** If the queue appears to be longer than this, the clock of the database was set back. */
 const LONGEST_LINE_MS = 60_000;
 
 /**
- * The one rate limit of an account, kept by all of its processes together: turns at an even pace, on the database's clock. A process
- * has one batch of turns at most, so that little is lost when it ends.
+ * Creates the rate limiter that all processes of an account share. It hands out turns at an even pace, by the
+ * clock of the database. A process holds at most one batch of turns, so that few are lost when it ends.
  */
 export function createSharedRateLimiter(db: Database, options: SharedRateLimiterOptions): TakeTurn {
   const { requestsPerSecond } = options;
@@ -42,7 +50,7 @@ export function createSharedRateLimiter(db: Database, options: SharedRateLimiter
 
   async function next(signal: AbortSignal): Promise<number> {
     while (left === 0 && !signal.aborted) {
-      // When the database is away, claims say so; until then its pace is kept here.
+      // If the database is unreachable, claims report it. Until then this process keeps the pace on its own.
       const waitMs = await takeTurns(db, { ...options, gapMs, count: batch }).catch(() => gapMs);
       if (waitMs !== null) {
         left = batch;
@@ -60,7 +68,7 @@ export function createSharedRateLimiter(db: Database, options: SharedRateLimiter
 
   return (signal) => {
     const turn = line.then(() => next(signal));
-    // Later requests ask when this turn has come.
+    // The next request asks only once this turn has come.
     line = turn.then((waitMs) => rest(waitMs, signal));
     return turn;
   };
@@ -79,7 +87,10 @@ function rest(waitMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** @returns how long until the first of the turns, in milliseconds; null for a backfill that must stand back. */
+/**
+ * @returns the time until the first of the turns, in milliseconds. Null for a backfill that must wait for
+ * runs.
+ */
 async function takeTurns(
   db: Database,
   { priority, gapMs, count }: SharedRateLimiterOptions & { readonly gapMs: number; readonly count: number },

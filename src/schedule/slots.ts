@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import { isUniqueViolation } from '../db/server/is-unique-violation.ts';
 import { GONE, PROCESS_GONE } from './run-record.ts';
 
-/** A slot that this process has claimed: what it says of it later counts only while the claim stands. */
+/** A slot that this process has claimed. Updates by this process count only while the claim is valid. */
 export type ClaimedSlot = {
   readonly job: string;
   readonly slot: Date;
@@ -12,32 +12,34 @@ export type ClaimedSlot = {
 };
 
 /**
- * How the work on a slot ended. `again`: it was cut short and goes on, after a rest. `isLoss`: because its process or the database was
- * gone, which may happen so often only.
+ * How the work on a slot ended. `again` means that it was interrupted and is run again after `restMs`.
+ * `isLoss` means that its process or the database was lost, which may happen only a limited number of times.
  */
 export type SlotEnd =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'again'; readonly reason: string; readonly restMs: number; readonly isLoss: boolean };
 
-/** Something that became of a slot. */
+/** A change of a slot's state. */
 export type SlotEvent = {
   readonly job: string;
   readonly slot: Date;
-  /** due, waiting, skipped, missed, running, done, failed; `again` when it was put back. */
+  /** due, waiting, skipped, missed, running, done or failed; `again` if it was put back. */
   readonly state: string;
-  /** Why it is not run, or not in order; null where that needs no word. */
+  /** Why it is not run or has failed. Null if no reason is needed. */
   readonly reason: string | null;
 };
 
-/** A slot that was lost so often is not begun again: it may be what kills its processes. */
+/** A slot that was lost this number of times is not run again, because it may be what kills its processes. */
 const LOSSES_AT_MOST = 5;
 
 /**
- * Claims the oldest due slot of a job, if there is one, the job is not paused, no process runs it, and this process's lease is in force by the clock of the
- * database. However many processes try, one gets it: the row decides, and a unique index.
+ * Claims the oldest due slot of a job. Claims nothing if there is none, if the job is paused, if a process
+ * runs it, or if the lease of this process has expired by the clock of the database. If several processes try
+ * at once, the row and a unique index ensure that only one gets the slot.
  *
- * @param leases names that a run of the job will need; while someone holds one of them the slot waits.
+ * @param options.leases names of the leases that a run of the job needs. While another process holds one of
+ * them, the slot waits.
  */
 export async function claimSlot(
   db: Database,
@@ -68,7 +70,7 @@ export async function claimSlot(
     returning s.slot, s.attempts`
     .execute(db)
     .catch((error: unknown) => {
-      // A job would have two slots running.
+      // Another process has just claimed a slot of this job.
       if (isUniqueViolation(error)) return { rows: [] };
       throw error;
     });
@@ -76,19 +78,22 @@ export async function claimSlot(
   return row === undefined ? null : { job, slot: row.slot, owner, attempt: row.attempts };
 }
 
-/** Writes down which run works on a slot, before it does. @returns false when the slot is no longer this process's. */
+/**
+ * Records which run works on a slot, before the run does any work. @returns false if the slot no longer
+ * belongs to this process.
+ */
 export async function noteRun(db: Database, claimed: ClaimedSlot, runId: string): Promise<boolean> {
   const { rows } = await sql`
     update ops.slots set run_id = ${runId}::bigint where ${isStill(claimed)} returning 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Why a slot did not come to its end in order. */
+/** Why a slot did not complete. Null if it did. */
 export function reasonOf(end: SlotEnd): string | null {
   return end.kind === 'done' ? null : end.reason;
 }
 
-/** Settles a slot, or puts it back. Fenced: without effect when the slot is no longer this process's. */
+/** Settles a slot, or puts it back. Fenced: has no effect if the slot no longer belongs to this process. */
 export async function settleSlot(db: Database, claimed: ClaimedSlot, end: SlotEnd, now: Date): Promise<void> {
   const reason = reasonOf(end);
   if (end.kind === 'again') {
@@ -112,13 +117,15 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
 }
 
 /**
- * Takes back what processes held whose lease is over. The record of the run says whether it had come to its end; if not, the slot goes on:
- * it is due again, unless it was begun too often already. A run whose own lease is in force is alive, whatever became of the schedule's.
+ * Releases slots of processes whose lease has expired. If the record of the run shows that it ended, the slot
+ * gets its result. Otherwise the slot is due again, unless it was lost too often. A run whose own lease is
+ * valid counts as alive, even if the lease of its scheduler has expired.
  *
- * @returns the slots, and what became of them.
+ * @returns the slots with their new states.
  */
 export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent[]> {
-  // First, so that a run that ends in this very moment either has ended, or never will: its slot is done once.
+  // This comes first: a run that ends at the same time has either ended before this update or cannot end any
+  // more. So its slot is done only once.
   await sql`
     update ops.runs r
     set status = 'interrupted', problem = ${GONE}, problem_code = ${PROCESS_GONE}, finished_at = clock_timestamp()
@@ -151,17 +158,20 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
   return rows;
 }
 
-/** Neither the process that claimed slot `s` nor a run of its job is alive, as far as leases tell. */
+/**
+ * SQL condition: according to the leases, neither the process that claimed slot `s` nor a run of its job is
+ * alive.
+ */
 const isLost = sql`
   not exists (
     select 1 from ops.leases l
     where (l.owner = s.owner or l.name = 'job:' || s.job) and l.expires_at > clock_timestamp())`;
 
 /**
- * Lets the slots of a job go on that waited for the job before: due when that one is done, skipped when it did not end well (or when the
- * job is paused, or at work and does not queue).
+ * Settles slots of a job that wait for the job before it. They become due once that job is done. They are
+ * skipped if it did not succeed, if this job is paused, or if this job is active and does not queue.
  *
- * @returns what became of them.
+ * @returns the slots with their new states.
  */
 export async function settleWaiting(
   db: Database,
