@@ -9,18 +9,18 @@ import { addUnits, cancelUnits, clearUnits, readUnits, reopenUnits, type UnitsOf
 import type { WorkQueue } from './work-queue.ts';
 import { countPlaces } from './workers.ts';
 
-/** How often a run looks how its units stand. */
+/** How often a run polls the state of its units. */
 const LOOK_EVERY_MS = 200;
 /**
- * Units in the queue for each place of a worker: the next one waits while one is done. No more, so that a run with a million orders is
- * not in the way of one with ten, whose units come after at most so many.
+ * Number of queued units per place of a worker. One waits while another is done. The number is small so that
+ * a run with a million orders does not block a run with ten orders for long.
  */
 const QUEUED_PER_PLACE = 2;
 
-/** Nothing is gained where another process does what this one could. */
+/** With fewer units than this, handing them out to another process gains nothing. */
 const WORTH_HANDING_OUT = 2;
 
-/** Hands out units of one run over the queue. */
+/** Creates the function that hands out units of one run through the queue. */
 export function createSpread(
   db: Database,
   { queue, ...run }: UnitsOf & { readonly queue: WorkQueue },
@@ -47,13 +47,13 @@ async function handOut(
 ): Promise<readonly UnitEnd[]> {
   const boss = await queue.open();
   const ends = payloads.map((): UnitEnd => ({ kind: 'left' }));
-  /** Units that are out, with their place among the payloads. */
+  /** Units that are handed out, with their index in the payloads. */
   const out = new Map<string, number>();
   const doneOf = new Map<string, number>();
   let next = 0;
   let isEnding = false;
 
-  /** In the transaction that says that they are out: neither is ever true without the other. */
+  /** Queues units in the same transaction that records them, so that neither happens without the other. */
   async function enqueue(trx: Transaction<DB>, unitIds: readonly string[]): Promise<void> {
     const jobs = unitIds.map((unitId) => ({ data: { unitId } }));
     if (jobs.length > 0) await boss.insert(kind, jobs, { db: fromKysely(trx) });

@@ -5,17 +5,19 @@ import { beginUnit, endUnit, keepUnit, type UnitOutcome } from './units.ts';
 import type { WorkQueue } from './work-queue.ts';
 import { keepWorker, removeWorker, SIGN_OF_LIFE_MS, type WorkerIdentity } from './workers.ts';
 
-/** How long a place that has nothing to do waits before it looks again. */
+/** How long an idle place waits before it polls again. */
 const LOOK_EVERY_SECONDS = 0.5;
-/** A worker says this often that it is at its unit: a third of what pg-boss waits for. */
+/** How often a worker reports that it is alive: a third of the time that pg-boss waits. */
 const HEARTBEAT_EVERY_SECONDS = 5;
-/** How often a worker tells its run how far a unit is, and learns whether it is still wanted. */
+/**
+ * How often a worker reports the progress of a unit to its run and checks whether the unit is still wanted.
+ */
 const TELL_EVERY_MS = 1_000;
 
-/** What somebody who does a unit may use. */
+/** What the code that performs a unit may use. */
 export type UnitAtWork = {
   readonly unit: Unit;
-  /** Aborts when the unit is to be left: the worker stops, or its run wants it no more. */
+  /** Aborts when the unit must be abandoned: the worker stops, or the run no longer wants the unit. */
   readonly signal: AbortSignal;
   readonly advance: (count: number) => void;
 };
@@ -23,9 +25,9 @@ export type UnitAtWork = {
 export type WorkerOptions = {
   readonly queue: WorkQueue;
   readonly worker: WorkerIdentity;
-  /** Does a unit. What it throws makes the unit be begun again, by whoever is free. */
+  /** Performs a unit. If it throws, any free worker starts the unit again. */
   readonly perform: (atWork: UnitAtWork) => Promise<UnitOutcome>;
-  /** Told of each unit that ended here. */
+  /** Called with each unit that ended in this process. */
   readonly onEnded: (ended: EndedUnit) => void;
   readonly onTrouble: (error: unknown) => void;
 };
@@ -33,7 +35,7 @@ export type WorkerOptions = {
 export type EndedUnit = {
   readonly unit: Unit;
   readonly attempt: number;
-  /** `failed` where it threw, too. */
+  /** Also `failed` if it threw. */
   readonly state: UnitOutcome['state'];
   readonly done: number;
   readonly seconds: number;
@@ -42,11 +44,14 @@ export type EndedUnit = {
 };
 
 export type StartedWorker = {
-  /** Takes no more units, has those that it does finish their requests in flight and given back, and leaves the registry. */
+  /**
+   * Takes no more units. Lets the current ones finish their requests in flight and returns them to the queue.
+   * Then leaves the registry.
+   */
   stop(): Promise<void>;
 };
 
-/** Enters the registry, and does units of the given kinds as they come, until it is stopped. */
+/** Registers the worker and performs units of the given kinds until it is stopped. */
 export async function startWorker(db: Database, options: WorkerOptions): Promise<StartedWorker> {
   const { queue, worker, onTrouble } = options;
   const draining = new AbortController();

@@ -11,16 +11,21 @@ import {
   type UnitResult,
 } from '../model/work.ts';
 
-/** Units that ended are of interest while a run of yesterday is. */
+/** How long ended units are kept. They are useful only as long as their run is of interest. */
 const FORGOTTEN_AFTER = '7 days';
 
-/** A unit that ended its worker so often is given up: it would end every other one as well. */
+/**
+ * A unit that killed its worker this number of times is given up, because it would kill every other worker
+ * too.
+ */
 const ATTEMPTS_AT_MOST = 3;
 
-/** The run that hands out units. */
+/** The run that hands out the units. */
 export type UnitsOf = { readonly runId: string; readonly owner: string; readonly job: string };
 
-/** Enters units of a run, within the transaction that queues them. @returns their ids, in the order of the payloads. */
+/**
+ * Adds units of a run, in the transaction that queues them. @returns their ids, in the order of the payloads.
+ */
 export async function addUnits(
   trx: Transaction<DB>,
   { runId, owner, job }: UnitsOf,
@@ -39,18 +44,18 @@ export async function addUnits(
   return rows.map(({ unit_id: unitId }) => unitId);
 }
 
-/** A unit that a worker begins. */
+/** A unit that a worker has started. */
 export type BegunUnit = {
   readonly unit: Unit;
-  /** Process of the run, as its leases name it. */
+  /** Identifies the process of the run in its leases. */
   readonly runOwner: string;
   readonly attempt: number;
 };
 
 /**
- * Begins a unit, and ends whatever another worker believes to be doing of it.
+ * Starts an attempt at a unit, which invalidates the attempt of any other worker.
  *
- * @returns null where there is nothing to do: it has ended, its run is over, or it was given up just now.
+ * @returns null if there is nothing to do: the unit has ended, its run is over, or this call has given it up.
  */
 export async function beginUnit(
   db: Database,
@@ -77,14 +82,17 @@ export async function beginUnit(
   return { unit: { unitId, runId, job, kind, payload }, runOwner, attempt };
 }
 
-/** A unit is of use as long as the process of its run is there to go on with what comes of it. */
+/** SQL condition: the process of the run is alive. Without it, the result of a unit is useless. */
 const isRunAlive = sql<boolean>`
   exists (select from ops.leases l where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
 
-/** The attempt at a unit that may still say something of it. */
+/** The attempt that may still report on a unit. */
 export type UnitAttempt = { readonly unitId: string; readonly attempt: number };
 
-/** Says how far a unit is. @returns false when it is to be left: it was cancelled or taken over, or its run is over. */
+/**
+ * Reports the progress of a unit. @returns false if the unit must be abandoned: it was cancelled or taken
+ * over, or its run is over.
+ */
 export async function keepUnit(
   db: Database,
   { unitId, attempt, done }: UnitAttempt & { readonly done: number },
@@ -96,14 +104,14 @@ export async function keepUnit(
   return rows[0]?.is_wanted === true;
 }
 
-/** What a worker ends a unit with. */
+/** The result with which a worker ends a unit. */
 export type UnitOutcome =
   | { readonly state: 'done'; readonly outcome: UnitResult }
   | { readonly state: 'failed'; readonly outcome: KnownErrorDetails }
-  /** The worker stops; another one goes on with it. It does not count as an attempt. */
+  /** The worker stops, and another worker continues. It does not count as an attempt. */
   | { readonly state: 'returned'; readonly outcome: null };
 
-/** Ends a unit, unless it was cancelled or taken over meanwhile. */
+/** Ends a unit, unless it was cancelled or taken over in the meantime. */
 export async function endUnit(
   db: Database,
   { unitId, attempt, done, state, outcome }: UnitAttempt & UnitOutcome & { readonly done: number },
@@ -115,20 +123,20 @@ export async function endUnit(
     where unit_id = ${unitId}::uuid and attempt = ${attempt} and state = 'open'`.execute(db);
 }
 
-/** A unit as the run that handed it out sees it. */
+/** The state of a unit, as seen by the run that handed it out. */
 export type SeenUnit = {
   readonly unitId: string;
   readonly attempt: number;
   readonly done: number;
-  /** Null while somebody does it, or is to do it. */
+  /** Null while a worker performs the unit or will do so. */
   readonly end: Exclude<UnitEnd, { readonly kind: 'left' }> | null;
-  /** Its worker has given it back. */
+  /** True if its worker has returned it. */
   readonly isReturned: boolean;
-  /** Nobody does it, or will. */
+  /** True if no worker performs it or will do so. */
   readonly isOver: boolean;
 };
 
-/** How units stand. */
+/** Reads the state of units. */
 export async function readUnits(db: Database, unitIds: readonly string[]): Promise<readonly SeenUnit[]> {
   const { rows } = await sql<{
     unit_id: string;
@@ -160,7 +168,10 @@ function toEnd(state: string, outcome: unknown): SeenUnit['end'] {
   return { kind: 'given_up', message: `Its worker ended without a result ${ATTEMPTS_AT_MOST} times.` };
 }
 
-/** Makes units that workers gave back open again, within the transaction that queues them. @returns those that it is to queue. */
+/**
+ * Reopens units that workers have returned, in the transaction that queues them. @returns the units that the
+ * caller must queue.
+ */
 export async function reopenUnits(
   trx: Transaction<DB>,
   unitIds: readonly string[],
@@ -173,8 +184,8 @@ export async function reopenUnits(
 }
 
 /**
- * Takes back units that are not wanted any more. One that a worker is doing ends when that has noticed, within a second or two, and has
- * finished its requests in flight.
+ * Cancels units that are no longer wanted. A unit that a worker is performing ends once the worker has
+ * noticed, within a second or two, and has finished its requests in flight.
  */
 export async function cancelUnits(db: Database, unitIds: readonly string[]): Promise<void> {
   await sql`
@@ -185,7 +196,7 @@ export async function cancelUnits(db: Database, unitIds: readonly string[]): Pro
     where unit_id = any(${[...unitIds]}::uuid[]) and state in ('open', 'returned')`.execute(db);
 }
 
-/** Takes back what runs have handed out whose process is gone, and forgets what ended long ago. */
+/** Cancels units of runs whose process is gone, and deletes units that ended long ago. */
 export async function clearUnits(db: Database): Promise<void> {
   await sql`
     update ops.work_units u set state = 'cancelled', ended_at = clock_timestamp()

@@ -5,25 +5,27 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { UNIT_KINDS } from '../model/work.ts';
 
-/** The queues of units: pg-boss on the database of the ledger, in a schema of its own, opened when it is needed first. */
+/** The queues of units: pg-boss in the database of the ledger, in its own schema. Opened on first use. */
 export type WorkQueue = {
   open(): Promise<PgBoss>;
-  /** Ends what was opened; units that are being done are waited for. */
+  /** Closes the queues if they were opened, and waits for units that are being performed. */
   close(): Promise<void>;
 };
 
-/** A worker that has not said so for this long does its unit no more. Ten at least, says pg-boss. */
+/** A worker that has not reported for this time is considered dead. pg-boss requires at least ten seconds. */
 const HEARTBEAT_SECONDS = 15;
-/** How often units of dead workers are looked for. */
+/** How often units of dead workers are searched for. */
 const SUPERVISE_SECONDS = 5;
-/** A unit is begun again after a failure until `ATTEMPTS_AT_MOST` ends it; pg-boss must not end it before. */
+/**
+ * After a failure a unit is started again until `ATTEMPTS_AT_MOST` ends it. pg-boss must not end it earlier.
+ */
 const RETRIES = 20;
 const RETRY_AFTER_SECONDS = 1;
 const DAY_SECONDS = 86_400;
 
 const QUEUE = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // A unit that is alive is never too old.
+  // A unit whose worker is alive never expires.
   expireInSeconds: DAY_SECONDS - 1,
   retryLimit: RETRIES,
   retryDelay: RETRY_AFTER_SECONDS,
@@ -31,9 +33,10 @@ const QUEUE = {
 };
 
 /**
- * The queues on a server. The first to open them makes their schema `pgboss`, for which its user needs the right to create a schema.
+ * Creates the queues on a server. The first process that opens them creates the schema `pgboss`, for which
+ * its user needs the privilege to create a schema.
  *
- * @param onTrouble told of what fails in the background; it is tried again.
+ * @param onTrouble called with errors in the background, which are retried.
  */
 export function createWorkQueue(db: Database, onTrouble: (error: Error) => void): WorkQueue {
   let opening: Promise<PgBoss> | null = null;
@@ -42,7 +45,7 @@ export function createWorkQueue(db: Database, onTrouble: (error: Error) => void)
     const { PgBoss: Boss } = await import('pg-boss');
     const boss = new Boss({
       db: connectionsOf(db),
-      // Schedules are ours: ops.slots.
+      // ops.slots replaces the schedules of pg-boss.
       schedule: false,
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
@@ -74,12 +77,13 @@ export function createWorkQueue(db: Database, onTrouble: (error: Error) => void)
   };
 }
 
-/** So often a text that two processes said at the same moment, and of which the server undid one, is said again. */
+/** How often a text is tried if the server rolls it back because of a conflict with another process. */
 const TRIES = 3;
 
 /**
- * Our connections, as pg-boss asks over them. It begins and ends transactions within one text of several statements: where such a text
- * fails, the transaction is still open, and must not stay with a connection that others use.
+ * Lets pg-boss use our connection pool. pg-boss begins and ends transactions within one text of several
+ * statements. If such a text fails, the transaction is still open, so it must be rolled back before another
+ * user gets the connection.
  */
 function connectionsOf(db: Database): BossDatabase {
   async function executeSql(
@@ -105,7 +109,10 @@ function connectionsOf(db: Database): BossDatabase {
   return { executeSql: (text, values) => executeSql(text, values) };
 }
 
-/** Deadlock, serialization failure; in a transaction that failed; or somebody else has made the same thing first. */
+/**
+ * SQLSTATEs that are retried: deadlock, serialization failure, failed transaction, and objects that another
+ * process has just created.
+ */
 const UNDONE = ['40P01', '40001', '25P02', '42P07', '42710', '23505'];
 
 function isUndone(error: unknown): boolean {

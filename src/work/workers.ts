@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { GONE_AFTER, type UnitKind } from '../model/work.ts';
 
-/** A worker gives a sign of life this often. */
+/** How often a worker gives a sign of life. */
 export const SIGN_OF_LIFE_MS = 5_000;
 const FORGOTTEN_AFTER = '1 day';
 
@@ -12,11 +12,11 @@ export type WorkerIdentity = {
   readonly pid: number;
   readonly version: string;
   readonly kinds: readonly UnitKind[];
-  /** Units of each kind at a time. */
+  /** Number of units of each kind at a time. */
   readonly concurrency: number;
 };
 
-/** Enters a worker in the registry, or gives a sign of life of it. */
+/** Adds a worker to the registry, or records its sign of life. */
 export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<void> {
   const { workerId, host, pid, version, kinds, concurrency } = worker;
   await sql`
@@ -28,12 +28,12 @@ export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<
     on conflict (worker_id) do update set seen_at = clock_timestamp()`.execute(db);
 }
 
-/** Takes a worker that ends out of the registry. */
+/** Removes a worker that ends from the registry. */
 export async function removeWorker(db: Database, workerId: string): Promise<void> {
   await sql`delete from ops.workers where worker_id = ${workerId}::uuid`.execute(db);
 }
 
-/** How many units of a kind all workers that are alive do at a time. */
+/** Number of units of a kind that all live workers can perform at a time. */
 export async function countPlaces(db: Database, kind: UnitKind): Promise<number> {
   const { rows } = await sql<{ places: string }>`
     select coalesce(sum(concurrency), 0) as places from ops.workers
