@@ -1,41 +1,44 @@
 import type { DecimalText, InstantText } from '../order.ts';
 
-/** How the receiver of events listens and whom it believes. */
+/** How the webhook receiver listens, and which requests it accepts. */
 export type WebhookSettings = {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Where events are posted to, beginning with a slash and without one at its end. */
+  /** Path to which events are posted. It begins with a slash and does not end with one. */
   readonly path: string;
-  /** Signing secrets that are accepted: one, or two while they are rotated. None: nothing can be received. */
+  /** Accepted signing secrets: one, or two during a rotation. Without any, no event can be received. */
   readonly secrets: readonly string[];
-  /** What the names of the two headers begin with: `X-Service` for `X-Service-Signature`. */
+  /** Prefix of the two header names: `X-Service` for `X-Service-Signature`. */
   readonly headerPrefix: string;
-  /** How the signature is written. */
+  /** Encoding of the signature. */
   readonly encoding: 'hex' | 'base64';
-  /** A larger body is refused, in bytes. */
+  /** Maximum size of a body in bytes. A larger one is refused. */
   readonly maxBodyBytes: number;
-  /** Connections of one address at most; one more ends the one that has waited longest. */
+  /** Maximum number of connections from one address. One more closes the one that has been idle longest. */
   readonly maxConnectionsPerAddress: number;
-  /** How far the timestamp header may be from now; 0 or not given: any, or none at all. */
+  /**
+   * Maximum difference between the timestamp header and the current time. 0 or omitted: the header is not
+   * checked and need not be present.
+   */
   readonly maxAgeSeconds?: number;
 };
 
 /** A signed event of the service. */
 export type WebhookEvent = {
-  /** As `webhook_type`; `unknown` where neither the body nor the address tells. */
+  /** The `webhook_type`. `unknown` if neither the body nor the path contains it. */
   readonly kind: string;
-  /** JSON text that Postgres takes, without values that are not needed (`redactEvent`). */
+  /** JSON text that Postgres accepts, without values that are not needed (`redactEvent`). */
   readonly body: string;
-  /** Of the raw body, in hex. */
+  /** SHA-256 of the raw body, in hex. */
   readonly bodySha256: string;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** By the timestamp header, which is not signed. */
+  /** From the timestamp header, which is not signed. */
   readonly sentAt: InstantText | null;
-  /** What it says about an order; null for other kinds. */
+  /** The order in the event. Null for other kinds. */
   readonly order: OrderEvent | null;
-  /** What it says about a code or link; null for other kinds. */
+  /** The change of a code or link in the event. Null for other kinds. */
   readonly codeChange: CodeChange | null;
 };
 
@@ -48,7 +51,7 @@ export type OrderEvent = {
   readonly currency: string | null;
 };
 
-/** A discount code or link of a deal that was set, changed or taken away. */
+/** A discount code or link of a deal that was set, changed or removed. */
 export type CodeChange = {
   readonly kind: 'discount_code' | 'custom_link';
   readonly oldValue: string | null;

@@ -1,10 +1,10 @@
 import type { DecimalText } from '../order.ts';
 
-/** What disagrees about an order: see `bi.conflicts`. */
+/** Kinds of conflicts between the evidence of an order; see `bi.conflicts`. */
 export const CONFLICT_KINDS = ['named', 'link_and_code', 'codes', 'links'] as const;
 export type ConflictKind = (typeof CONFLICT_KINDS)[number];
 
-/** Whom a rule credits: `deal:D1`, `handle:mia`; null: nobody. */
+/** The owner that a rule credits: `deal:D1`, `handle:mia`. Null: no owner. */
 export type RuleWinner = { readonly target: string | null; readonly influencerHandle: string | null };
 
 /** An order whose evidence names more than one owner. */
@@ -12,11 +12,11 @@ export type ConflictingOrder = {
   readonly job: string;
   readonly source: string;
   readonly orderId: string;
-  /** In UTC. */
+  /** Day in UTC. */
   readonly day: string;
   readonly conflict: ConflictKind;
   readonly evidence: string;
-  /** Null: the creator of one is unknown. */
+  /** Null if the creator of one of the owners is unknown. */
   readonly isSameCreator: boolean | null;
   readonly currency: string;
   readonly amount: DecimalText;
@@ -27,7 +27,10 @@ export type ConflictingOrder = {
   readonly explicit: RuleWinner;
 };
 
-/** What all such orders come to for one owner under each rule, in one currency. Null owner: nobody would be credited. */
+/**
+ * Totals of all such orders for one owner under each rule, in one currency. A null owner stands for orders
+ * that would not be credited.
+ */
 export type RuleSum = RuleWinner & {
   readonly currency: string;
   readonly credited: DecimalText;

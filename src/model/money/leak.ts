@@ -1,35 +1,44 @@
-/** What a code was used for on a day. */
+/** The use of a code on one day. */
 export type CodeDay = {
   /** Days since 1970-01-01, in UTC. */
   readonly day: number;
   readonly orders: number;
-  /** Of them: carry no link, so that only the code leads to the creator. */
+  /** Orders without a link. Only the code connects them with the creator. */
   readonly withoutLink: number;
 };
 
-/** The last days of a code are unusual. */
+/** Unusual use of a code on its last days. */
 export type LeakFlag = {
-  /** The last of them. */
+  /** The last of these days. */
   readonly day: number;
-  /** How many. */
+  /** Number of days. */
   readonly days: number;
   readonly orders: number;
   readonly withoutLink: number;
-  /** The most orders without a link that are usual for the code in so many days, and the largest share. */
+  /**
+   * The usual maximum of orders without a link for this code in as many days. `usualShare` is the usual
+   * maximum of their share.
+   */
   readonly usualWithoutLink: number;
   readonly usualShare: number;
 };
 
-/** A code that may have leaked, with all that is known. */
+/** A code that may have leaked, with everything that is known about it. */
 export type LeakedCode = LeakFlag & {
   readonly code: string;
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
-  /** `2026-10-01`: the first of the days in a row on which it was flagged. */
+  /** First of the consecutive days on which it was flagged: `2026-10-01`. */
   readonly since: string;
-  /** Orders of those days whose customers are known, and of them those who had ordered before. */
+  /**
+   * Orders of these days whose customers are known. `returning` counts those of customers who had ordered
+   * before.
+   */
   readonly known: number;
   readonly returning: number;
-  /** Somebody has looked at it in the last 30 days, and why it is no leak, or what was done. */
+  /**
+   * Set if a person has acknowledged it in the last 30 days. `reason` says why it is no leak, or what was
+   * done.
+   */
   readonly acknowledged: { readonly by: string; readonly at: Date; readonly reason: string } | null;
 };

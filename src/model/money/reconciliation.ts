@@ -1,68 +1,82 @@
 import { isMore } from '../money.ts';
 import type { DecimalText } from '../order.ts';
 
-/** When totals of ours and of the service differ by more, somebody should look. */
+/**
+ * Tolerances for differences between our totals and those of the service. A person should check larger ones.
+ */
 export type ReconcileSettings = {
-  /** Orders of a deal that may stay unexplained. */
+  /** Number of orders of a deal that may stay unexplained. */
   readonly ordersAbove: number;
-  /** Of a deal, in the currency of the account. */
+  /** Unexplained amount that is tolerated for a deal, in the currency of the account. */
   readonly amountAbove: DecimalText;
-  /** ISO 4217, of the service's sums; null: as its events say. */
+  /** ISO 4217 currency of the service's totals. Null: taken from its events. */
   readonly accountCurrency: string | null;
 };
 
-/** What we and the service say of one deal. Counts of orders, and amounts in the currency of the account. */
+/**
+ * Our figures and the service's figures for one deal. Counts of orders, and amounts in the currency of the
+ * account.
+ */
 export type ReconciledDeal = {
   readonly dealId: string;
   readonly influencerHandle: string | null;
-  /** When the mirror first and last read totals of the deal; null: never. */
+  /** When the mirror first read totals of the deal. `readAt` is the last time. Null: never. */
   readonly firstReadAt: Date | null;
   readonly readAt: Date | null;
-  /** Orders that the service counts, of all channels; null where it does not say. */
+  /** Orders that the service counts, from all channels. Null if it does not report them. */
   readonly theirs: number | null;
-  /** Orders that we posted, and whose acceptance was recorded by the last reading. */
+  /** Orders that we posted and whose acceptance was recorded before the last reading. */
   readonly ours: number;
-  /** What the service counted beyond ours when its totals were first read: of before we began, or of others. */
+  /**
+   * Orders that the service counted in addition to ours when its totals were first read, from earlier times
+   * or other channels.
+   */
   readonly before: number | null;
-  /** Counted since, and posted by somebody else, as events say. */
+  /** Orders that were counted since then and that another channel posted, according to events. */
   readonly others: number;
-  /** May be counted or not: in doubt. */
+  /** Orders in doubt: they may or may not be counted. */
   readonly doubts: number;
   readonly writtenOff: number;
-  /** May be counted or not: sent or told about while the totals were read. */
+  /** Orders that were sent or reported while the totals were read: they may or may not be counted. */
   readonly late: number;
   /** Orders for which the service accepted more than one request. */
   readonly creditedTwice: number;
-  /** Accepted after the totals were read: they are not in them yet. */
+  /** Orders accepted after the totals were read. The totals do not include them yet. */
   readonly afterwards: number;
-  /** What nothing above explains: more than 0, the service counts more; less, it counts fewer. Null where its total is unknown. */
+  /**
+   * Difference that nothing above explains. Above 0, the service counts more; below 0, it counts fewer. Null
+   * if its total is unknown.
+   */
   readonly unexplained: number | null;
-  /** ISO 4217, of the amounts; null where it is unknown, and so are they. */
+  /** ISO 4217 currency of the amounts. Null if it is unknown; the amounts are then null too. */
   readonly accountCurrency: string | null;
   readonly theirsAmount: DecimalText | null;
   readonly oursAmount: DecimalText | null;
-  /** Of orders in another currency, without an event that says their amount in that of the account: then no amount can be compared. */
+  /**
+   * Orders in another currency for which no event contains the amount in the account's currency. If there are
+   * any, amounts cannot be compared.
+   */
   readonly otherCurrency: number;
   readonly unexplainedAmount: DecimalText | null;
-  /** Paid out in all, as the service says, in the currency of the account. */
+  /** Total paid out according to the service, in the currency of the account. */
   readonly paidAmount: DecimalText | null;
 };
 
-/** An order about which the service and we do not agree. */
+/** An order about which our data and the service disagree. */
 export type DisputedOrder = {
   readonly kind: 'not_ours' | 'other_amount' | 'other_deal' | 'no_event';
-  /** The deal that the service names; of no_event, ours. */
+  /** The deal that the service names; for `no_event`, our deal. */
   readonly dealId: string | null;
   readonly orderPlatform: string | null;
   readonly orderId: string;
   readonly currency: string | null;
   readonly oursAmount: DecimalText | null;
   readonly theirsAmount: DecimalText | null;
-  /** When the service said so, or accepted it. */
+  /** When the service reported or accepted the order. */
   readonly at: Date;
 };
 
-/** Whether more of a deal is unexplained than the settings allow, in either direction. */
+/** True if more of a deal is unexplained than the settings allow, in either direction. */
 export function isUnexplained(
   { unexplained, unexplainedAmount }: Pick<ReconciledDeal, 'unexplained' | 'unexplainedAmount'>,
   { ordersAbove, amountAbove }: ReconcileSettings,

@@ -1,6 +1,9 @@
 import type { DecimalText, InstantText } from '../order.ts';
 
-/** Everything that notices tell of, as routes and messages name it. What each means and how it is found: `src/notify/problems/`. */
+/**
+ * All kinds of problems that notices report, as routes and messages name them. `src/notify/problems/` defines
+ * each kind and how it is detected.
+ */
 export const PROBLEM_KINDS = [
   'job_failed',
   'job_stalled',
@@ -28,45 +31,51 @@ export const PROBLEM_KINDS = [
 
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
-/** `error`: jobs do not do their work, or money is at risk. `warning`: it works, and a person should look within a day or so. */
+/**
+ * `error`: jobs do not do their work, or money is at risk. `warning`: it works, but a person should look at
+ * it within about a day.
+ */
 export const SEVERITIES = ['error', 'warning'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** An amount of one currency, exact. */
+/** An exact amount in one currency. */
 export type Amount = { readonly amount: DecimalText; readonly currency: string };
 
-/** What is wrong now. No secret, no e-mail address, no value of a row: everybody on a channel reads it. */
+/**
+ * A current problem. Contains no secret, no e-mail address and no row value, because everyone in a channel
+ * can read it.
+ */
 export type Problem = {
   readonly kind: ProblemKind;
-  /** Null: it concerns every job. */
+  /** Null if it concerns every job. */
   readonly job: string | null;
   readonly severity: Severity;
-  /** When it began. */
+  /** When the problem began. */
   readonly since: Date;
-  /** The money that is concerned, one amount a currency; empty where none is. */
+  /** The amounts at risk, one for each currency. Empty if there are none. */
   readonly amounts: readonly Amount[];
-  /** What is wrong, in a sentence or two. */
+  /** What is wrong, in one or two sentences. */
   readonly summary: string;
-  /** What to run next. */
+  /** The next command to run. */
   readonly command: string;
-  /** Page of the console that shows it, below its base path: `/doubts`. */
+  /** Page of the console that shows the problem, below its base path: `/doubts`. */
   readonly page: string;
 };
 
-/** What became of a problem; `digest` is the daily summary, `test` what `notify test` sends. */
+/** What happened to a problem. `digest` is the daily summary, `test` is what `notify test` sends. */
 export type NoticeEvent = 'opened' | 'reminded' | 'resolved' | 'digest' | 'test';
 
-/** A message as every channel gets it. */
+/** A message, in the same form for every channel. */
 export type Notice = {
-  /** Names the message: a channel that gets it twice can tell. */
+  /** Identifies the message, so that a channel can recognise a duplicate. */
   readonly id: string;
   /** The same for all messages about one problem, from its beginning to its end. */
   readonly problemId: string;
   readonly event: NoticeEvent;
-  /** A `ProblemKind`, or the event where that is `digest` or `test`. */
+  /** A `ProblemKind`, or the event if it is `digest` or `test`. */
   readonly problem: string;
-  /** What it is, in a few words: `In doubt`. */
+  /** Short title of the problem: `In doubt`. */
   readonly title: string;
   readonly job: string | null;
   readonly severity: Severity;
@@ -74,6 +83,6 @@ export type Notice = {
   readonly amounts: readonly Amount[];
   readonly summary: string;
   readonly command: string;
-  /** Page of the console; null where its address is not configured. */
+  /** Page of the console. Null if its address is not configured. */
   readonly link: string | null;
 };

@@ -1,7 +1,7 @@
 import type { DecimalText } from '../order.ts';
 import type { ProblemKind, Severity } from './notice.ts';
 
-/** Where notices go. Each kind is a file in `src/notify/channels/`. */
+/** A channel for notices. Each kind is a file in `src/notify/channels/`. */
 export type ChannelSettings = { readonly name: string } & (
   | { readonly kind: 'webhook'; readonly url: string; readonly secret: string }
   | { readonly kind: 'slack'; readonly url: string }
@@ -10,9 +10,12 @@ export type ChannelSettings = { readonly name: string } & (
       readonly kind: 'email';
       readonly host: string;
       readonly port: number;
-      /** `starttls`: required; `tls`: from the first byte; `none`: only within one machine or a trusted network. */
+      /**
+       * `starttls`: required. `tls`: from the first byte. `none`: only within one machine or a trusted
+       * network.
+       */
       readonly encryption: 'starttls' | 'tls' | 'none';
-      /** Empty: without signing in. */
+      /** Empty: no authentication. */
       readonly user: string;
       readonly password: string;
       readonly from: string;
@@ -21,7 +24,10 @@ export type ChannelSettings = { readonly name: string } & (
   | { readonly kind: 'pagerduty'; readonly url: string; readonly routingKey: string }
 );
 
-/** A dead-man's switch: told when runs of its jobs begin and end. It raises an alarm when it is told nothing. */
+/**
+ * A dead-man's switch. It is called when runs of its jobs begin and end, and raises an alarm when the calls
+ * stop.
+ */
 export type PingSettings = {
   readonly name: string;
   /** May contain `{job}`. */
@@ -30,7 +36,7 @@ export type PingSettings = {
   readonly jobs: readonly string[] | null;
 };
 
-/** Which problems go to which channels; a criterion that is null fits every problem. */
+/** Routes problems to channels. A criterion that is null matches every problem. */
 export type Route = {
   readonly severities: readonly Severity[] | null;
   readonly jobs: readonly string[] | null;
@@ -43,18 +49,18 @@ export type NotifySettings = {
   readonly pings: readonly PingSettings[];
   /** Empty: every problem goes to every channel. */
   readonly routes: readonly Route[];
-  /** A problem that stays is told of again after so long; null: never. */
+  /** Interval after which a persistent problem is reported again. Null: never. */
   readonly remindAfterMs: number | null;
-  /** From what amount on codes that nobody owns are a problem, by currency. */
+  /** Threshold by currency above which the revenue of codes without an owner is a problem. */
   readonly unownedCodesAbove: Readonly<Record<string, DecimalText>>;
-  /** Warnings wait until it is over; null: none. */
+  /** Warnings wait until the quiet hours are over. Null: there are none. */
   readonly quietHours: {
-    /** `HH:MM` by the clock of the zone. */
+    /** `HH:MM` in local time of the zone. */
     readonly from: string;
     readonly to: string;
     readonly timeZone: string;
   } | null;
-  /** A summary once a day; null: none. */
+  /** A daily summary. Null: none. */
   readonly digest: {
     readonly at: string;
     readonly timeZone: string;

@@ -1,4 +1,4 @@
-/** Classes of data that are kept for a time, by their names in `retention:` of the configuration. */
+/** Classes of data with a retention period, by their names in `retention:` of the configuration. */
 export const RETENTION_CLASSES = [
   'order_versions',
   'rejected_rows',
@@ -8,28 +8,28 @@ export const RETENTION_CLASSES = [
 ] as const;
 export type RetentionClass = (typeof RETENTION_CLASSES)[number];
 
-/** For how many days each is kept; null: for ever. */
+/** Number of days for which each class is kept. Null: forever. */
 export type RetentionSettings = Readonly<Record<RetentionClass, number | null>>;
 
-/** What of a table is older than its class is kept. */
+/** Rows of a table that are older than the retention period of their class. */
 export type Prunable = {
   readonly class: RetentionClass;
   readonly table: string;
   readonly days: number;
   readonly rows: number;
-  /** Of the rows alone: not of indexes, nor what the table gives back to the system. */
+  /** Size of the rows alone, without indexes. It is not the space that the table returns to the system. */
   readonly bytes: number;
-  /** When the oldest of them was stored; null: there is none. */
+  /** When the oldest of these rows was stored. Null if there are none. */
   readonly oldestAt: Date | null;
 };
 
 export type Pruned = {
   readonly tables: readonly Prunable[];
-  /** Ended before all of them, because its time was over: the next one goes on. */
+  /** True if pruning stopped early because its time was over. The next run continues. */
   readonly isCutShort: boolean;
 };
 
-/** `rejected_rows 365 days, notices 90 days`; empty where nothing is pruned. */
+/** Describes the settings: `rejected_rows 365 days, notices 90 days`. Empty if nothing is pruned. */
 export function sayRetention(retention: RetentionSettings): string {
   return RETENTION_CLASSES.flatMap((name) =>
     retention[name] === null ? [] : [`${name} ${retention[name]} days`],

@@ -1,13 +1,16 @@
 import leven from 'leven';
 
-/** Fewer letters begin too many words by chance. */
+/** Minimum number of letters for a match by beginning. Shorter beginnings match too many words by chance. */
 const MIN_BEGINNING = 3;
 
-/** The known word that a misspelt one most likely stands for, or of which it is the beginning; null when none is near. */
+/**
+ * Finds the known word that a misspelt word most likely means, or that it is the beginning of. Returns null
+ * if none is close.
+ */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   const folded = fold(word);
   let best: string | null = null;
-  // One letter in three may be wrong, and two of five: `payed`.
+  // One wrong letter in three is allowed, and two in five: `payed`.
   let bestDistance = Math.max(1, Math.floor((folded.length + 1) / 3)) + 1;
   for (const candidate of known) {
     const distance = mistakesBetween(folded, fold(candidate));
@@ -21,7 +24,7 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
   return longer.length === 1 ? (longer[0] ?? null) : null;
 }
 
-/** Insertions, deletions and replacements. Letters that changed places are one mistake: `piad`. */
+/** Counts insertions, deletions and replacements. Two transposed letters count as one mistake: `piad`. */
 function mistakesBetween(one: string, other: string): number {
   const distance = leven(one, other);
   return distance === 2 && sortedLetters(one) === sortedLetters(other) ? 1 : distance;
@@ -31,7 +34,7 @@ function sortedLetters(word: string): string {
   return [...word].sort().join('');
 }
 
-/** `timeZone`, `time-zone` and `time_zone` are the same mistake away from each other: none. */
+/** Folds `timeZone`, `time-zone` and `time_zone` to the same word. */
 function fold(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }

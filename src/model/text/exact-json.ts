@@ -1,4 +1,7 @@
-/** What Node has and TypeScript's library does not know yet (ECMAScript, "JSON.parse source text access"). */
+/**
+ * JSON functions that Node has but TypeScript's library does not declare yet (ECMAScript, "JSON.parse source
+ * text access").
+ */
 type ExactJson = {
   parse(
     text: string,
@@ -9,10 +12,10 @@ type ExactJson = {
 };
 
 /**
- * JSON text as a value, each part of it as `revive` makes it, from the inside out.
+ * Parses JSON text and replaces each value by the result of `revive`, from the inside out.
  *
- * @param revive gets each value and, for a number, the digits as they are written in the text.
- * @throws SyntaxError where the text is no JSON.
+ * @param revive receives each value and, for a number, the digits as written in the text.
+ * @throws SyntaxError if the text is not JSON.
  */
 export function parseJsonWith(
   text: string,
@@ -24,34 +27,34 @@ export function parseJsonWith(
 }
 
 /**
- * JSON text as a value in which each number stays as it is written: `JSON.stringify` writes `12.50` again, not `12.5`. Such a number is an
- * opaque object, see `numberText`.
+ * Parses JSON text and keeps each number as it is written: `JSON.stringify` writes `12.50` again and not
+ * `12.5`. Such a number is an opaque object; see `numberText`.
  *
- * @throws SyntaxError where the text is no JSON.
+ * @throws SyntaxError if the text is not JSON.
  */
 export function parseExactJson(text: string): unknown {
   return parseJsonWith(text, (value, digits) => (digits === undefined ? value : exactNumber(digits)));
 }
 
-/** A number that `JSON.stringify` writes as these digits. */
+/** Creates a number that `JSON.stringify` writes with exactly these digits. */
 export function exactNumber(digits: string): unknown {
   return exactJson().rawJSON(digits);
 }
 
-/** The digits of a number, exact ones as they were written; null for what is no number. */
+/** Returns the digits of a number, as written for exact numbers. Returns null for other values. */
 export function numberText(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
   return exactJson().isRawJSON(value) ? value.rawJSON : null;
 }
 
-/** An object with members: no list, no null, no exact number. */
+/** True for an object with members: not a list, not null, not an exact number. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson().isRawJSON(value)
   );
 }
 
-/** JSON as people read it, numbers as they were written; text that is no JSON as it came. */
+/** Formats JSON for people and keeps numbers as written. Returns text that is not JSON unchanged. */
 export function formatJson(text: string): string {
   try {
     return JSON.stringify(parseExactJson(text), null, 2);

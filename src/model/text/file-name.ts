@@ -1,7 +1,8 @@
 import { toPrintableLine } from './printable.ts';
 
 /**
- * What a person calls a file, on one line: the last part of its address. That of a folder's file is a URL; a key of S3 is what it is, `100%.csv` included.
+ * Returns the name of a file for people, on one line: the last part of its address. The address of a local
+ * file is a URL and is decoded. An S3 key is taken literally, so `100%.csv` is a valid name.
  */
 export function fileName(uri: string): string {
   const path = uri.startsWith('file://') ? decodeURIComponent(uri.slice('file://'.length)) : uri;

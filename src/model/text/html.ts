@@ -1,4 +1,4 @@
-/** Markup that is safe to send: only `joinMarkup` makes it, so that no text gets into a page unescaped. */
+/** Escaped markup. Only `joinMarkup` creates it, so that no text can reach a page without escaping. */
 export class Html {
   readonly #markup: string;
 
@@ -6,7 +6,7 @@ export class Html {
     this.#markup = markup;
   }
 
-  /** What a template tag makes of its parts; see `joinMarkup`. */
+  /** Joins the parts of a template; see `joinMarkup`. */
   static join(strings: readonly string[], values: readonly HtmlValue[], clean: Clean): Html {
     return new Html(
       strings
@@ -20,15 +20,19 @@ export class Html {
   }
 }
 
-/** What may stand in a template. Text is escaped; null and undefined are nothing; the parts of a list follow each other. */
+/**
+ * A value in a template. Text is escaped, null and undefined are empty, and the elements of a list are
+ * joined.
+ */
 export type HtmlValue = Html | string | number | null | undefined | readonly HtmlValue[];
 
-/** What is done to text before it is escaped. */
+/** Cleans text before it is escaped. */
 type Clean = (text: string) => string;
 
 /**
- * Joins the parts of a template. Text is escaped for elements and for attributes in double quotes, which are the only places where values
- * may stand: never in a tag's name, a script or a style. Each area wraps this in a tag `html` of its own, which says how its text is cleaned.
+ * Joins the parts of a template. Text is escaped for elements and for attributes in double quotes. Values may
+ * only be used there, never in the name of a tag, a script or a style. Each area wraps this function in its
+ * own `html` tag, which determines how text is cleaned.
  */
 export function joinMarkup(strings: TemplateStringsArray, values: readonly HtmlValue[], clean: Clean): Html {
   return Html.join(strings, values, clean);

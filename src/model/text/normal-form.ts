@@ -1,18 +1,22 @@
-/** Real words carry three marks at most; UAX #15 ("Stream-Safe Text Format") allows thirty. */
+/** Real words have at most three marks in a row. UAX #15 ("Stream-Safe Text Format") allows thirty. */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-/** A text this short has no room for marks that would cost anything. */
+/** In a text this short, combining marks cannot cost much time. */
 const SHORT_CHARS = 100;
 
 /**
- * Unicode's normal form C. A text of unknown origin is normalized only here and by `toNfkc`: putting a run of combining marks into their
- * order costs the square of its length (160,000 of them take half a minute), so that what exceeds thirty is cut off before.
+ * Converts text to Unicode normal form C. Text of unknown origin must be normalised only here and by
+ * `toNfkc`. Sorting a run of combining marks takes quadratic time (160,000 of them take half a minute), so
+ * marks beyond thirty in a row are removed first.
  */
 export function toNfc(text: string): string {
   return withFewMarks(text).normalize('NFC');
 }
 
-/** Unicode's normal form KC, which makes full-width characters and a no-break space plain ones; see `toNfc`. */
+/**
+ * Converts text to Unicode normal form KC, which replaces full-width characters and no-break spaces by plain
+ * ones; see `toNfc`.
+ */
 export function toNfkc(text: string): string {
   return withFewMarks(text).normalize('NFKC');
 }

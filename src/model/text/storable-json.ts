@@ -1,20 +1,24 @@
 import { exactNumber, isObject, parseJsonWith } from './exact-json.ts';
 import { maskAddresses } from './mask-addresses.ts';
 
-/** Deeper than any payload; Postgres gives up long after. */
+/** Maximum nesting depth. No real payload is deeper, and Postgres accepts far more. */
 const MAX_DEPTH = 100;
 
-/** Postgres takes exponents up to 131,071; an amount has none at all. */
+/** Maximum exponent of a number. Postgres accepts up to 131,071, and an amount has none. */
 const MAX_EXPONENT = 300;
 
-/** An address, an escape, or where a value may begin a number that JavaScript may change: without any of them plain parsing does, and is fast. */
+/**
+ * Matches text that plain parsing may not handle: an address, an escape, or a number that JavaScript may
+ * change. Other text is parsed by `JSON.parse`, which is fast.
+ */
 const NEEDS_CARE = /@|\\u|(?:^|[:,[])\s*-?(?:\d{16}|\d+[.eE])|-0/;
 
 /**
- * JSON text as a value that Postgres takes once it is written again, whatever was sent: numbers as they are written (one that JavaScript
- * would change is an opaque object, see `numberText`), e-mail addresses masked (they are personal data), NUL and lone surrogates out.
+ * Parses JSON text from any sender into a value that Postgres can store when it is written again. Numbers
+ * stay as written (one that JavaScript would change becomes an opaque object, see `numberText`), e-mail
+ * addresses are masked because they are personal data, and NUL and lone surrogates are removed.
  *
- * @returns null where the text is no JSON, or nested absurdly deep.
+ * @returns null if the text is not JSON or is nested too deeply.
  */
 export function parseStorable(text: string): { readonly value: unknown } | null {
   if (depthOf(text) > MAX_DEPTH) return null;
@@ -31,12 +35,15 @@ export function parseStorable(text: string): { readonly value: unknown } | null 
   }
 }
 
-/** A text without NUL, lone surrogates and readable e-mail addresses. */
+/** Removes NUL and lone surrogates from a text and masks e-mail addresses. */
 export function cleanText(text: string): string {
   return maskAddresses(text.replaceAll('\u0000', '').toWellFormed());
 }
 
-/** A number of JavaScript where that has the same digits, else one with those digits; text where Postgres would not take it. */
+/**
+ * Returns a JavaScript number if it has the same digits, or else an exact number. Returns text if Postgres
+ * would not accept the number.
+ */
 function storableNumber(value: unknown, digits: string): unknown {
   if (String(value) === digits) return value;
   const exponent = Math.abs(Number(/^[^eE]*[eE](.+)$/.exec(digits)?.[1] ?? 0));
@@ -56,7 +63,10 @@ const BRACE_END = 0x7d;
 const BRACKET = 0x5b;
 const BRACKET_END = 0x5d;
 
-/** How deep brackets are nested, those in texts left out. By codes: this looks at every character that the service sends. */
+/**
+ * Returns the nesting depth of brackets outside strings. It works on character codes for speed, because it
+ * scans every character that the service sends.
+ */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -71,7 +81,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Where the text ends that begins at `start`: its closing quote, or the end of all. */
+/** Returns the position of the closing quote of the string that begins at `start`, or the end of the text. */
 function endOfText(text: string, start: number): number {
   let index = start + 1;
   for (; index < text.length; index += 1) {

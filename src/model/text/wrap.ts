@@ -2,8 +2,8 @@
 export const NO_BREAK = '\u00a0';
 
 /**
- * Breaks at blanks; a longer word stands alone, and an amount stays with its currency. Line breaks in the text are kept.
- * The indent counts towards the width.
+ * Wraps text at blanks. A longer word gets its own line, and an amount stays with its currency. Line breaks
+ * in the text are kept. The indent counts towards the width.
  */
 export function wrap(
   text: string,
@@ -12,7 +12,7 @@ export function wrap(
   const { width, indent, firstIndent = indent } = options;
   const lines: string[] = [];
   for (const paragraph of text.replace(/(\d) (?=[A-Z]{3}\b)/g, `$1${NO_BREAK}`).split('\n')) {
-    // A line that is indented itself is a command: it is never broken.
+    // An indented line is a command and is never broken.
     const isCommand = paragraph.startsWith('  ');
     let line = lines.length === 0 ? firstIndent : indent;
     let isEmpty = true;

@@ -1,10 +1,10 @@
 import type { Problem } from '../known-error.ts';
 import { maskAddresses } from './mask-addresses.ts';
 
-/** What the parser of YAML says about one error: its code, its sentence, and the offsets that it spans. */
+/** An error of the YAML parser: its code, its message, and the offsets of its range. */
 type YamlError = { readonly code: string; readonly message: string; readonly pos: readonly [number, number] };
 
-/** Errors that a wrong indentation causes, on its own line or on one near it. */
+/** Errors that a wrong indentation can cause, on its own line or on one near it. */
 const INDENTATION = [
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
@@ -17,10 +17,11 @@ const HELP =
   'Check the indentation (spaces, no tabs), the quotes and the colons on this line and the one before.';
 
 /**
- * The one problem to fix first in a text that is not YAML. The parser stumbles again and again over one mistake, and often not on the
- * line that has it, so what follows the first error is not told.
+ * Finds the problem to fix first in a text that is not valid YAML. The parser reports one mistake many times,
+ * and often not on the line that contains it, so errors after the first are ignored.
  *
- * @returns the problem with the line as it is written, without values that may be secrets; null where there is no error.
+ * @returns the problem with the line as it is written, without values that may be secrets. Null if there is
+ * no error.
  */
 export function findYamlProblem(
   text: string,
@@ -63,13 +64,16 @@ function spaces(count: number): string {
   return count === 1 ? '1 space' : `${count} spaces`;
 }
 
-/** Longer lines are cut: the beginning tells which one it is. */
+/** Longer lines are truncated. Their beginning is enough to identify them. */
 const SHOWN_CHARS = 100;
 
-/** A value behind one of these names may be a secret that stands in the file in plain. */
+/** Hides the value after one of these names, because it may be a plain-text secret. */
 const SECRET = /^(.*?(?:key|secret|password|token|url)["']?\s*:).*$/i;
 
-/** The message, and below it the line as it is written. A line without a name of its own may be the rest of a secret, and is not shown. */
+/**
+ * Appends the line as it is written to the message. A line without a name may be the rest of a secret and is
+ * not shown.
+ */
 function withLine(message: string, lines: readonly string[], line: number): string {
   const written = (lines[line - 1] ?? '').trimEnd();
   if (!written.includes(':')) return message;
@@ -78,14 +82,14 @@ function withLine(message: string, lines: readonly string[], line: number): stri
   return `${message}\n  ${line} | ${shown.replaceAll('\t', '→')}`;
 }
 
-/** A line `name:` or `name: value`. */
+/** A line of the form `name:` or `name: value`. */
 type KeyLine = { readonly line: number; readonly indent: number; readonly opens: boolean };
 
 const KEY_LINE = /^(?<indent> *)(?:"[^"]*"|'[^']*'|[\w.-]+) *:(?: +(?<value>[^#\s].*))?(?:\s|$)/;
 
 /**
- * The first line whose indentation fits neither the block that it stands in nor the one that it could begin. Where two lines of a block
- * disagree, the one is at fault that fewer lines agree with.
+ * Finds the first line whose indentation fits neither the block that contains it nor a block that it could
+ * begin. If two lines of a block disagree, the one whose indentation is rarer in the block is reported.
  */
 function findOddLine(lines: readonly string[]): { line: number; indent: number; expected: number } | null {
   const keys = lines.flatMap((text, index): KeyLine[] => {
@@ -94,7 +98,7 @@ function findOddLine(lines: readonly string[]): { line: number; indent: number; 
       ? []
       : [{ line: index + 1, indent: indent.length, opens: value === undefined }];
   });
-  /** The lines that began the blocks that are open. */
+  /** Indexes of the lines that began the open blocks. */
   const open: number[] = [];
   for (const [index, key] of keys.entries()) {
     const previous = keys[index - 1];
@@ -110,7 +114,7 @@ function findOddLine(lines: readonly string[]): { line: number; indent: number; 
   return null;
 }
 
-/** Of two lines of one block, the line whose indentation is rarer in it. */
+/** Returns the one of two lines of a block whose indentation is rarer in that block. */
 function oddOf(
   keys: readonly KeyLine[],
   { begin, at }: { readonly begin: number; readonly at: number },
@@ -121,7 +125,7 @@ function oddOf(
   const rest = keys.slice(begin);
   const end = outer === undefined ? -1 : rest.findIndex(({ indent }) => indent <= outer.indent);
   const block = end === -1 ? rest : rest.slice(0, end);
-  // Where a block is too short to tell, the whole file does.
+  // If the block is too short to decide, the whole file decides.
   const [inBlock, inFile] = [block, keys].map(
     (some) => countAt(some, first.indent) - countAt(some, other.indent),
   );

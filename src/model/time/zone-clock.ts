@@ -1,16 +1,16 @@
 const DAY_MS = 86_400_000;
-/** Days whose offset is remembered; an export spans a few years at most. */
+/** Maximum number of days whose offset is cached. An export covers a few years at most. */
 const MAX_DAYS = 4_096;
 
 /**
- * Turns wall-clock times of an IANA zone into instants. Asks Intl only twice a day of the export.
+ * Converts local times of an IANA zone to instants. It calls Intl only twice for each day of the export.
  *
- * An hour that the clock shows twice means its first pass; a time that the clock skips is counted on with the offset before the jump
- * (as Temporal's `compatible` does).
+ * A time that the clock shows twice means its first occurrence. A time that the clock skips is computed with
+ * the offset before the jump, like `compatible` of Temporal.
  */
 export class ZoneClock {
   readonly #format: Intl.DateTimeFormat;
-  /** Offset of a local day in ms; null: it changes on that day. */
+  /** Offset of a local day in milliseconds. Null if it changes on that day. */
   readonly #days = new Map<number, number | null>();
 
   constructor(zone: string) {
@@ -26,12 +26,15 @@ export class ZoneClock {
     });
   }
 
-  /** @param wallMs the wall-clock time, as milliseconds as if it were UTC. */
+  /** Converts a local time to an instant. @param wallMs the local time, in milliseconds as if it were UTC. */
   toInstantMs(wallMs: number): number {
     return wallMs - (this.#offsetOfDay(wallMs) ?? this.#offsetOnChangingDay(wallMs));
   }
 
-  /** All instants at which the clock shows a time, in order: two in an hour that it shows twice; else the one of `toInstantMs`. */
+  /**
+   * Returns all instants at which the clock shows a time, in order: two in an hour that it shows twice, else
+   * the one of `toInstantMs`.
+   */
   toInstantsMs(wallMs: number): readonly number[] {
     const first = this.toInstantMs(wallMs);
     if (this.#offsetOfDay(wallMs) !== null) return [first];
@@ -39,23 +42,23 @@ export class ZoneClock {
     return later > first && this.toWallMs(later) === wallMs ? [first, later] : [first];
   }
 
-  /** What the clock shows at an instant, as milliseconds as if it were UTC. */
+  /** Converts an instant to local time, in milliseconds as if it were UTC. */
   toWallMs(instantMs: number): number {
     return instantMs + this.#offsetAt(instantMs);
   }
 
-  /** Whether the clock neither jumps nor goes back within a day of an instant. */
+  /** True if the offset of the zone does not change within a day of an instant. */
   isSteadyAround(instantMs: number): boolean {
     return this.#offsetAt(instantMs - DAY_MS) === this.#offsetAt(instantMs + DAY_MS);
   }
 
-  /** Null: it changes on that day. */
+  /** Returns the offset of a local day, or null if it changes on that day. */
   #offsetOfDay(wallMs: number): number | null {
     const day = Math.floor(wallMs / DAY_MS);
     let offset = this.#days.get(day);
     if (offset === undefined) {
       if (this.#days.size >= MAX_DAYS) this.#days.clear();
-      // A day either side, since the offset itself is up to 14 hours.
+      // Compare offsets a day before and after, because the offset itself can be up to 14 hours.
       const before = this.#offsetAt((day - 1) * DAY_MS);
       offset = before === this.#offsetAt((day + 2) * DAY_MS) ? before : null;
       this.#days.set(day, offset);
