@@ -1,7 +1,10 @@
 import { FileHeld } from '../model/file-held.ts';
 import type { SourceFile } from '../model/source.ts';
 
-/** The listed version is not there any more. The next listing shows the new one, so there is nothing to fix. */
+/**
+ * Creates the hold for a file whose listed version no longer exists. Nothing has to be fixed, because the
+ * next listing contains the new version.
+ */
 export function changedWhileReading({ uri }: SourceFile, cause?: unknown): FileHeld {
   return new FileHeld(
     {
@@ -14,7 +17,7 @@ export function changedWhileReading({ uri }: SourceFile, cause?: unknown): FileH
   );
 }
 
-/** The file was removed after it was listed. */
+/** Creates the hold for a file that was removed after it was listed. */
 export function fileGone({ uri }: SourceFile, cause?: unknown): FileHeld {
   return new FileHeld(
     {

@@ -4,21 +4,22 @@ import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { etagOf } from './s3/s3-version.ts';
 
 /**
- * Whether the bytes that came are those that the store keeps. The first answer of a read is whole, so it names what the whole object must
- * come to; later answers, for a range, name nothing. One digest therefore runs over all answers, and is compared after the last byte.
+ * Checks that the received bytes are those that the store keeps. The first answer of a read covers the whole
+ * object and contains its checksum. Later answers, for a range, contain none. Therefore one digest covers the
+ * bytes of all answers and is compared after the last byte.
  */
 export type ContentCheck = {
   readonly update: (bytes: Uint8Array) => void;
-  /** After the last byte; null when all is well. */
+  /** Call after the last byte. Resolves to null if the content matches. */
   readonly findMismatch: () => Promise<Mismatch | null>;
 };
 
 export type Mismatch = {
-  /** `CRC64NVME`, or `MD5` where the ETag is taken for one. */
+  /** `CRC64NVME`, for example, or `MD5` if the ETag is used as one. */
   readonly digest: string;
   readonly isEtag: boolean;
   readonly actual: string;
-  /** What the store names. */
+  /** The digest that the store reports. */
   readonly expected: string;
 };
 
@@ -38,7 +39,10 @@ type Kind = {
   readonly create: () => Digest | Promise<Digest>;
 };
 
-/** The cheapest first: an object may have several. Sizes of answers and order of bytes are those of the S3 API reference. */
+/**
+ * Cheapest first, because an object may have several checksums. Names and byte order follow the S3 API
+ * reference.
+ */
 const KINDS: readonly Kind[] = [
   { name: 'CRC32', field: 'ChecksumCRC32', create: createCrc32 },
   { name: 'SHA-256', field: 'ChecksumSHA256', create: () => createHash('sha256') },
@@ -47,12 +51,18 @@ const KINDS: readonly Kind[] = [
   { name: 'CRC64NVME', field: 'ChecksumCRC64NVME', create: async () => new (await loadCrc()).Crc64Nvme() },
 ];
 
-/** Loaded where a store uses them: the SDK's own, which it would verify a single answer with. */
+/**
+ * Loads the SDK's own CRC code, only when a store uses it. The SDK verifies single answers with the same
+ * code.
+ */
 function loadCrc() {
   return import('@aws-sdk/checksums/crc');
 }
 
-/** Says what a whole answer's object is checked against: its full-object checksum, else its ETag where that is an MD5, else nothing. */
+/**
+ * Creates the check for an object from its first answer, which must be whole. Uses the full-object checksum,
+ * or else the ETag if it is an MD5. If there is neither, nothing is checked.
+ */
 export async function createContentCheck(
   answer: GetObjectCommandOutput,
   { isEtagMd5 }: { readonly isEtagMd5: boolean },
@@ -68,12 +78,17 @@ export async function createContentCheck(
   return { update: () => {}, findMismatch: async () => null };
 }
 
-/** That of an object of several parts may be one of the parts' checksums, with their number behind it. */
+/**
+ * False if the checksum is composed of the checksums of an object's parts. It then ends with their number.
+ */
 function isOfWholeObject({ ChecksumType }: GetObjectCommandOutput, checksum: string): boolean {
   return ChecksumType !== 'COMPOSITE' && !/-\d+$/.test(checksum);
 }
 
-/** An ETag is the MD5 of the content unless it says "parts" by a hyphen, or the object is encrypted with a key of its own or of KMS. */
+/**
+ * Returns the MD5 from an ETag. The ETag is not the MD5 of the content if it contains a hyphen (multipart
+ * upload), or if the object is encrypted with a customer key or KMS.
+ */
 function md5Of(answer: GetObjectCommandOutput): string | null {
   const { ServerSideEncryption: encryption, SSECustomerAlgorithm: customer } = answer;
   if (customer !== undefined || (encryption !== undefined && encryption !== 'AES256')) return null;

@@ -1,41 +1,44 @@
 import { posix } from 'node:path';
 import { WILDCARD } from './parse-source-uri.ts';
 
-/** What a source passes over: told by commands that list its files. */
+/** A file that a source skips. Commands that list files report it. */
 export type SkippedFile = { readonly uri: string; readonly reason: string };
 
-/** Why a file is no export of its source; null: it is one. */
+/** Returns why a file is not an export of its source, or null if it is one. */
 export type SkipRule = (
-  /** Below the folder or prefix of the source, with `/` between its parts. */
+  /** Name relative to the folder or prefix of the source, with `/` between its parts. */
   name: string,
-  /** Null where it is not known. */
+  /** Null if the size is not known. */
   sizeBytes: number | null,
 ) => string | null;
 
-/** How a place is listed. */
+/** Rules for listing a source. */
 export type ListingRules = {
   readonly skip: SkipRule;
   readonly onSkipped: (file: SkippedFile) => void;
   readonly signal?: AbortSignal;
 };
 
-/** Reason of what lies beside the files that a source's glob names. */
+/** Reason for files that the source's glob does not match. */
 export const NOT_OF_GLOB = 'the pattern in the uri of the source does not match it';
 
 type Pattern = {
   readonly text: string;
-  /** What a name must begin and end with to match at all: far cheaper than matching, and true of few. */
+  /**
+   * Literal beginning and end of the pattern. Comparing these first is much cheaper than matching, and few
+   * names pass.
+   */
   readonly head: string;
   readonly tail: string;
   readonly isLiteral: boolean;
-  /** A pattern with a slash is for the whole name, one without for each part of it. */
+  /** A pattern with a slash is matched against the whole name, one without against each part of it. */
   readonly isOfPath: boolean;
 };
 
 /**
- * Makes the rule of a source from its `exclude` patterns: globs, each for a whole name if it has a slash, else for any part of it (a folder
- * that matches is passed over with all that is in it). Besides, markers are passed over: objects without content that stand for a folder
- * or a finished job, whose names have no extension.
+ * Creates the skip rule of a source from its `exclude` patterns. A glob with a slash is matched against the
+ * whole name, one without against any part of it; a matching folder is skipped with its contents. The rule
+ * also skips markers: empty objects without an extension that stand for a folder or a finished job.
  */
 export function createSkipRule(exclude: readonly string[]): SkipRule {
   const patterns = exclude.map(toPattern);
@@ -51,7 +54,10 @@ export function createSkipRule(exclude: readonly string[]): SkipRule {
   };
 }
 
-/** `orders/`, `_SUCCESS`, `orders_$folder$`: what tools leave beside exports. An export without a row still has a name like one. */
+/**
+ * True for names of markers that tools leave next to exports: `orders/`, `_SUCCESS`, `orders_$folder$`. An
+ * empty export still has a name like other exports.
+ */
 function isMarker(name: string): boolean {
   return name.endsWith('/') || name.endsWith('_$folder$') || !/\.[^./]+$/.test(name);
 }

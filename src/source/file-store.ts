@@ -10,19 +10,22 @@ import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 import { explainS3Error } from './s3/explain-s3-error.ts';
 import { listS3Files } from './s3/list-s3-files.ts';
 
-/** Where the files are, and how their store is reached: as for a source. */
+/** The location of the files and how to access it, with the same settings as a source. */
 export type FileStoreSettings = NonNullable<LedgerSettings['mark']>;
 
-/** A store that is silent for longer is not waited for, in seconds. */
+/** The request fails if the store sends nothing for this many seconds. */
 const IDLE_TIMEOUT_SECONDS = 20;
 
-/** Opens `s3://bucket/prefix/` or a folder, which is made when the first file is written. Nothing is connected yet. */
+/**
+ * Opens `s3://bucket/prefix/` or a folder, which is created when the first file is written. Does not connect
+ * yet.
+ */
 export function openFileStore(settings: FileStoreSettings): FileStore {
   if (/^s3:/i.test(settings.uri)) return openBucket(settings);
   return openFolder(/^file:/i.test(settings.uri) ? pathOfFileUri(settings.uri) : settings.uri);
 }
 
-/** A file is seen whole or not at all: it is written beside its place first. */
+/** Writes a file atomically: to a temporary name in the same folder first, and then renames it. */
 async function put(path: string, write: (path: string) => Promise<void>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`;
   await write(partial);

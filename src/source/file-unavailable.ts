@@ -2,13 +2,14 @@ import { FileHeld } from '../model/file-held.ts';
 import type { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
 
-/** Code of a hold: this file could not be read, while others of its source may be. */
+/** Code of a hold: this file cannot be read, but others of its source may be readable. */
 export const FILE_UNAVAILABLE = 'file_unavailable';
 
 /**
- * One file that may not be read, or whose reading fails, keeps no other from being read. It is tried again by every run.
+ * Creates the hold for one file that cannot be read. The other files are still read. Every run tries the file
+ * again.
  *
- * @param cause what the whole source would be told if most of its files failed so.
+ * @param cause the error for the whole source, which is reported if most of its files fail in this way.
  */
 export function fileUnavailable({ uri }: Pick<SourceFile, 'uri'>, cause: KnownError): FileHeld {
   const { message, help } = cause.details;

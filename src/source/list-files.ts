@@ -9,16 +9,16 @@ import type { SourceClients } from './source-clients.ts';
 export type ListFilesOptions = {
   readonly clients: SourceClients;
   readonly signal?: AbortSignal;
-  /** Told of each file that is there and is no export of the source. */
+  /** Called with each file that is not an export of the source. */
   readonly onSkipped?: (file: SkippedFile) => void;
 };
 
 /**
- * The files of a source in the order of their names: `s3://bucket/prefix/` and folders, each with a glob if wanted, or one single file.
- * What `exclude` of the source names, and empty markers, are no exports. A file is pinned by its content, never by its time where that can
- * be helped.
+ * Lists the files of a source, sorted by name. The source is `s3://bucket/prefix/` or a folder, each
+ * optionally with a glob, or a single file. Files that `exclude` matches and empty markers are skipped. A
+ * version identifies the content of a file, and uses its time only if the store offers nothing better.
  *
- * @throws KnownError (exit 1 where the store does not answer, 2, or 4 for credentials): the source cannot be listed.
+ * @throws KnownError if the source cannot be listed (exit 1 if the store does not answer, 2 otherwise).
  */
 export async function* listFiles(
   source: SourceSettings,
@@ -31,7 +31,7 @@ export async function* listFiles(
   else yield* listS3Files(place, { client: await clients.s3(source), ...rules });
 }
 
-/** Whether a source means the file of an address, whether or not it is there now. */
+/** True if a source covers the file at an address, whether or not the file exists. */
 export async function coversFile(source: SourceSettings, uri: string): Promise<boolean> {
   const place = parseSourceUri(source.uri);
   const skip = createSkipRule(source.exclude);

@@ -9,12 +9,13 @@ import type { SourceFile } from '../model/source.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule } from './exclude.ts';
 import { WILDCARD } from './parse-source-uri.ts';
 
-/** Larger pieces than the default of 64 KiB save a third of the time. */
+/** Reading in larger pieces than the default of 64 KiB saves a third of the time. */
 export const READ_BYTES = 512 * 1_024;
 
 /**
- * The files in and below a folder, in the order of their names, each with the digest of its content. Links are followed within the folder, each
- * real folder is read once. What a link leads to outside of it is listed and not read, unless `followLinks`. A path that exists as it is written is no glob.
+ * Lists the files in and below a folder, sorted by name, each with the digest of its content. Symbolic links
+ * are followed within the folder, and each real folder is read once. Without `followLinks`, a link that leads
+ * out of the folder is listed but not read. A path that exists is never treated as a glob.
  *
  * @throws KnownError `folder_missing`, `folder_unreadable` (exit 2).
  */
@@ -44,7 +45,7 @@ export async function* listFolderFiles(
     },
   });
   for await (const name of walked) {
-    // It is unknown what a folder outside would have held, so no glob passes it over.
+    // The target of a link that leads out is not read, so the glob cannot exclude what may be in it.
     if (glob === null || matchesGlob(name, glob) || (outside.has(name) && depth > 1)) names.push(name);
     else onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason: NOT_OF_GLOB });
   }
@@ -59,17 +60,20 @@ export async function* listFolderFiles(
 type Walk = {
   readonly depth: number;
   readonly seen: Set<string>;
-  /** Of a folder's name the size is not known. */
+  /** The size is null for folders. */
   readonly skip: (name: string, sizeBytes: number | null) => boolean;
-  /** The real folder that must not be left; null: any may be read. */
+  /** The real folder that the walk must not leave. Null: any folder may be read. */
   readonly root: string | null;
-  /** Told of a link that leads out, before its name comes. */
+  /** Called with a link that leads out, before its name is yielded. */
   readonly onOutside: (name: string) => void;
-  /** Names of the folders above, each with a slash behind it. */
+  /** Names of the parent folders, each followed by a slash. */
   readonly above?: string;
 };
 
-/** Names of the regular files below a folder, and of links that lead out of the root, relative to where the walk began. */
+/**
+ * Yields the names of regular files below a folder, and of links that lead out of the root, relative to the
+ * start of the walk.
+ */
 async function* walk(folder: string, rules: Walk): AsyncGenerator<string> {
   const { depth, seen, skip, root, onOutside, above = '' } = rules;
   const real = await realpath(folder).catch((error: unknown) => refuse(error, folder));
@@ -81,14 +85,14 @@ async function* walk(folder: string, rules: Walk): AsyncGenerator<string> {
   for (const entry of entries) {
     const name = `${above}${entry.name}`;
     const path = join(folder, entry.name);
-    // Before anything is asked of what it leads to: /proc, a device, another one's files.
+    // Check this before any access to the target, which could be /proc, a device, or a file of another user.
     if (root !== null && entry.isSymbolicLink() && !(await staysWithin(root, path))) {
       if (skip(name, null)) continue;
       onOutside(name);
       yield name;
       continue;
     }
-    // Follows links. One that leads nowhere, or a file that went meanwhile, is not there.
+    // Follows links. A link without a target, or a file that was removed meanwhile, does not exist.
     const stats = await statOrNull(path);
     if (stats === null || skip(name, stats.isFile() ? stats.size : null)) continue;
     if (stats.isFile()) yield name;
@@ -97,7 +101,7 @@ async function* walk(folder: string, rules: Walk): AsyncGenerator<string> {
   }
 }
 
-/** Whether a link leads to a place below the root, or nowhere. */
+/** True if a link leads to a place below the root, or nowhere. */
 async function staysWithin(root: string, path: string): Promise<boolean> {
   const real = await realpath(path).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return root;
@@ -121,7 +125,10 @@ async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<S
   yield modifiedAt === undefined ? file : { ...file, modifiedAt };
 }
 
-/** Into the same memory again and again: a stream's, new for each piece, costs as much as the digest. */
+/**
+ * Computes the digest with one reused buffer. A stream allocates each piece, which costs as much as the
+ * digest.
+ */
 async function digestContent(
   path: string,
   signal?: AbortSignal,
@@ -142,7 +149,7 @@ async function digestContent(
   }
 }
 
-/** Whether a path would be listed, were it there. */
+/** True if a path would be listed if it existed. */
 export async function isOfFolder(
   path: string,
   { place, skip }: { readonly place: string; readonly skip: SkipRule },
@@ -157,7 +164,7 @@ export async function isOfFolder(
   return (glob === null || matchesGlob(name, glob)) && skip(name, null) === null;
 }
 
-/** The deepest folder before the first wildcard. */
+/** Returns the deepest folder before the first wildcard. */
 function folderBefore(path: string): string {
   return dirname(`${path.slice(0, path.search(WILDCARD))}x`);
 }
@@ -181,20 +188,22 @@ function missing(path: string): KnownError {
   });
 }
 
-/** Version of a file that is there and cannot be read: it is held, and the others of its folder are read. */
+/**
+ * Version of a file that exists but cannot be read. The file is held, and the others of its folder are read.
+ */
 const UNREADABLE = 'unreadable';
 
-/** Whether the file system refuses one file: its rights, or a part of the disk that is broken. */
+/** True if the file system refuses to read a file, because of its permissions or a disk error. */
 function isUnreadable(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'EIO'].includes(codeOf(error) ?? '');
 }
 
-/** Says that a folder or file cannot be read; anything else is thrown as it is. */
+/** Throws an explained error if a folder or file cannot be read, or else the original error. */
 function refuse(error: unknown, path: string): never {
   throw explainUnreadable(error, path) ?? error;
 }
 
-/** Why a folder or file cannot be read; null for any other error. */
+/** Explains why a folder or file cannot be read. Returns null for any other error. */
 export function explainUnreadable(error: unknown, path: string): KnownError | null {
   if (!isUnreadable(error)) return null;
   const code = codeOf(error);
@@ -212,7 +221,7 @@ export function explainUnreadable(error: unknown, path: string): KnownError | nu
   });
 }
 
-/** Code of a file system error, for example ENOENT. */
+/** Returns the code of a file system error, for example ENOENT. */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

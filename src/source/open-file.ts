@@ -13,16 +13,17 @@ import type { SourceClients } from './source-clients.ts';
 export type OpenFileOptions = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
-  /** Ends the read at once. */
+  /** Aborts the read immediately. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * The stored bytes of a file, of exactly the version that was listed. Nothing stays open when the reader stops early.
+ * Reads the stored bytes of exactly the version that was listed. Releases all resources even if the reader
+ * stops early.
  *
- * @throws FileHeld `changed_while_reading`, `file_gone`, `read_cut`, `read_stalled`, `read_damaged`, `file_unavailable` (all transient),
- *   `file_archived`.
- * @throws KnownError where the whole source cannot be read.
+ * @throws FileHeld `changed_while_reading`, `file_gone`, `read_cut`, `read_stalled`, `read_damaged`,
+ * `file_unavailable` (all transient), `file_archived`, `link_outside`.
+ * @throws KnownError if the whole source cannot be read.
  */
 export async function* openFile(
   file: SourceFile,
@@ -34,7 +35,10 @@ export async function* openFile(
   yield* openS3File(file, { client, isEtagMd5: source.etagIsMd5, ...given });
 }
 
-/** Reads a file of a folder. Whether it was the listed version shows at the end, so nothing may be sealed before. */
+/**
+ * Reads a local file. Whether it is the listed version is known only at the end, so the caller must not seal
+ * anything before.
+ */
 async function* openFolderFile(
   file: SourceFile,
   { signal }: { readonly signal?: AbortSignal },

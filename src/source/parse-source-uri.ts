@@ -2,23 +2,27 @@ import { fileURLToPath } from 'node:url';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
-/** Where a source's files lie, and which of them belong to it. */
+/** The location of a source, and which of its files belong to the source. */
 export type SourcePlace =
   | {
       readonly kind: 's3';
       readonly bucket: string;
-      /** What the store is asked for: the part of the key before the first wildcard, else the whole of it. */
+      /**
+       * The prefix for requests to the store: the part of the key before the first wildcard, or the whole
+       * key.
+       */
       readonly prefix: string;
-      /** Pattern for whole keys; null when everything below the prefix belongs to the source. */
+      /** Pattern for whole keys. Null if everything below the prefix belongs to the source. */
       readonly glob: string | null;
     }
   | { readonly kind: 'folder' /** Absolute, perhaps with wildcards. */; readonly path: string };
 
-/** Where a glob begins. A backslash takes a wildcard's meaning away. */
+/** Finds the start of a glob. A backslash escapes a wildcard. */
 export const WILDCARD = /[*?[{\\]|[!+@]\(/;
 
 /**
- * Reads the address of a source: `s3://bucket/prefix/`, `s3://bucket/orders/*.csv.gz`, `/absolute/folder`, `file:///absolute/folder`.
+ * Parses the address of a source: `s3://bucket/prefix/`, `s3://bucket/orders/*.csv.gz`, `/absolute/folder`,
+ * `file:///absolute/folder`.
  *
  * @throws KnownError `source_address_invalid` (exit 2).
  */
@@ -34,7 +38,7 @@ export function parseSourceUri(uri: string): SourcePlace {
   throw invalidAddress(uri);
 }
 
-/** Takes `s3://bucket/key` apart. The key stands as it is, with no %-encoding. */
+/** Splits `s3://bucket/key`. The key is not %-encoded. */
 export function parseObjectUri(uri: string): { readonly bucket: string; readonly key: string } {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/is.exec(uri);
   const bucket = match?.[1];
@@ -42,7 +46,7 @@ export function parseObjectUri(uri: string): { readonly bucket: string; readonly
   return { bucket, key: match?.[2] ?? '' };
 }
 
-/** Absolute path of `file:///…`. */
+/** Converts `file:///…` to an absolute path. */
 export function pathOfFileUri(uri: string): string {
   try {
     return fileURLToPath(uri);

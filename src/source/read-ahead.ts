@@ -1,32 +1,40 @@
 import type { SourceFile } from '../model/source.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
 
-/** Opens the stored bytes of a file, as `openFile` does. */
+/** Opens the stored bytes of a file, like `openFile`. */
 export type OpenStored = (file: SourceFile, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
-/** The files of a source that are read one after the other. */
+/** Prefetches the files of a source that are read one after the other. */
 export type ReadAhead = {
   /**
-   * The file with this place in the list comes next: what was fetched of those before it is let go.
+   * Moves to the file at this position in the list, and drops fetched data of the files before it.
    *
-   * @param isAvailable whether the store gave what it was last asked for: then those after it are fetched.
+   * @param isAvailable whether the store's last answer succeeded. If so, the files after this one are
+   * fetched.
    */
   moveTo(place: number, isAvailable: boolean): void;
   readonly open: OpenStored;
-  /** Ends whatever is still being fetched. */
+  /** Aborts all fetches in progress. */
   stop(): void;
 };
 
-/** So many files after the one that is read are fetched: a store that takes 100 ms for each then gives 160 a second. */
+/**
+ * Number of files that are fetched ahead. A store that takes 100 ms for each file then delivers 160 per
+ * second.
+ */
 const FILES = 16;
-/** A larger file is read as it comes: what it takes to ask for it is little beside the rest. */
+/**
+ * Maximum size of a file that is fetched ahead, in bytes. For a larger file, the time to request it is small
+ * compared with the transfer.
+ */
 const LARGEST = 1024 ** 2;
 
 /**
- * Fetches small files of a store before it is their turn, into memory: at most 16 of at most a megabyte, so that a prefix of thousands of them
- * is not read at the pace of one answer after the other. What goes wrong with a file is thrown when it is its turn.
+ * Fetches small files of a store into memory before they are needed: at most 16 files of at most a megabyte.
+ * A prefix with thousands of files is then not limited by the latency of single requests. An error of a file
+ * is thrown when that file is opened.
  *
- * Files of a folder are read when it is their turn.
+ * Local files are not prefetched.
  */
 export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOptions, 'signal'>): ReadAhead {
   const fetched = new Map<SourceFile, Promise<readonly Uint8Array[]>>();
@@ -41,7 +49,7 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   function begin(file: SourceFile): void {
     if (fetched.has(file) || file.uri.startsWith('file:') || file.sizeBytes > LARGEST) return;
     const fetching = fetchWhole(file);
-    // It is thrown where the file is opened; until then it is nobody's.
+    // The error is thrown when the file is opened. This handler prevents an unhandled rejection until then.
     fetching.catch(() => {});
     fetched.set(file, fetching);
   }
@@ -63,7 +71,7 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   };
 }
 
-/** @throws the reason of the signal when that comes first. */
+/** Waits for the work. @throws the reason of the signal if it aborts first. */
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -10,28 +10,33 @@ import type { SourceClients } from './source-clients.ts';
 export type ReadTextOptions = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
-  /** Opens its stored bytes; left out, they are read as they come. */
+  /** Opens the stored bytes. If omitted, `openFile` reads them. */
   readonly open?: OpenStored | undefined;
-  /** The layout's encoding; the source's own comes before it. */
+  /** The layout's encoding. The encoding of the source takes precedence. */
   readonly encoding: string;
-  /** Ends the read at once. */
+  /** Aborts the read immediately. */
   readonly signal?: AbortSignal;
-  /** Told of stored bytes as they come, for progress against `sizeBytes`. */
+  /** Called with the number of stored bytes as they arrive, to show progress against `sizeBytes`. */
   readonly onStoredBytes?: (count: number) => void;
 };
 
 export type TextRead = {
-  /** Valid UTF-8 without a byte order mark. To be read once. */
+  /** Valid UTF-8 without a byte order mark. Can be read once. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** SHA-256 of all chunks, hex: the same for the same text under another name, compressed or encoded otherwise. Only after the end. */
+  /**
+   * SHA-256 of all chunks in hex. It is the same for the same text with another name, compression or
+   * encoding. Available only after the last chunk.
+   */
   readonly digest: () => string;
 };
 
 /**
- * open → decompress → decode. Whatever way the reading of `chunks` ends, nothing stays open: no socket, no file.
+ * Reads the text of a file: open, decompress, decode. However the reading of `chunks` ends, all sockets and
+ * files are closed.
  *
- * @throws FileHeld while the chunks are read, also after the last of them: the content counts only once they have ended without error.
- * @throws KnownError where the whole source cannot be read.
+ * @throws FileHeld while the chunks are read, possibly after the last one. The content is valid only if the
+ * iteration ends without an error.
+ * @throws KnownError if the whole source cannot be read.
  */
 export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
   let digest: string | null = null;
@@ -52,7 +57,8 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
       for (;;) {
         const { done, value } = await chunks.next();
         if (done) break;
-        // A plain file of a folder is named by this very digest, which opening it verifies: no need to compute it twice.
+        // The version of an uncompressed local file is this digest, and opening it verifies it, so it need
+        // not be computed twice.
         if (!(isPlain && isFolder)) {
           hash ??= createHash('sha256');
           hash.update(value);
@@ -65,7 +71,7 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
           : (hash ?? createHash('sha256')).digest('hex');
     } finally {
       unlink();
-      // First, since a step that waits for bytes would otherwise be let go only when they come.
+      // Abort first. Otherwise a step that waits for bytes would be released only when they arrive.
       stop.abort();
       await chunks.return(undefined).catch(() => {});
     }
@@ -115,7 +121,7 @@ async function* tell(
   }
 }
 
-/** Aborts `stop` when the signal aborts; gives back what ends that. */
+/** Aborts `stop` when the signal aborts. Returns a function that removes the listener. */
 function follow(signal: AbortSignal | undefined, stop: AbortController): () => void {
   if (signal === undefined) return () => {};
   const abort = (): void => stop.abort(signal.reason);

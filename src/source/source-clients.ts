@@ -1,15 +1,18 @@
 import type { SourceSettings } from '../model/config.ts';
 import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 
-/** The connections that reading sources needs; folders need none. */
+/** The connections for reading sources. Folders need none. */
 export type SourceClients = {
-  /** The client of an S3 source, made on first use. */
+  /** Returns the client of an S3 source, created on first use. */
   readonly s3: (source: SourceSettings) => Promise<S3Client>;
-  /** Ends all connections. */
+  /** Closes all connections. */
   readonly close: () => void;
 };
 
-/** One S3 client for each store and way to reach it, shared by all sources. Loads and connects nothing until a source needs it. */
+/**
+ * Creates one S3 client for each store and set of connection settings, shared by all sources. Nothing is
+ * loaded or connected until a source needs it.
+ */
 export function openSourceClients(): SourceClients {
   const clients = new Map<string, Promise<S3Client>>();
   return {

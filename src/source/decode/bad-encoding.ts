@@ -1,14 +1,17 @@
 import { FileHeld } from '../../model/file-held.ts';
 
-/** What is read, for messages. */
+/** Describes the text for messages. */
 export type TextPlace = {
   readonly uri: string;
   readonly encoding: string;
-  /** Bytes before the first one that a decoder sees (the byte order mark). */
+  /** Number of bytes before the first one that a decoder sees (the byte order mark). */
   readonly firstByte: number;
 };
 
-/** @param found `offset`: bytes of content before the one that does not fit, without the mark; `line`: 1-based. */
+/**
+ * Creates the hold for an invalid byte. @param found `offset`: number of valid content bytes before it,
+ * without the mark; `line`: 1-based.
+ */
 export function badEncoding(
   { uri, encoding, firstByte }: TextPlace,
   { offset, line, help }: { readonly offset: number; readonly line: number; readonly help?: string },

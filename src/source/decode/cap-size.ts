@@ -4,14 +4,17 @@ import { FileHeld } from '../../model/file-held.ts';
 export type CapSizeOptions = {
   readonly uri: string;
   readonly limits: Pick<SourceLimits, 'maxBytes' | 'maxRatio'>;
-  /** Compressed bytes so far; left out where nothing is compressed. */
+  /** Number of compressed bytes read so far. Omitted if nothing is compressed. */
   readonly storedBytes?: () => number;
 };
 
-/** Below this a high ratio does no harm: a small export of equal rows has one, too. */
+/** Below this size a high ratio is harmless. A small export with equal rows also has one. */
 const HARMLESS_BYTES = 16 * 1_024 ** 2;
 
-/** Passes content on until it is too much of it: no disk and no memory is filled by a bomb. */
+/**
+ * Passes content through until it exceeds a limit, so that a decompression bomb cannot fill the disk or the
+ * memory.
+ */
 export async function* capSize(
   bytes: AsyncIterable<Uint8Array>,
   { uri, limits, storedBytes }: CapSizeOptions,
@@ -26,7 +29,7 @@ export async function* capSize(
   }
 }
 
-/** The file has more content than the source allows. */
+/** Creates the hold for a file with more content than the source allows. */
 export function tooLarge(uri: string, maxBytes: number): FileHeld {
   return new FileHeld({
     code: 'too_large',

@@ -6,18 +6,18 @@ import { transcode } from './transcode.ts';
 import { validateUtf8 } from './validate-utf8.ts';
 
 export type DecodeTextOptions = {
-  /** WHATWG or iconv label; what the file's byte order mark says comes first. */
+  /** WHATWG or iconv label. A byte order mark in the file takes precedence. */
   readonly encoding: string;
-  /** For messages. */
+  /** Address of the file, for messages. */
   readonly uri: string;
-  /** Told once, before the first byte. `isUnchanged`: the bytes pass as they are. */
+  /** Called once, before the first byte. `isUnchanged`: the bytes are passed through unchanged. */
   readonly onEncoding?: (found: { readonly encoding: string; readonly isUnchanged: boolean }) => void;
 };
 
 /**
- * Text as valid UTF-8 without a byte order mark, whatever it was. UTF-8 passes through untouched and is only checked.
+ * Converts text to valid UTF-8 without a byte order mark. UTF-8 is passed through and only validated.
  *
- * @throws FileHeld `bad_encoding`, with the place of the first byte that does not fit.
+ * @throws FileHeld `bad_encoding`, with the position of the first invalid byte.
  * @throws KnownError `encoding_unknown` (exit 2).
  */
 export async function* decodeText(
@@ -43,7 +43,9 @@ export async function* decodeText(
   yield* validateUtf8(content, place);
 }
 
-/** The encoding's own name, of TextDecoder where it has it, else as iconv-lite knows it. */
+/**
+ * Returns the canonical name of an encoding that TextDecoder knows, or else the label if iconv-lite knows it.
+ */
 async function resolveEncoding(label: string): Promise<string> {
   try {
     return new TextDecoder(label).encoding;
@@ -74,12 +76,15 @@ async function* skip(
   return undefined;
 }
 
-/** A mark at the beginning of a text that names its encoding. */
+/** A byte order mark at the beginning of a text, which identifies its encoding. */
 type ByteOrderMark = { readonly encoding: string /** In bytes. */; readonly length: number };
 
 const LONGEST_MARK_BYTES = 4;
 
-/** The byte order mark that a text begins with; null when it has none. UTF-32 LE begins like UTF-16 LE, so it is looked for first. */
+/**
+ * Finds the byte order mark of a text; null if it has none. UTF-32 LE is checked first, because it begins
+ * like UTF-16 LE.
+ */
 export function findMark(head: Buffer): ByteOrderMark | null {
   const hex = head.toString('hex');
   if (hex.startsWith('fffe0000')) return { encoding: 'utf-32le', length: 4 };
@@ -90,7 +95,10 @@ export function findMark(head: Buffer): ByteOrderMark | null {
   return null;
 }
 
-/** Two ASCII characters in UTF-16 are valid UTF-8 with a NUL beside each: no header of an begins so. */
+/**
+ * Two ASCII characters in UTF-16 are also valid UTF-8, with a NUL next to each. No header of an export begins
+ * like that.
+ */
 function looksLikeUtf16(head: Buffer): boolean {
   const zeros = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   return zeros === 'x0x0' || zeros === '0x0x';

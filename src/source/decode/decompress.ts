@@ -8,22 +8,26 @@ import { unzip } from './unzip.ts';
 export type FileFormat = 'plain' | 'gzip' | 'zstd' | 'zip';
 
 export type DecompressOptions = {
-  /** For messages. */
+  /** Address of the file, for messages. */
   readonly uri: string;
   readonly limits: Pick<SourceLimits, 'maxBytes' | 'maxRatio'>;
-  /** Told once, before the first byte. */
+  /** Called once, before the first byte. */
   readonly onFormat?: (format: FileFormat) => void;
 };
 
-/** Magic numbers: RFC 1952, RFC 8878 (a frame, or a skippable one as pzstd begins with), and a zip's first or, when empty, only header. */
+/**
+ * Magic numbers: RFC 1952, RFC 8878 (a frame, or a skippable frame as in files of pzstd), and the first
+ * header of a zip, which is its only one if the zip is empty.
+ */
 const LONGEST_MAGIC_BYTES = 4;
 
 /**
- * The content of a file, whatever its name says: gzip (also of several members), zstd (also of several frames), zip with one CSV in it, or
- * plain. Memory does not grow with the file; a zip, which is read from its end, goes through a private temporary file.
+ * Decompresses a file by its content, whatever its name is: gzip (with one or more members), zstd (with one
+ * or more frames), a zip that contains one CSV, or plain. Memory does not grow with the file. A zip must be
+ * read from its end and is stored in a private temporary file.
  *
- * @throws FileHeld `truncated_gzip`, `damaged_gzip`, `truncated_zstd`, `damaged_zstd`, `damaged_zip`, `encrypted_zip`, `zip_not_one_csv`,
- *   `too_large`, `compression_bomb`.
+ * @throws FileHeld `truncated_gzip`, `damaged_gzip`, `truncated_zstd`, `damaged_zstd`, `damaged_zip`,
+ * `encrypted_zip`, `zip_not_one_csv`, `too_large`, `compression_bomb`.
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,

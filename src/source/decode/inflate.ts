@@ -3,27 +3,28 @@ import type { Gunzip, ZstdDecompress } from 'node:zlib';
 import { FileHeld } from '../../model/file-held.ts';
 
 export type InflateOptions = {
-  /** For messages. */
+  /** Address of the file, for messages. */
   readonly uri: string;
   readonly format: 'gzip' | 'zstd';
   readonly create: (options: { chunkSize: number }) => Gunzip | ZstdDecompress;
 };
 
-/** Larger pieces than the default of 16 KiB: fewer turns for the same bytes. */
+/** Larger than the default of 16 KiB, to process the same bytes in fewer steps. */
 const CHUNK_BYTES = 256 * 1_024;
 
 /**
- * Each part (a frame, a member) needs a decompressor of its own, which takes far longer than a few bytes. Programs that compress in parallel
- * write parts of some hundred kilobytes.
+ * Limit for small parts (frames or members). Each part needs its own decompressor, which costs far more than
+ * decompressing a few bytes. Programs that compress in parallel write parts of some hundred kilobytes.
  */
 const MANY_PARTS = 1_000;
 const LEAST_PART_BYTES = 1_024;
 
 /**
- * Decompresses all members (gzip) or frames (zstd) of a file and checks that every byte of it belonged to one.
+ * Decompresses all members (gzip) or frames (zstd) of a file, and checks that every byte belongs to one.
  *
- * Node's decompressors end quietly where they do not know how to go on: gunzip before zeros, zstd after the first frame when the next
- * one stands in the same piece. So what they left goes into a new one, which takes another frame and refuses anything else.
+ * Node's decompressors end without an error if they cannot continue: gunzip before zeros, zstd after the
+ * first frame if the next one is in the same piece. The remaining bytes are therefore written to a new
+ * decompressor, which accepts another frame and refuses anything else.
  */
 export async function* inflate(
   bytes: AsyncIterable<Uint8Array>,
@@ -57,7 +58,10 @@ export async function* inflate(
   }
 }
 
-/** Writes input into an engine, one piece at a time, so that it is known what of the last piece the engine left. */
+/**
+ * Writes input to a decompressor one piece at a time, to determine which bytes of the last piece it did not
+ * consume.
+ */
 function feeder(
   engine: Transform & { readonly bytesWritten: number },
   { input, first }: { readonly input: AsyncIterator<Uint8Array>; readonly first: Uint8Array | null },
@@ -77,7 +81,7 @@ function feeder(
         last = next;
         fedBytes += last.length;
         await new Promise<void>((resolve) => engine.write(last, () => resolve()));
-        // It ended within the piece. The next one is for the engine that takes up what was left.
+        // The decompressor ended within this piece. The next decompressor gets the next piece.
         if (engine.bytesWritten < fedBytes) return;
       }
       next = null;

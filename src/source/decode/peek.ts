@@ -1,4 +1,7 @@
-/** The first bytes of a stream (fewer if it is shorter), and the stream from its beginning. Waits for no more than it needs. */
+/**
+ * Reads the first bytes of a stream (fewer if it is shorter), and returns them together with the complete
+ * stream. Waits for no more bytes than it needs.
+ */
 export async function peek(
   bytes: AsyncIterable<Uint8Array>,
   length: number,

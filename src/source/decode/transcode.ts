@@ -1,13 +1,17 @@
 import { badEncoding, type TextPlace } from './bad-encoding.ts';
 import { countLines } from './count-lines.ts';
 
-/** Decoders do not say where they stumble, so they are fed pieces that can be searched byte by byte. */
+/**
+ * Decoders do not report the position of an error, so they are fed small pieces that can be searched byte by
+ * byte.
+ */
 const PIECE_BYTES = 4_096;
 
 /**
- * Turns text of another encoding into UTF-8.
+ * Converts text of another encoding to UTF-8.
  *
- * @throws FileHeld `bad_encoding`; the byte it names is where the decoder noticed, a few after the one at fault at most.
+ * @throws FileHeld `bad_encoding`. The reported byte is where the decoder detected the error, at most a few
+ * bytes after the invalid one.
  */
 export async function* transcode(
   bytes: AsyncIterable<Uint8Array>,
@@ -42,7 +46,7 @@ export async function* transcode(
   if (last !== '') yield Buffer.from(last);
 }
 
-/** Feeds a piece that is known to be wrong byte by byte, up to where a decoder refuses it. */
+/** Decodes a piece that is known to be invalid byte by byte, up to the byte that the decoder refuses. */
 function search(
   decoder: Decoder,
   { piece, from }: { readonly piece: Uint8Array; readonly from: number },
@@ -56,14 +60,14 @@ function search(
   return { bytes: 0, text: '' };
 }
 
-/** Turns bytes into text, piece by piece. */
+/** Decodes bytes to text, piece by piece. */
 export type Decoder = {
-  /** Null when the bytes are not of the encoding. */
+  /** Returns null if the bytes are not valid in the encoding. */
   readonly write: (bytes: Uint8Array) => string | null;
   readonly end: () => string | null;
 };
 
-/** Both kinds of decoder are strict: a byte that means nothing is never turned into a question mark and posted. */
+/** Both kinds of decoder are strict: an invalid byte is never replaced by a question mark and posted. */
 async function decoderFor(encoding: string): Promise<() => Decoder> {
   if (hasTextDecoder(encoding)) return () => strictTextDecoder(encoding);
   const { default: iconv } = await import('iconv-lite');
@@ -87,7 +91,7 @@ function hasTextDecoder(encoding: string): boolean {
 }
 
 function strictTextDecoder(encoding: string): Decoder {
-  // The mark was taken off before; another one inside is a character.
+  // The byte order mark was removed before. Another one within the text is a character.
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   const decode = (bytes?: Uint8Array): string | null => {
     try {
@@ -99,7 +103,7 @@ function strictTextDecoder(encoding: string): Decoder {
   return { write: decode, end: () => decode() };
 }
 
-/** iconv-lite has no strict mode; U+FFFD is in none of the pages that it is used for. */
+/** iconv-lite has no strict mode. U+FFFD occurs in none of the code pages for which it is used. */
 function unlessReplaced(text: string): string | null {
   return text.includes('\ufffd') ? null : text;
 }

@@ -12,17 +12,18 @@ export type UnzipOptions = {
   readonly limits: Pick<SourceLimits, 'maxBytes' | 'maxRatio'>;
 };
 
-/** What a shop's export is called inside a zip. */
+/** Names of exports inside a zip. */
 const CSV_NAME = /\.(csv|tsv|tab|txt)$/i;
 
-/** Names shown at most; more would not help. */
+/** Maximum number of names in a message. */
 const NAMES_SHOWN = 10;
 
-/** More entries than that is no export. */
+/** A zip with more entries is not an export. */
 const MAX_ENTRIES = 1_000;
 
 /**
- * The one CSV of a zip file. A zip is read from its end, so it is spooled to a private temporary file first.
+ * Extracts the only CSV of a zip file. A zip must be read from its end, so it is first stored in a private
+ * temporary file.
  *
  * @throws FileHeld `damaged_zip`, `encrypted_zip`, `zip_not_one_csv`, `too_large`, `compression_bomb`.
  */
@@ -71,12 +72,12 @@ function chooseEntry(entries: readonly Entry[], uri: string): Entry {
       : `${uri} must contain exactly one CSV file; it contains ${names.length === 0 ? 'no file' : names.join(', ')}.`,
     help: isWorkbook
       ? 'Export it as CSV (UTF-8).'
-      : // Parts of one export look the same as its subscribed and its unsubscribed members: only a person can tell.
+      : // Only a person can tell parts of an export from lists of unsubscribed members.
         'Unpack it and upload each CSV file of this source separately; a folder can have any number. Leave out lists of people who unsubscribed, and files of another kind.',
   });
 }
 
-/** yauzl checks the length of an entry but not its checksum. */
+/** Reads an entry and verifies its checksum. yauzl verifies only its length. */
 async function* readEntry(
   zip: ZipFile,
   { entry, uri }: { readonly entry: Entry; readonly uri: string },
@@ -114,8 +115,8 @@ function damaged(uri: string, why: string, cause?: unknown): FileHeld {
 }
 
 /**
- * Puts a stream into a temporary file that only this process can reach. Its name is removed before the first byte is written, so nothing
- * stays behind, not even after SIGKILL.
+ * Stores a stream in a temporary file that only this process can access. Its name is removed before the first
+ * byte is written, so nothing remains, not even after SIGKILL.
  */
 async function spool(
   bytes: AsyncIterable<Uint8Array>,

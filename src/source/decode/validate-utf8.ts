@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { badEncoding, type TextPlace } from './bad-encoding.ts';
 import { countLines } from './count-lines.ts';
 
-/** Longest character in bytes. */
+/** Maximum length of a character in bytes. */
 const LONGEST = 4;
 
 /**
- * Passes UTF-8 through untouched and checks it (12 GB/s). Only a character that is cut by the border of two pieces is moved, so that every
- * piece that is handed on is valid by itself.
+ * Passes UTF-8 through and validates it (12 GB/s). Only a character that is split between two pieces is
+ * moved, so that every piece that is passed on is valid by itself.
  *
  * @throws FileHeld `bad_encoding`.
  */
@@ -47,7 +47,7 @@ export async function* validateUtf8(
   if (cut.length > 0) throw badEncoding(place, { offset, line: lines.line() });
 }
 
-/** Bytes at the end that begin a character which ends in the next piece. */
+/** Returns the number of bytes at the end that begin a character which continues in the next piece. */
 function cutLength(bytes: Uint8Array): number {
   for (let back = 1; back < LONGEST && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -57,7 +57,10 @@ function cutLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Length in bytes of the character that begins with this byte; 1 for what can begin none. */
+/**
+ * Returns the length in bytes of the character that begins with this byte; 1 if no multi-byte character can
+ * begin with it.
+ */
 function lengthOf(lead: number): number {
   if (lead >= 0xf0 && lead <= 0xf4) return 4;
   if (lead >= 0xe0 && lead <= 0xef) return 3;
@@ -65,7 +68,10 @@ function lengthOf(lead: number): number {
   return 1;
 }
 
-/** Length of the valid part at the beginning. Only walked once, in the piece that is known to be wrong. */
+/**
+ * Returns the length of the valid part at the beginning. Called only once, for the piece that is known to be
+ * invalid.
+ */
 function validLength(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length) {

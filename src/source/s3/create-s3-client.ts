@@ -12,33 +12,39 @@ import type { SourceSettings } from '../../model/config.ts';
 
 export type S3Client = {
   readonly api: S3;
-  /** Address of a store that is not Amazon's; null where the SDK decides. */
+  /** Address of a store that is not Amazon's. Null if the SDK decides. */
   readonly endpoint: string | null;
-  /** What requests are signed for, unless the store redirects. */
+  /** Region for which requests are signed, unless the store redirects. */
   readonly region: string;
-  /** Where credentials are looked for; null: no profile is named. */
+  /** The AWS profile with the credentials. Null if none is named. */
   readonly profile: AwsProfile | null;
-  /** Ends all connections, also busy ones. */
+  /** Closes all connections, including busy ones. */
   readonly close: () => void;
 };
 
-/** What of a source decides how its store is reached. */
+/** The settings of a source that determine how its store is accessed. */
 export type S3Settings = Pick<SourceSettings, 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> & {
   readonly limits: Pick<SourceSettings['limits'], 'idleTimeoutSeconds'>;
 };
 
-/** Requests that the store failed or throttled are tried so often, with the SDK's own pauses. Each of ours may be repeated: it reads, or puts or removes a file whole. */
+/**
+ * Maximum number of attempts if the store fails or throttles a request, with the SDK's own delays. Every
+ * request may be repeated: it reads, or writes or removes a whole file.
+ */
 const MAX_ATTEMPTS = 4;
 
-/** Used where no region is set: stores of other makers take any, and Amazon's tells the right one, which the client then follows. */
+/**
+ * Used if no region is set. Stores of other vendors accept any region. Amazon returns the correct one, and
+ * the client follows.
+ */
 const DEFAULT_REGION = 'us-east-1';
 
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Connects to S3 as the source says, else with the standard chain of credentials, region and endpoint (`AWS_ENDPOINT_URL_S3`,
- * `AWS_ENDPOINT_URL`, profiles). Loads the SDK, which takes longer than the start of the program, so it is called only where an S3 source
- * is read.
+ * Connects to S3 with the source's settings, or else with the standard chain of credentials, region and
+ * endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, profiles). Loads the SDK, which takes longer than the
+ * start of the program, so call it only when an S3 source is read.
  *
  * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
  */
@@ -50,18 +56,21 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
   const ca = readCaBundle(env);
   const options = {
     ...(endpoint === null ? {} : { endpoint }),
-    // A profile of the source is meant, also beside keys in the environment, of which the SDK would warn at length.
+    // The source's profile takes precedence over keys in the environment. The logger silences the SDK's long
+    // warning about that.
     ...(source.profile === null ? {} : { profile: source.profile, logger: SILENT }),
     forcePathStyle: source.forcePathStyle || (endpoint !== null && isBareHost(endpoint)),
     followRegionRedirects: true,
     maxAttempts: MAX_ATTEMPTS,
-    // The SDK would verify each answer by itself; what a resumed read brings is verified as a whole instead: see ContentCheck.
+    // ContentCheck verifies the whole content, even of a resumed read. The SDK would verify only single
+    // answers.
     responseChecksumValidation: 'WHEN_REQUIRED' as const,
-    // Not every store takes the trailers that carry the checksum of a body that is sent as a stream.
+    // Some stores do not accept the trailers with the checksum of a streamed body.
     requestChecksumCalculation: 'WHEN_REQUIRED' as const,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      // Before the headers as in the body. It also ends a read whose reader takes that long, which then goes on by range.
+      // Applies before the headers and within the body. It also ends a read whose consumer is idle for that
+      // long; the read is then resumed by range.
       socketTimeout: source.limits.idleTimeoutSeconds * 1_000,
       ...(ca === null ? {} : { httpsAgent: { ca } }),
     },
@@ -80,7 +89,7 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
   };
 }
 
-/** An answer names the checksum of its object only to who asks. */
+/** Requests the checksum of each object, because the store sends it only on request. */
 function askForChecksums(api: S3): void {
   api.middlewareStack.add(
     (next, { commandName }) =>
@@ -93,7 +102,10 @@ function askForChecksums(api: S3): void {
   );
 }
 
-/** Hosts below which no name can exist for a bucket: an IP address, localhost, a name without a dot (as between containers). */
+/**
+ * True for hosts that cannot have a bucket as a subdomain: an IP address, localhost, a name without a dot (as
+ * between containers).
+ */
 function isBareHost(endpoint: string): boolean {
   const host = URL.parse(endpoint)?.hostname ?? '';
   return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || !host.includes('.') || host.endsWith('.localhost');

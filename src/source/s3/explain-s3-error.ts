@@ -3,10 +3,10 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { S3Client } from './create-s3-client.ts';
 
-/** What was being done, for the message. */
+/** Describes the failed request, for the message. */
 export type S3Request = {
   readonly bucket: string;
-  /** Null where a bucket is listed. */
+  /** Null if a bucket was listed. */
   readonly key: string | null;
   readonly client: Pick<S3Client, 'endpoint' | 'region' | 'profile'>;
 };
@@ -26,7 +26,7 @@ const REFUSED = new Set([
   'InvalidToken',
   'TokenRefreshRequired',
   'InvalidClientTokenId',
-  // Versity's gateway, for an unknown key.
+  // Versity's gateway returns this for an unknown key.
   'XAdminUserNotFound',
 ]);
 const WRONG_REGION = new Set([
@@ -38,9 +38,10 @@ const WRONG_REGION = new Set([
 ]);
 
 /**
- * Says what a failed S3 request means to a person. The SDK's error is not kept as the cause: its fields repeat the signed request.
+ * Explains a failed S3 request to a person. The SDK's error is not kept as the cause, because its fields
+ * contain the signed request.
  *
- * @returns null for what is no error of S3 (an abort, a bug).
+ * @returns null if the error is not from S3 (an abort, a bug).
  */
 export function explainS3Error(error: unknown, request: S3Request): KnownError | null {
   const explanation = explain(error, request);
@@ -109,7 +110,7 @@ function withoutCredentials({ profile }: S3Request['client']): Explanation {
   };
 }
 
-/** The bucket is in another region, or the store wants another name for its region in the signature. */
+/** The bucket is in another region, or the store expects another region name in the signature. */
 function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
   const { region, endpoint } = told(error);
   const asked = `the request was made for region "${client.region}"`;
@@ -132,7 +133,10 @@ function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
   };
 }
 
-/** Region and endpoint that a store names in its refusal: in a header, in the answer's XML, or in its message. */
+/**
+ * Returns the region and the endpoint that a store reports in its refusal: in a header, in the XML of the
+ * answer, or in its message.
+ */
 function told(error: Error): { readonly region: string | null; readonly endpoint: string | null } {
   const fields = error as {
     readonly Region?: unknown;
@@ -151,7 +155,7 @@ function told(error: Error): { readonly region: string | null; readonly endpoint
   return { region: region ?? null, endpoint };
 }
 
-/** TLS: the store is there, and cannot prove who it is. */
+/** Explains a TLS error: the store answers but cannot prove its identity. */
 function explainCertificate(error: Error, at: string): Explanation | null {
   const code = networkCode(error);
   if (code === 'CERT_HAS_EXPIRED' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') {

@@ -19,8 +19,9 @@ type ListOptions = { readonly client: S3Client; readonly signal?: AbortSignal };
 type ListS3Options = ListingRules & { readonly client: S3Client };
 
 /**
- * Lists the objects of a place, page after page (1,000 keys each). The ETag is what pins an object; see `ObjectVersion` for one without.
- * The whole listing is held, about 300 bytes an object, since not every store lists in order.
+ * Lists the objects of a place, one page after the other (1,000 keys each). The ETag identifies a version;
+ * see `ObjectVersion` for objects without one. The whole listing is kept in memory, at about 300 bytes for
+ * each object, because not every store lists in order.
  */
 export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
   const { skip, onSkipped } = options;
@@ -53,7 +54,7 @@ async function* listPages(
   do {
     const page: ListObjectsV2CommandOutput = await client.api
       .listObjectsV2(
-        // Keys may hold characters that XML cannot, so they come %-encoded.
+        // Keys may contain characters that XML cannot represent, so they are requested %-encoded.
         {
           Bucket: bucket,
           Prefix: prefix,
@@ -71,8 +72,9 @@ async function* listPages(
 }
 
 /**
- * Ids of the versions in force, by key: asked for only where a listing has objects without an ETag. A bucket that keeps no versions calls
- * each of them "null"; a store that has no such listing, or does not allow it, has none to tell.
+ * Returns the ids of the current versions by key. Requested only if a listing has objects without an ETag. A
+ * bucket without versioning calls each of them "null". A store that does not support or allow this listing
+ * has no ids.
  */
 async function listVersionIds(
   { bucket, prefix }: S3Place,
@@ -110,7 +112,10 @@ function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null
   return isEncoded ? decodeURIComponent(object.Key.replaceAll('+', ' ')) : object.Key;
 }
 
-/** `orders` means the object of that name and what lies below it, not `orders-old/…`. */
+/**
+ * True if a key belongs to the place. `orders` covers the object with that name and everything below it, but
+ * not `orders-old/…`.
+ */
 function liesIn(key: string, { prefix, glob }: S3Place): boolean {
   if (glob !== null) return key.startsWith(prefix);
   return prefix === '' || prefix.endsWith('/')
@@ -118,7 +123,7 @@ function liesIn(key: string, { prefix, glob }: S3Place): boolean {
     : key === prefix || key.startsWith(`${prefix}/`);
 }
 
-/** Why an object at a place is no export of it; null: it is one. */
+/** Returns why an object at a place is not an export, or null if it is one. */
 function whyNot(
   key: string,
   {
@@ -128,7 +133,7 @@ function whyNot(
   }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number | null },
 ): string | null {
   const { prefix, glob } = place;
-  // What is named by itself is meant, whatever it is called.
+  // An object that the address names itself is never skipped.
   if (key === prefix && !key.endsWith('/')) return null;
   if (glob !== null && !posix.matchesGlob(key, glob)) return NOT_OF_GLOB;
   const base =
@@ -140,7 +145,7 @@ function whyNot(
   return skip(key.slice(base.length), sizeBytes);
 }
 
-/** Whether an object would be listed, were it there. */
+/** True if an object would be listed if it existed. */
 export function isOfPlace(
   object: { readonly bucket: string; readonly key: string },
   { place, skip }: { readonly place: S3Place; readonly skip: SkipRule },

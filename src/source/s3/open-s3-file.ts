@@ -21,25 +21,29 @@ import { parseVersion } from './s3-version.ts';
 
 export type OpenS3FileOptions = {
   readonly client: S3Client;
-  /** Whether an ETag of 32 hex digits is the MD5 of the content, as S3 has it. */
+  /** True if an ETag of 32 hex digits is the MD5 of the content, as in S3. */
   readonly isEtagMd5: boolean;
   readonly signal?: AbortSignal;
 };
 
-/** So often in a row without a byte, with pauses of 0.2 s, 0.4 s, …: a store that restarts is back by then. */
+/**
+ * Number of attempts in a row without a byte, with delays of 0.2 s, 0.4 s, …: long enough for a store that
+ * restarts.
+ */
 const TRIES_WITHOUT_A_BYTE = 5;
 const FIRST_PAUSE_MS = 200;
 
-/** A store that cuts every read is given up, though each try brings a few bytes. */
+/** Limits the number of resumes for a store that cuts every read after a few bytes. */
 const MAX_RESUMES = 200;
 
-/** Precision of a modification time in the headers of an answer. */
+/** Precision of a modification time in the headers of an answer, in milliseconds. */
 const MODIFIED_PRECISION_MS = 1_000;
 
 /**
- * Reads an object in the version that was listed. After a cut or a stall it goes on where it stopped, by `Range`, in the same version.
- * Ends without error only when exactly the listed number of bytes has come, and they match what the store says of the content. Bytes are
- * handed on before that is known, so nothing may be sealed before the end.
+ * Reads an object in the version that was listed. After a broken or stalled connection, it resumes with
+ * `Range` in the same version. It ends without an error only if exactly the listed number of bytes was
+ * received and they match the store's checksum. Bytes are passed on before that is known, so the caller must
+ * not seal anything before the end.
  */
 export async function* openS3File(file: SourceFile, options: OpenS3FileOptions): AsyncGenerator<Uint8Array> {
   const { client, isEtagMd5, signal } = options;
@@ -59,13 +63,14 @@ export async function* openS3File(file: SourceFile, options: OpenS3FileOptions):
     } catch (error) {
       body?.destroy();
       body = null;
-      // Nothing is left to ask for after the last byte, whatever became of the connection.
+      // After the last byte there is nothing left to request, so a broken connection does not matter.
       if (error instanceof ReadBroken && offset === file.sizeBytes) return null;
       throw error;
     }
   }
 
-  // The SDK has tried time-outs and 5xx again by itself; a store that restarts refuses connections for longer than the SDK tries.
+  // The SDK has already retried time-outs and 5xx answers. A store that restarts refuses connections for
+  // longer than the SDK retries.
   function mayRetry(error: Error): boolean {
     resumes += 1;
     const isCut = error instanceof ReadBroken || (isNetworkError(error) && !isTimeout(error));
@@ -97,8 +102,9 @@ export async function* openS3File(file: SourceFile, options: OpenS3FileOptions):
 }
 
 /**
- * A file that was changed within the last second can be changed again without another modification time. Read only when that second has
- * passed, its content is the last that this time can stand for.
+ * Waits until the second of the file's modification time has passed. A file that was changed within the last
+ * second can change again without a new modification time. After that second, the time identifies one
+ * content.
  */
 async function letModificationSettle({ version }: PinnedObject, signal?: AbortSignal): Promise<void> {
   if (version.kind !== 'modified' || version.modifiedMs % MODIFIED_PRECISION_MS !== 0) return;
@@ -106,7 +112,10 @@ async function letModificationSettle({ version }: PinnedObject, signal?: AbortSi
   if (waitMs > 0) await sleep(Math.min(waitMs, MODIFIED_PRECISION_MS), undefined, signal ? { signal } : {});
 }
 
-/** After the last byte: whether it is the content that the store keeps, and still the version that was listed. */
+/**
+ * Verifies after the last byte that the content matches the store's checksum and that the listed version is
+ * still the current one.
+ */
 async function verify(
   file: SourceFile,
   {
@@ -122,13 +131,13 @@ async function verify(
   const mismatch = (await check?.findMismatch()) ?? null;
   if (mismatch !== null) throw damaged(file, mismatch);
   if (object.version.kind !== 'modified' || file.sizeBytes === 0) return;
-  // Nothing pins the bytes of one answer to one version here, so the version is compared once more.
+  // Without an ETag or a version id, an answer is not bound to one version, so compare the version once more.
   const { bucket: Bucket, key: Key } = object;
   const now = await client.api.headObject({ Bucket, Key }, signal ? { abortSignal: signal } : {});
   if (!isListedVersion(object, now)) throw changedWhileReading(file);
 }
 
-/** @param offset bytes that had come. */
+/** Converts an error to what the caller must throw. @param offset number of bytes received. */
 function explainFailure(
   error: unknown,
   { file, offset, client }: { readonly file: SourceFile; readonly offset: number; readonly client: S3Client },
@@ -154,7 +163,10 @@ function explainFailure(
   return OF_ONE_OBJECT.includes(known.details.code) ? fileUnavailable(file, known) : known;
 }
 
-/** What a store can answer for one object while it serves the others. Wrong credentials, clocks and regions hold for all of them. */
+/**
+ * Errors that can concern a single object while the store serves others. Wrong credentials, clocks and
+ * regions affect all of them.
+ */
 const OF_ONE_OBJECT = ['s3_access_denied', 's3_failing', 's3_refused'];
 
 function readBroken(

@@ -4,7 +4,7 @@ import { isTimeout } from '../../aws/aws-error.ts';
 import type { S3Client } from './create-s3-client.ts';
 import { etagOf, type ObjectVersion } from './s3-version.ts';
 
-/** A read that ended before it should. */
+/** A read that ended too early. */
 export class ReadBroken extends Error {
   readonly code: 'read_cut' | 'read_stalled';
 
@@ -15,12 +15,12 @@ export class ReadBroken extends Error {
   }
 }
 
-/** The store answered with another version than the listed one, as a 412 would say. */
+/** The store answered with another version than the listed one. Equivalent to a 412. */
 export class VersionGone extends Error {
   override readonly name = 'VersionGone';
 }
 
-/** An object as it was listed. */
+/** An object in the version that was listed. */
 export type PinnedObject = {
   readonly bucket: string;
   readonly key: string;
@@ -28,30 +28,31 @@ export type PinnedObject = {
   readonly sizeBytes: number;
 };
 
-/** One answer's body. */
+/** The body of one answer. */
 export type S3Body = {
   readonly answer: GetObjectCommandOutput;
   /**
-   * The next bytes, or null at the end.
+   * Returns the next bytes, or null at the end.
    *
-   * @throws ReadBroken after a cut or a stall.
+   * @throws ReadBroken if the connection breaks or stalls.
    */
   readonly next: () => Promise<Uint8Array | null>;
-  /** Ends the connection. */
+  /** Closes the connection. */
   readonly destroy: () => void;
 };
 
 export type S3BodyOptions = {
   readonly client: S3Client;
-  /** First byte that is wanted. */
+  /** Offset of the first byte to read. */
   readonly offset: number;
   readonly signal?: AbortSignal;
 };
 
 /**
- * Asks for an object from `offset` on, in the version that was listed. Fails with the SDK's error (412: it was replaced).
+ * Requests an object from `offset` on, in the version that was listed. Rejects with the SDK's error (412 if
+ * the object was replaced).
  *
- * @throws VersionGone where the answer is of another version, which a store that ignores `If-Match` does not refuse.
+ * @throws VersionGone if the answer is another version. This happens with a store that ignores `If-Match`.
  */
 export async function openS3Body(
   object: PinnedObject,
@@ -69,18 +70,19 @@ export async function openS3Body(
     signal ? { abortSignal: signal } : {},
   );
   const stream = answer.Body as Readable;
-  // An error that comes between two reads must not end the process; the next read reports it.
+  // An error between two reads must not end the process. The next read reports it.
   stream.on('error', () => {});
   if (!isListedVersion(object, answer)) {
     stream.destroy();
     throw new VersionGone();
   }
-  // A store that does not honour Range sends all of it again: what has come already is passed over.
+  // A store that does not support Range sends the whole object again. Skip the bytes that were already
+  // received.
   const isPart = answer.ContentRange?.startsWith(`bytes ${offset}-`) === true;
   return toBody(stream, { answer, skip: isPart ? 0 : offset });
 }
 
-/** Whether an answer is of the version that was listed, as far as it says. */
+/** True if an answer is the version that was listed, as far as the answer shows it. */
 export function isListedVersion({ version, sizeBytes }: PinnedObject, answer: Stated): boolean {
   const whole = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1] ?? answer.ContentLength;
   if (whole !== undefined && Number(whole) !== sizeBytes) return false;
@@ -89,19 +91,22 @@ export function isListedVersion({ version, sizeBytes }: PinnedObject, answer: St
     return etag === null || strong(etag) === strong(version.etag);
   }
   if (version.kind === 'version_id' || answer.LastModified === undefined) return true;
-  // A header has whole seconds, a listing may have more.
+  // A header has whole seconds; a listing may be more precise.
   const { modifiedMs } = version;
   return Number.isNaN(modifiedMs) || seconds(answer.LastModified.getTime()) === seconds(modifiedMs);
 }
 
 type Stated = Pick<GetObjectCommandOutput, 'ContentRange' | 'ContentLength' | 'ETag' | 'LastModified'>;
 
-/** `W/"…"` as `etagOf` gives it. If-Match compares strongly, so a weak one would match nothing. */
+/**
+ * True for a weak ETag, `W/"…"` as returned by `etagOf`. If-Match uses strong comparison, so a weak ETag
+ * would never match.
+ */
 function isWeak(etag: string): boolean {
   return etag.startsWith('"W/');
 }
 
-/** A proxy on the way may weaken an ETag; it names the same version. */
+/** Removes the weak prefix. A proxy may weaken an ETag, but it still identifies the same version. */
 function strong(etag: string): string {
   return etag.replace(/^"?W\/"?|"/g, '');
 }
