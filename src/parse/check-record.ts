@@ -1,11 +1,12 @@
 import type { RejectedRow } from '../model/record.ts';
 
-/** What is wrong with a row, wherever it stands. */
+/** A problem with a row, without its position. */
 export type Fault = Omit<RejectedRow, 'line' | 'record'>;
 
 /**
- * Makes the check that every record of a file must pass. A header's nameless last columns (a trailing delimiter) may be there or not,
- * and so may blank cells beyond it: whether those are padding is for `RowWidths` to tell. A blank record does not count as a row.
+ * Creates the check for every record of a file. Unnamed columns at the end of the header (a trailing
+ * delimiter) may be missing in a row. Blank cells beyond the header are accepted here; `RowWidths` decides
+ * whether they are padding. A blank record does not count as a row.
  */
 export function recordChecker(
   header: readonly string[],
@@ -25,7 +26,7 @@ export function recordChecker(
   };
 }
 
-/** Quotes that cannot be made sense of. The text is not shown: it may hold anything. */
+/** Quotes that cannot be interpreted. The text is not shown, because it may contain anything. */
 export const BAD_QUOTING: Fault = {
   code: 'bad_quoting',
   column: null,
@@ -35,7 +36,7 @@ export const BAD_QUOTING: Fault = {
   rowCount: 1,
 };
 
-/** A row with more or fewer cells than its header. */
+/** Creates the problem of a row with more or fewer cells than its header. */
 export function ragged(found: number, expected: number): Fault {
   const isMore = found > expected;
   return {

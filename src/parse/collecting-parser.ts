@@ -1,14 +1,14 @@
 import { type CsvError, Parser } from 'csv-parse';
 
 /**
- * csv-parse, with its records collected instead of queued: pulling them through a stream one by one costs more than a tenth of the
- * parsing.
+ * A csv-parse parser that collects its records instead of queueing them. Reading them one by one from a
+ * stream costs more than a tenth of the parsing time.
  */
 export class CollectingParser extends Parser {
   readonly records: string[][] = [];
-  /** Bytes from the parser's start to the end of each record, its line break included. */
+  /** For each record, the number of bytes from the parser's start to its end, including its line break. */
   readonly ends: number[] = [];
-  /** Of csv-parse, which does not declare it. */
+  /** Internal member of csv-parse, which its types do not declare. */
   declare readonly api: {
     readonly state: { readonly record: readonly string[]; expectedRecordLength: number };
     __onRecord(push: (record: string[]) => void): unknown;
@@ -19,20 +19,21 @@ export class CollectingParser extends Parser {
       delimiter,
       quote,
       escape: quote,
-      // Named, so that they may be mixed: left out, csv-parse takes the first it meets for all.
+      // Listed explicitly, so that they may be mixed. By default, csv-parse uses the first one it finds for
+      // the whole text.
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
     });
-    // csv-parse makes an error, with a copy of the row, of each row that is not as wide as the first, and throws it away: 36 µs a row. So
-    // every row is as wide as it expects.
+    // For each row whose width differs from the first, csv-parse creates and discards an error with a copy of
+    // the row: 36 µs a row. Therefore always set the expected width to that of the row.
     const { api } = this;
     const onRecord = api.__onRecord;
     api.__onRecord = (push) => {
       api.state.expectedRecordLength = api.state.record.length;
       return onRecord.call(api, push);
     };
-    // The error comes through the callbacks below; without a listener it would end the process too.
+    // The callbacks below report errors. Without a listener, an error would also end the process.
     this.on('error', () => {});
   }
 
@@ -43,14 +44,17 @@ export class CollectingParser extends Parser {
     return true;
   }
 
-  /** @returns what is wrong with the record after the last one collected; null when the bytes were taken whole. */
+  /**
+   * Parses more bytes. @returns the error of the record after the last one collected, or null if all bytes
+   * were consumed.
+   */
   feed(bytes: Uint8Array): Promise<CsvError | null> {
     return new Promise((resolve) => {
       this.write(bytes, (error) => resolve((error as CsvError | null | undefined) ?? null));
     });
   }
 
-  /** Ends the text. @returns as `feed`. */
+  /** Ends the text. @returns like `feed`. */
   finish(): Promise<CsvError | null> {
     return new Promise((resolve) => {
       this.end((error?: Error | null) => resolve((error as CsvError | null | undefined) ?? null));

@@ -3,7 +3,7 @@ import { foldHeader } from '../model/text/fold.ts';
 import { findLineBreak, lineBreakAt } from './line-breaks.ts';
 import type { ParseOptions } from './parse-options.ts';
 
-/** Where the header row begins and what separates its cells. */
+/** The position of the header row, and the delimiter of its cells. */
 export type HeaderPlace = {
   readonly offset: number;
   /** Physical line, 1-based. */
@@ -13,16 +13,16 @@ export type HeaderPlace = {
 
 const QUOTE = 0x22;
 const CANDIDATES = [',', ';', '\t', '|'] as const;
-/** Where a header is searched for: a longer preamble is no preamble. */
+/** Maximum number of lines that are searched for a header. No real preamble is longer. */
 const MAX_SEARCHED_LINES = 100;
 
 /**
- * Skips what stands before the header: a `sep=;` line (written by Excel, names the delimiter), the layout's preamble, blank lines and lines
- * that have nothing but delimiters. Where the layout says so, the header is searched for by its columns.
+ * Finds the header. Skips a `sep=;` line (written by Excel, sets the delimiter), the layout's preamble, blank
+ * lines and lines with nothing but delimiters. If the layout requires it, the header is found by its columns.
  *
  * @param bytes the beginning of the text.
- * @param isEnd whether that is all of it.
- * @returns null when more text is needed; `none` when the text ends before a header.
+ * @param isEnd true if the text ends there.
+ * @returns null if more text is needed; `none` if the text ends before a header.
  */
 export function findHeader(
   bytes: Buffer,
@@ -37,7 +37,7 @@ export function findHeader(
   let first: HeaderPlace | null = null;
   for (;;) {
     const end = findLineBreak(bytes, offset);
-    // A CR at the very end may be half of a CRLF.
+    // A CR at the very end may be the first half of a CRLF.
     const isOpen =
       end === -1 || (end === bytes.length - 1 && lineBreakAt(bytes, end) === 1 && bytes[end] === 13);
     if (isOpen && !isEnd) return null;
@@ -46,7 +46,8 @@ export function findHeader(
     separator ??= named ?? null;
     const isSkipped = named !== undefined || toSkip > 0 || isBlankLine(text);
     if (!isSkipped) {
-      // A header that is searched for is one line, so that a stray quote before it cannot swallow it.
+      // When searching, only one line is considered, so that a stray quote before the header cannot consume
+      // it.
       const row = headerColumns === null ? bytes.subarray(offset) : Buffer.from(text);
       const delimiter = separator ?? delimiterOf(row, options, isEnd || headerColumns !== null);
       if (delimiter === null) return null;
@@ -54,7 +55,7 @@ export function findHeader(
       if (headerColumns === null || hasColumns(text, delimiter, headerColumns)) return place;
       first ??= place;
     }
-    // Without a header that fits, the first row stands for it: what it lacks is then told.
+    // If no header fits, return the first row, so that the missing columns are reported.
     if (end === -1) return first ?? 'none';
     if (first !== null && line >= MAX_SEARCHED_LINES) return first;
     if (named === undefined && toSkip > 0) toSkip -= 1;
@@ -67,7 +68,9 @@ function isBlankLine(text: string): boolean {
   return /^[\s,;|"]*$/.test(text);
 }
 
-/** Whether a line has, for each list of spellings, one of them. A header whose cells go over several lines is not found. */
+/**
+ * True if a line contains one spelling from each list. A header whose cells span several lines is not found.
+ */
 function hasColumns(text: string, delimiter: string, columns: readonly (readonly string[])[]): boolean {
   const names = new Set(cellsOf(text, delimiter).map(foldHeader));
   return columns.every((spellings) => spellings.some((name) => names.has(foldHeader(name))));
@@ -78,16 +81,19 @@ function cellsOf(text: string, delimiter: string): readonly string[] {
     const [cells = []] = parse(text, { delimiter, to: 1, relax_quotes: true, relax_column_count: true });
     return cells;
   } catch {
-    return []; // A quote that this line does not close: no header that could be searched for.
+    return []; // A quote is not closed on this line, so it is not a header that the search can find.
   }
 }
 
-/** The delimiter of the first row of a text; null when more text is needed to tell. */
+/** Returns the delimiter of the first row of a text, or null if more text is needed. */
 function delimiterOf(bytes: Buffer, { delimiter }: ParseOptions, isEnd: boolean): string | null {
   return delimiter === 'auto' ? guessDelimiter(bytes, isEnd) : delimiter;
 }
 
-/** Whichever the header row has most of, outside quotes; a comma when it has none. Null when the row does not end here. */
+/**
+ * Returns the most frequent candidate outside quotes in the header row; a comma if there is none. Null if the
+ * row does not end here.
+ */
 function guessDelimiter(bytes: Buffer, isEnd: boolean): string | null {
   const counts = new Map<number, number>(CANDIDATES.map((delimiter) => [delimiter.charCodeAt(0), 0]));
   let isQuoted = false;

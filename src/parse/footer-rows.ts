@@ -1,13 +1,13 @@
 import type { CsvRecord, RejectedRow } from '../model/record.ts';
 import type { Fault } from './check-record.ts';
 
-/** More rows than this are no footer. */
+/** Maximum number of rows in a footer. */
 const MAX_ROWS = 100;
 
 /**
- * Sets aside the rows after the last order that say something about the file: `45,record(s) downloaded`. They are known by the text that
- * their first or second filled cell begins with, and by nothing but blank rows coming after them: where an order does, they are rejected,
- * because something was taken for a footer that is none.
+ * Sets aside the rows after the last order that describe the file: `45,record(s) downloaded`. A footer row is
+ * recognised by the beginning of its first or second filled cell, and only blank rows may follow. If an order
+ * follows, the rows set aside are rejected, because they were mistaken for a footer.
  */
 export class FooterRows {
   readonly #beginnings: readonly string[];
@@ -17,7 +17,7 @@ export class FooterRows {
     this.#beginnings = beginnings.map((text) => text.toLowerCase());
   }
 
-  /** @returns whether the row is set aside. */
+  /** Checks a row. @returns true if the row was set aside. */
   take(row: CsvRecord): boolean {
     if (this.#beginnings.length === 0 || this.#waiting.length >= MAX_ROWS) return false;
     const filled = row.cells.filter((cell) => cell.trim() !== '').slice(0, 2);
@@ -28,7 +28,7 @@ export class FooterRows {
     return isFooter;
   }
 
-  /** A row that is none has come: those that were set aside are rejected. */
+  /** Rejects the rows set aside, because another row follows. */
   giveUp(rejected: RejectedRow[]): void {
     for (const { line, record } of this.#waiting) rejected.push({ ...FOOTER_WITHIN, line, record });
     this.#waiting = [];

@@ -1,7 +1,7 @@
 const LF = 10;
 const CR = 13;
 
-/** Length of the line break at a place: 0, 1 (LF, CR) or 2 (CRLF). */
+/** Returns the length of the line break at a position: 0, 1 (LF, CR) or 2 (CRLF). */
 export function lineBreakAt(bytes: Buffer, at: number): 0 | 1 | 2 {
   const byte = bytes[at];
   if (byte === LF) return 1;
@@ -9,7 +9,7 @@ export function lineBreakAt(bytes: Buffer, at: number): 0 | 1 | 2 {
   return bytes[at + 1] === LF ? 2 : 1;
 }
 
-/** Where the next line break begins; -1 when there is none. */
+/** Returns the position of the next line break; -1 if there is none. */
 export function findLineBreak(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at += 1) {
     if (bytes[at] === LF || bytes[at] === CR) return at;
@@ -17,20 +17,21 @@ export function findLineBreak(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Counts line breaks; made for many questions about the same bytes, from front to back. */
+/** Counts line breaks. Optimised for many calls about the same bytes, from front to back. */
 export class LineBreakCounter {
   readonly #bytes: Buffer;
-  /** The next CR at or after the place of the last question; past the end when there is none. */
+  /** Position of the next CR at or after the last queried position; past the end if there is none. */
   #nextCr = -1;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** Line breaks that begin within [from, to): LF, CR and CRLF each count as one. */
+  /** Counts the line breaks that begin within [from, to). LF, CR and CRLF each count as one. */
   count(from: number, to: number): number {
     const bytes = this.#bytes;
-    // csv-parse's own counter takes a CRLF within quotes for two. Nearly every record is one line, where native searches beat a loop.
+    // csv-parse's own counter counts a CRLF within quotes twice. Nearly every record is one line, and for
+    // those a native search is faster than a loop.
     if (this.#nextCr < from) {
       const found = bytes.indexOf(CR, from);
       this.#nextCr = found === -1 ? bytes.length : found;

@@ -7,14 +7,14 @@ import { readRecords } from './read-records.ts';
 import { RowWidths } from './row-widths.ts';
 
 /**
- * Parses delimited text, streaming: some hundred records at a time, each with the physical line on which it begins and its number.
- * Blank lines, wholly blank rows, descriptions below the header and the layout's footer are no records. A row that cannot be read is a
- * rejected row, and the rest goes on.
+ * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
+ * line on which it begins. Blank lines, blank rows, descriptions below the header and the layout's footer are
+ * not records. A row that cannot be read is rejected, and parsing continues.
  *
- * @param text valid UTF-8 without a byte order mark, in any split.
- * @returns at least one chunk, also for a file that has only a header.
- * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`, `broken_quotes`, `uneven_rows`,
- * `rows_too_wide`.
+ * @param text valid UTF-8 without a byte order mark, split anywhere.
+ * @returns at least one chunk, even for a file with only a header.
+ * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`,
+ * `broken_quotes`, `uneven_rows`, `rows_too_wide`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -60,7 +60,7 @@ export async function* parseCsv(
   }
 }
 
-/** Whether the first filled cell of a row begins with one of these texts. */
+/** True if the first filled cell of a row begins with one of these texts. */
 function beginsWith(cells: readonly string[], texts: readonly string[]): boolean {
   const first =
     cells

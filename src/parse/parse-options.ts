@@ -1,29 +1,32 @@
 import type { SourceLimits } from '../model/config.ts';
 import type { Layout, LayoutField } from '../model/layout.ts';
 
-/** How a delimited text is read. */
+/** Options for parsing delimited text. */
 export type ParseOptions = {
-  /** `auto`: whichever of comma, semicolon, tab and bar the header row has most of. */
+  /** `auto`: the most frequent of comma, semicolon, tab and bar in the header row. */
   readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
-  /** Null: quotes mean nothing. */
+  /** Null: quotes have no special meaning. */
   readonly quote: '"' | null;
-  /** Physical lines before the header. */
+  /** Number of physical lines before the header. */
   readonly preambleLines: number;
-  /** The header is the first row that has one of each of these lists of spellings; null: the first row after the preamble. */
+  /**
+   * The header is the first row with one spelling from each of these lists. Null: the first row after the
+   * preamble.
+   */
   readonly headerColumns?: readonly (readonly string[])[] | null;
-  /** What rows between the header and the first one begin with that are none. */
+  /** Beginnings of rows below the header that are not records. */
   readonly belowHeader?: readonly string[];
-  /** What rows after the last one begin with that are none. */
+  /** Beginnings of rows at the end that are not records. */
   readonly footer?: readonly string[];
-  /** One record at most, in bytes; a longer one holds the file. */
+  /** Maximum size of a record in bytes. A longer one holds the file. */
   readonly maxRecordBytes: number;
-  /** Rows with broken quotes at most; more hold the file. */
+  /** Maximum number of rows with broken quotes. More hold the file. */
   readonly maxBrokenRows?: number;
-  /** Text that is parsed at a time, in bytes: bounds a chunk. */
+  /** Number of bytes that are parsed at a time. It limits the size of a chunk. */
   readonly batchBytes?: number;
 };
 
-/** Reads a source's files as their layout says. */
+/** Derives the parse options from the layout and the limits of a source. */
 export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRecordBytes'>): ParseOptions {
   const { delimiter, quote, preambleLines, belowHeader, footer } = layout;
   const isSearched = preambleLines === 'search';
@@ -38,7 +41,7 @@ export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRe
   };
 }
 
-/** Spellings of each required column, those aside that the layout makes itself. */
+/** Returns the spellings of each required column, without columns that the layout derives. */
 function requiredColumns({
   required,
   columns,

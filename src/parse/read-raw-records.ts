@@ -4,10 +4,11 @@ import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 
 /**
- * Reads records again with their exact text, for a person who mends them: rows are not stored. Ends the reading after the last one.
+ * Reads records again with their exact text, for a person who corrects them, because rows are not stored.
+ * Stops after the last wanted record.
  *
- * @param wanted numbers as `parseCsv` gave them for the same text and options; 0 is the header.
- * @throws FileHeld as `parseCsv`.
+ * @param wanted record numbers from `parseCsv` for the same text and options; 0 is the header.
+ * @throws FileHeld like `parseCsv`.
  */
 export async function* readRawRecords(
   text: AsyncIterable<Uint8Array>,

@@ -5,24 +5,30 @@ import type { ParseOptions } from './parse-options.ts';
 import { type ReadRecord, RecordReader } from './record-reader.ts';
 import { RecordScanner } from './record-scanner.ts';
 
-/** Records of one piece of the text, with what is known about the whole. The first record of a file is its header. */
+/** The records of one piece of the text. The first record of a file is its header. */
 export type RecordBatch = {
   readonly records: readonly ReadRecord[];
   readonly delimiter: string;
-  /** Whether nothing comes after it. */
+  /** True if nothing follows. */
   readonly isLast: boolean;
-  /** The text of one of these records, without its line break. */
+  /** Returns the text of one of these records, without its line break. */
   readonly rawOf: (record: ReadRecord) => string;
 };
 
-/** Big enough that the work done once a piece does not count, small enough that its records are some megabytes at most. */
+/**
+ * Size of a piece: large enough that the overhead for each piece is negligible, small enough that its records
+ * take a few megabytes at most.
+ */
 const PIECE_BYTES = 64 * 1024;
 
-/** Each costs as much as a hundred good rows: all of them together some seconds. */
+/**
+ * Maximum number of broken rows. Each costs as much as a hundred good ones, so all of them together take some
+ * seconds.
+ */
 const MAX_BROKEN_ROWS = 20_000;
 
 /**
- * Cuts a text into records, from the header on.
+ * Splits a text into records, starting with the header.
  *
  * @throws FileHeld `empty_file`, `header_too_long`, `unclosed_quote`, `record_too_long`, `broken_quotes`.
  */
@@ -41,12 +47,13 @@ export async function* readRecords(
     yield { records: await reader.read(rest), delimiter, isLast: false, rawOf };
     for await (const piece of pieces) {
       yield { records: await reader.read(piece), delimiter, isLast: false, rawOf };
-      // A file that is read faster than it is parsed would never let an answer of the database in.
+      // Yield to the event loop. If reading is faster than parsing, answers of the database would otherwise
+      // never be processed.
       await nextTurn();
     }
     yield { records: await reader.finish(), delimiter, isLast: true, rawOf };
   } finally {
-    await pieces.return(undefined); // Releases the source, also when the reader stops early.
+    await pieces.return(undefined); // Releases the source, even if the reader stops early.
   }
 }
 
@@ -82,8 +89,8 @@ function headerTooLong(maxBytes: number): FileHeld {
 }
 
 /**
- * Cuts a stream of bytes into pieces of one size (the last may be shorter), however it arrived: what comes of a file must not depend
- * on how the network split it.
+ * Splits a stream of bytes into pieces of equal size (the last may be shorter), so that the result does not
+ * depend on how the network split it.
  */
 export async function* cutPieces(
   text: AsyncIterable<Uint8Array>,

@@ -4,13 +4,13 @@ import { CollectingParser } from './collecting-parser.ts';
 import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';
 import type { RecordScanner } from './record-scanner.ts';
 
-/** One record as it stands in the text. */
+/** One record with its position in the text. */
 export type ReadRecord = {
-  /** Null where the quoting is broken; the record then is one physical line. */
+  /** Null if its quoting is broken. The record then is one physical line. */
   readonly cells: readonly string[] | null;
   /** Physical line on which it begins. */
   readonly line: number;
-  /** Where it stands in the reader's window; see `rawOf`. */
+  /** Position in the reader's window; see `rawOf`. */
   readonly start: number;
   readonly end: number;
 };
@@ -19,26 +19,29 @@ type Settings = {
   readonly delimiter: string;
   readonly quote: '"' | null;
   readonly maxRecordBytes: number;
-  /** So many rows with broken quotes hold the file, however many rows are right. */
+  /** The file is held at this number of rows with broken quotes, however many rows are good. */
   readonly maxBrokenRows: number;
   /** Physical line on which the text begins. */
   readonly line: number;
 };
 
 const CR = 13;
-/** From so many on, rows with broken quotes hold the file where they are more than half of its rows. */
+/** From this number on, rows with broken quotes hold the file if they are more than half of its rows. */
 const MIN_BROKEN_FOR_SHARE = 1_000;
 
 /**
- * Cuts a text into records, knows the physical line and the bytes of each, and goes on after a record with broken quoting: that record is
- * taken for one line, and reading begins anew on the next, so that a stray quote cannot swallow good rows.
+ * Splits a text into records, and determines the physical line and the bytes of each. A record with broken
+ * quoting is treated as one line, and reading resumes on the next line, so that a stray quote cannot consume
+ * good rows.
  *
- * The scanner reads what is plain. From a record on that is not, csv-parse reads; with the piece after that record the scanner begins again.
+ * The scanner reads plain records. csv-parse reads from the first other record on; after that record, the
+ * scanner resumes with the next piece.
  *
- * A new csv-parse costs as much as a hundred of its rows, so broken rows are bounded: a file of nothing else would keep the process busy for
- * hours.
+ * A new csv-parse parser costs as much as parsing a hundred rows. Therefore the number of broken rows is
+ * limited: a file with nothing else would keep the process busy for hours.
  *
- * It keeps the bytes from the beginning of the open record on, so its memory is bounded by one record and one piece.
+ * The reader keeps the bytes from the beginning of the open record on, so its memory is limited to one record
+ * and one piece.
  */
 export class RecordReader {
   readonly #settings: Settings;
@@ -47,16 +50,19 @@ export class RecordReader {
   #parser: CollectingParser | null = null;
   #window: Buffer = Buffer.alloc(0);
   #breaks = new LineBreakCounter(this.#window);
-  /** Offsets into the window: of the next record, and of the parser's first byte (which may lie before the window). */
+  /**
+   * Offsets into the window: of the next record, and of the parser's first byte, which may be before the
+   * window.
+   */
   #begin = 0;
   #parserBegin = 0;
   #line: number;
-  /** The open record has broken quoting, and the end of its line is not here yet. */
+  /** True if the open record has broken quoting and the end of its line has not arrived yet. */
   #isSkipping = false;
   #found = 0;
   #broken = 0;
 
-  /** @param scanner null: csv-parse reads every record. */
+  /** Creates a reader. @param scanner null: csv-parse reads every record. */
   constructor(settings: Settings, scanner: RecordScanner | null) {
     this.#settings = settings;
     this.#scanner = scanner;
@@ -64,6 +70,8 @@ export class RecordReader {
   }
 
   /**
+   * Reads a piece of the text.
+   *
    * @returns the records that end within this piece.
    * @throws FileHeld `unclosed_quote`, `record_too_long`, `broken_quotes`.
    */
@@ -88,7 +96,7 @@ export class RecordReader {
     return records;
   }
 
-  /** Ends the text. @returns and throws as `read`. */
+  /** Ends the text. @returns and throws like `read`. */
   async finish(): Promise<ReadRecord[]> {
     const records: ReadRecord[] = [];
     let error = this.#parser === null ? null : await this.#finishParser(this.#parser, records);
@@ -105,7 +113,9 @@ export class RecordReader {
     return records;
   }
 
-  /** The text of a record, without its line break. Only for records of the last `read` or `finish`. */
+  /**
+   * Returns the text of a record, without its line break. Only for records of the last `read` or `finish`.
+   */
   rawOf(record: ReadRecord): string {
     let { end } = record;
     if (this.#window[end - 1] === 10) end -= 1;
@@ -113,7 +123,10 @@ export class RecordReader {
     return this.#window.toString('utf8', record.start, Math.max(record.start, end));
   }
 
-  /** Reads plain records. @returns why it stopped: the next one is not whole yet, or csv-parse must read it. */
+  /**
+   * Reads plain records. @returns why it stopped: `open` if the next record is incomplete, `odd` if csv-parse
+   * must read it.
+   */
   #scan(records: ReadRecord[]): 'open' | 'odd' {
     const scanner = this.#scanner;
     for (;;) {
@@ -132,14 +145,17 @@ export class RecordReader {
     }
   }
 
-  /** A new parser, whose first byte is that of the next record. */
+  /** Creates a parser that starts at the next record. */
   #beginParser(): CollectingParser {
     this.#parser = new CollectingParser(this.#settings.delimiter, this.#settings.quote);
     this.#parserBegin = this.#begin;
     return this.#parser;
   }
 
-  /** @returns what is wrong with the record after the last one that was read; null when the bytes were taken whole. */
+  /**
+   * Parses bytes. @returns the error of the record after the last one that was read, or null if all bytes
+   * were consumed.
+   */
   async #parse(parser: CollectingParser, bytes: Buffer, records: ReadRecord[]): Promise<CsvError | null> {
     const error = await parser.feed(bytes);
     this.#collect(parser, records);
@@ -152,7 +168,7 @@ export class RecordReader {
     return error;
   }
 
-  /** Takes what the parser has found, each record with its place. */
+  /** Takes the parser's records and determines the position of each. */
   #collect({ records: found, ends }: CollectingParser, records: ReadRecord[]): void {
     for (let index = 0; index < found.length; index += 1) {
       const cells = found[index] ?? null;
@@ -169,7 +185,10 @@ export class RecordReader {
     ends.length = 0;
   }
 
-  /** Makes a rejected record of the open line, and ends the parser. @returns false when the line does not end here. */
+  /**
+   * Turns the open line into a rejected record, and drops the parser. @returns false if the line does not end
+   * here.
+   */
   #skipBadLine(records: ReadRecord[], isEnd: boolean): boolean {
     this.#parser = null;
     this.#skipBlankLines(isEnd);
@@ -187,7 +206,10 @@ export class RecordReader {
     return true;
   }
 
-  /** @param isWhole whether the byte after the window is known to be no second half of a CRLF. */
+  /**
+   * Skips line breaks. @param isWhole true if the byte after the window is known not to be the second half of
+   * a CRLF.
+   */
   #skipBlankLines(isWhole: boolean): void {
     for (;;) {
       const length = lineBreakAt(this.#window, this.#begin);
@@ -224,7 +246,7 @@ export class RecordReader {
 const QUOTE = 0x22;
 
 /**
- * Why a record that does not end holds its file: mostly a quote that was opened and never closed.
+ * Creates the hold for a record that does not end, usually because of a quote that is never closed.
  *
  * @param bytes from the beginning of the record to the end of what was read.
  * @param line physical line on which the record begins.
@@ -249,7 +271,7 @@ function holdOpenRecord(
   });
 }
 
-/** Where the quote stands that opens the cell in which the bytes end; -1 when they end outside of quotes. */
+/** Finds the quote that opens the cell in which the bytes end; -1 if they end outside quotes. */
 function findOpenQuote(bytes: Buffer): number {
   let opening = -1;
   for (let at = bytes.indexOf(QUOTE); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {

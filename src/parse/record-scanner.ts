@@ -1,39 +1,48 @@
 /*
- * Nearly every record of nearly every export is plain: cells without quotes, or in quotes as RFC 4180 has them, and a line break at the
- * end. csv-parse copies each byte of it into a buffer and makes a text of each buffer; this file reads it in a small part of the time:
+ * A fast scanner for plain records. Nearly every record of nearly every export is plain: its cells have no quotes, or
+ * quotes as in RFC 4180, and it ends with a line break. csv-parse copies each byte of it into a buffer and converts each
+ * buffer to text. This scanner is much faster:
  *
- * - One loop looks at each byte once. A byte of text costs one look into a table; all it leaves behind is whether it is ASCII.
- * - The bytes are decoded once, as Latin-1, which is no more than a copy. A short cell of ASCII is cut out of that text, without a call out of
- *   JavaScript. Other cells are decoded one by one, as UTF-8: V8 would make a long one a view that keeps the whole text in memory.
- * - Most cells are blank. A record begins as a copy of a row of blank cells, so that they cost nothing more.
+ * - One loop reads each byte once. For a byte of text it does one table look-up, and remembers only whether all bytes
+ *   are ASCII.
+ * - The bytes are decoded once, as Latin-1, which is only a copy. A short ASCII cell is sliced from that text, without a
+ *   call out of JavaScript. Other cells are decoded separately as UTF-8, because V8 would turn a long slice into a view
+ *   that keeps the whole text in memory.
+ * - Most cells are blank. A record starts as a copy of a row of blank cells, so blank cells cost nothing more.
  *
- * Everything else is left to csv-parse, from the beginning of the record on: a quote within a bare cell, anything but a delimiter or a line
- * break behind a closing quote, a last line that no line break ends, and a record that is too long to begin anew with each piece. So
- * csv-parse alone decides what is wrong with a record. `RecordReader` goes on with the scanner behind it.
+ * csv-parse reads every other record from its beginning: one with a quote within a bare cell, with something other than
+ * a delimiter or a line break after a closing quote, without a line break at its end, or too long to be scanned again
+ * with each piece. So only csv-parse decides what is wrong with a record. `RecordReader` then resumes with the scanner.
  *
- * test/parse/record-scanner.test.ts holds the scanner against csv-parse with random texts and every fixture.
+ * test/parse/record-scanner.test.ts compares the scanner with csv-parse on random texts and every fixture.
  */
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 0x22;
-/** V8 copies up to so many characters of a text; more would be a view of it. */
+/** V8 copies a substring up to this length. A longer one would keep the whole text in memory. */
 const MAX_COPIED_CHARS = 12;
-/** A record that is not whole is read anew with the next piece: from this length on, csv-parse reads it, which remembers where it was. */
+/**
+ * An incomplete record is scanned again with the next piece. From this length on, csv-parse reads it, because
+ * it remembers its position.
+ */
 const MAX_OPEN_BYTES = 256 * 1024;
 
 /** Reads plain records of a text, one at a time. */
 export class RecordScanner {
   readonly #delimiter: number;
-  /** Whether a byte ends or forbids a bare cell: delimiter, line break, quote. */
+  /** 1 for each byte that ends a bare cell or is not allowed in it: delimiter, line break, quote. */
   readonly #isSpecial: Uint8Array;
   readonly #hasQuotes: boolean;
   #bytes: Buffer = Buffer.alloc(0);
-  /** The same as Latin-1. */
+  /** The bytes decoded as Latin-1. */
   #text = '';
-  /** As many blank cells as the record before had. */
+  /** A row of blank cells with the length of the previous record. */
   #blank: readonly string[] = [];
-  /** Of the record that was read: its cells, the offset behind its line break, and the line breaks in it, that one included. */
+  /**
+   * The last record: its cells, the offset after its line break, and the number of line breaks in it,
+   * including that one.
+   */
   cells: string[] = [];
   end = 0;
   lineBreaks = 0;
@@ -46,23 +55,26 @@ export class RecordScanner {
     if (hasQuotes) this.#isSpecial[QUOTE] = 1;
   }
 
-  /** @returns null where only csv-parse will do: a `sep=` line may name any character. */
+  /**
+   * Creates a scanner. @returns null if only csv-parse can read the text: a `sep=` line may name any
+   * character.
+   */
   static create(delimiter: string, quote: '"' | null): RecordScanner | null {
     const byte = delimiter.charCodeAt(0);
     const isUsual = delimiter.length === 1 && byte < 0x80 && ![LF, CR, QUOTE].includes(byte);
     return isUsual ? new RecordScanner(byte, quote !== null) : null;
   }
 
-  /** Gives it the bytes to read records of. */
+  /** Sets the bytes to read. */
   open(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#text = bytes.toString('latin1');
   }
 
   /**
-   * Reads the record that begins at an offset, where no line break stands.
+   * Reads the record at an offset. There must be no line break at that offset.
    *
-   * @returns `open`: it does not end here, as far as can be told; `odd`: csv-parse must read it.
+   * @returns `open` if the record is incomplete; `odd` if csv-parse must read it.
    */
   read(offset: number): 'record' | 'open' | 'odd' {
     const bytes = this.#bytes;
@@ -113,7 +125,7 @@ export class RecordScanner {
       count += 1;
       at += 1;
       if (byte === this.#delimiter) continue;
-      // A CR at the very end may be half of a CRLF.
+      // A CR at the very end may be the first half of a CRLF.
       if (byte === CR && at === length) return this.#stopOpen(offset);
       this.end = byte === CR && bytes[at] === LF ? at + 1 : at;
       break;

@@ -2,40 +2,46 @@ import { FileHeld } from '../model/file-held.ts';
 import type { CsvRecord, RejectedRow } from '../model/record.ts';
 import { type Fault, ragged } from './check-record.ts';
 
-/** What a chunk will hand on. */
+/** The rows of a chunk that are passed on. */
 export type Sorted = { readonly records: CsvRecord[]; readonly rejected: RejectedRow[] };
 
 /**
- * While all rows so far are longer than the header, so many rows, or so many bytes of them, wait for one that says otherwise. Shops that
- * end each row with a delimiter do so in every row, so one contradiction among the first thousand is enough to know.
+ * Limits for the trial: while all rows are longer than the header, at most this many rows and bytes wait for
+ * a row that differs. Shops that end rows with a delimiter do so in every row, so a difference among the
+ * first thousand rows is sufficient.
  */
 const TRIAL_ROWS = 1_000;
 const TRIAL_BYTES = 1024 ** 2;
-/** From so many on, cells beyond the header hold the file where they are more than half of its cells. */
+/** From this number on, cells beyond the header hold the file if they are more than half of its cells. */
 const MAX_EXCESS_CELLS = 1_000_000;
-/** Longer cells are no part of a number. */
+/** A longer cell is not part of a number. */
 const MAX_NUMBER_CHARS = 24;
 
 /**
- * Tells rows that are padded from rows that have slipped. `1,249.00` without quotes makes one cell two, and every later cell moves by
- * one; where the last column is blank, the row then looks as if it ended with one delimiter too many, and 1 is read for 1249.
+ * Distinguishes padded rows from rows whose cells have shifted. `1,249.00` without quotes becomes two cells,
+ * and every later cell moves by one. If the last column is blank, the row then looks as if it ended with an
+ * extra delimiter, and 1 is read instead of 1249.
  *
- * So blank cells beyond the header count as padding only where every row of the file has the same number of them, and where no two
- * neighbouring cells read in every row like one cell that was cut. The first row decides whether this must be looked at: rows wait
- * (bounded) until one contradicts, which rejects those that waited; a contradiction after that holds the file.
+ * Therefore blank cells beyond the header count as padding only if every row has the same number of them, and
+ * if no two neighbouring cells look like one split cell in every row. If the first row is not longer than the
+ * header, no trial is needed. Otherwise rows wait, up to a limit. A row that differs rejects those that
+ * waited. A row that differs later holds the file.
  */
 export class RowWidths {
   readonly #headerWidth: number;
-  /** Cells of all rows so far, and how many of them stand beyond the header. */
+  /** Number of cells in all rows so far. `#excess` counts those beyond the header. */
   #cells = 0;
   #excess = 0;
   readonly #delimiter: string;
-  /** Cells of the first row: rows with more have one too many, also where the header has nameless columns for it. */
+  /**
+   * Number of cells in the first row. Rows with more have an extra cell, even if the header has unnamed
+   * columns for it.
+   */
   #firstWidth = 0;
   #state: 'unknown' | 'plain' | 'trial' | 'padded' = 'unknown';
   #waiting: CsvRecord[] = [];
   #waitingBytes = 0;
-  /** Places where every row so far looks cut in two. */
+  /** Positions at which every row so far looks split. */
   #cuts: readonly number[] = [];
 
   constructor(headerWidth: number, delimiter: string) {
@@ -44,7 +50,7 @@ export class RowWidths {
   }
 
   /**
-   * Takes a row that has all cells of its header, and perhaps blank ones beyond.
+   * Takes a row with all cells of its header, and possibly blank ones beyond.
    *
    * @throws FileHeld `uneven_rows`.
    */
@@ -58,8 +64,8 @@ export class RowWidths {
   }
 
   /**
-   * Counts the cells of any row, blank ones too. A row of a megabyte of delimiters has a million cells, each of which costs as much as a
-   * dozen bytes of text.
+   * Counts the cells of any row, including blank ones. A row with a megabyte of delimiters has a million
+   * cells, each of which costs as much as a dozen bytes of text.
    *
    * @throws FileHeld `rows_too_wide`.
    */
@@ -133,13 +139,16 @@ function reject({ cells, line, record }: CsvRecord, expected: number, to: Sorted
   to.rejected.push({ ...fault, line, record });
 }
 
-/** Whether a cell and the next read like one that was cut at its delimiter: `1` and `249.00`, `45` and `00`, `Doe` and ` Jane`. */
+/**
+ * True if a cell and the next one look like one cell that was split at its delimiter: `1` and `249.00`, `45`
+ * and `00`, `Doe` and ` Jane`.
+ */
 function looksCut(cells: readonly string[], at: number, delimiter: string): boolean {
   const one = cells[at] ?? '';
   const other = cells[at + 1] ?? '';
   if (one.trim() === '' || other.trim() === '') return false;
   if (other.startsWith(' ') && !one.startsWith(' ') && !cells[at + 2]?.startsWith(' ')) return true;
-  // The first column is what names the order, and only a comma stands in numbers.
+  // The first column identifies the order and is not a number. Numbers contain no delimiter but a comma.
   if (at === 0 || delimiter !== ',' || one.length > MAX_NUMBER_CHARS || other.length > MAX_NUMBER_CHARS)
     return false;
   const isThousands =
