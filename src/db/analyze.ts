@@ -2,20 +2,24 @@ import { sql } from 'kysely';
 import type { Database } from './connect.ts';
 import { isConnectionLost } from './server/connection-lost.ts';
 
-/** Growth that is worth new statistics, as autovacuum counts it; and pages that are too few to be worth any. */
+/**
+ * A table is analysed again if its size has changed by this factor plus this number of pages. This resembles
+ * the rule of autovacuum, and skips small changes.
+ */
 const GROWTH = 1.1;
 const FEW_PAGES = 8;
 
 /**
- * Tells the server what a phase has just filled, before the next one reads it: autovacuum may come minutes later, and the embedded
- * database has none. Tables that have hardly grown since they were last looked at are passed over, so a small run asks the catalogue
- * and nothing else.
+ * Updates the planner statistics of tables that a phase has just filled, before the next phase reads them.
+ * Autovacuum may run minutes later, and the embedded database has none. Skips tables that have hardly grown
+ * since they were last analysed, so a small run only queries the catalogue.
  *
- * Statistics make statements quicker and never right, so what goes wrong here is no reason to stop: another process that is at it, or a
- * time limit. Within a plan's transaction nothing is done: what ANALYZE notes of a table would stay when the rows that it saw are gone.
+ * Statistics affect only the speed of statements, so errors are ignored, for example if another process is
+ * analysing the table or a time limit ends it. Does nothing within the transaction of a plan, because the
+ * results of ANALYZE would remain after the rows are rolled back.
  *
- * @param tables with their schemas.
- * @throws where the connection is lost.
+ * @param tables names with their schemas.
+ * @throws if the connection is lost.
  */
 export async function analyzeGrown(db: Database, tables: readonly string[]): Promise<void> {
   if (db.isTransaction) return;
@@ -27,7 +31,10 @@ export async function analyzeGrown(db: Database, tables: readonly string[]): Pro
   }
 }
 
-/** Those that were never analysed, or whose size is another than it was then; also where a load was rolled back and a vacuum came by. */
+/**
+ * Lists tables that were never analysed or whose size has changed since. This includes tables that shrank
+ * because a load was rolled back and vacuumed.
+ */
 async function listGrown(db: Database, tables: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select t.name

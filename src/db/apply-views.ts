@@ -9,27 +9,31 @@ import { inTransaction } from './in-transaction.ts';
 
 const FOLDER = packageFile('sql/views/');
 
-/** Whether `sql/views/` says something else than what this database has. The tables must be up to date. */
+/** Returns true if `sql/views/` differs from the views of this database. The tables must be up to date. */
 export async function areViewsStale(db: Database): Promise<boolean> {
   return (await appliedHash(db)) !== hashOf(await readViews());
 }
 
 /**
- * Makes schema `bi` what `sql/views/` says, in one commit: all of it goes and comes, so that the files need no order among themselves
- * and a view may change its columns. Nothing is done when it is that already.
+ * Replaces the content of schema `bi` by that of `sql/views/`, in one commit. All views are dropped and
+ * created again, so that the files need no particular order and a view may change its columns. Does nothing
+ * if the views are up to date.
  *
- * @returns whether anything was done.
- * @throws KnownError `views_in_use` (exit 2) when another object depends on a view: nothing is dropped that is not ours.
+ * @returns true if the views were replaced.
+ * @throws KnownError `views_in_use` (exit 2) if another object depends on a view. Objects of other owners are
+ * never dropped.
  */
 export async function applyViews(db: Database): Promise<boolean> {
   const views = await readViews();
   return inTransaction(db, async (trx) => {
-    // Two processes that apply the views take turns. Only the owner of the table can take this lock; reading goes on.
+    // Processes that apply the views wait for each other. Only the owner of the table can take this lock.
+    // Reading is not blocked.
     await sql`lock table reporting.applied_views in exclusive mode`.execute(trx);
     if ((await appliedHash(trx)) === hashOf(views)) return false;
     await dropViews(trx);
     await sql`create schema if not exists bi`.execute(trx);
-    // As one DO block the statements of all files are one statement, which PGlite's protocol needs.
+    // A single DO block turns the statements of all files into one statement, which the protocol of PGlite
+    // requires.
     await sql.raw(`do $views$ begin\n${views}\nend $views$`).execute(trx);
     await sql`
       insert into reporting.applied_views (content_hash) values (${hashOf(views)})
@@ -41,7 +45,8 @@ export async function applyViews(db: Database): Promise<boolean> {
 }
 
 /**
- * Drops what is in schema `bi`, all at once, since views may read each other. The schema stays, with what was granted on it.
+ * Drops all objects in schema `bi` at once, because views may read each other. Keeps the schema itself, with
+ * the privileges granted on it.
  *
  * @throws KnownError `views_in_use` (exit 2).
  */

@@ -1,12 +1,13 @@
-/** The type `uuid`, as pg_type.dat numbers it. */
+/** OID of type `uuid`, from pg_type.dat. */
 const UUID = 2950;
 const UUID_BYTES = 16;
 const HEADER_BYTES = 20;
 const ELEMENT_BYTES = 4 + UUID_BYTES;
 
 /**
- * A `uuid[]` as one parameter in Postgres's binary form (`array_send`: dimensions, flags, type, length, lower bound; then each element with
- * its length), which Postgres reads several times faster than digits.
+ * Encodes a `uuid[]` as one parameter in the binary format of Postgres (`array_send`: dimensions, flags,
+ * type, length, lower bound; then each element with its length). Postgres reads it several times faster than
+ * text.
  *
  * @param uuids each of 32 hexadecimal digits, without hyphens.
  */
@@ -24,8 +25,8 @@ export function toUuidArrayParameter(uuids: readonly string[]): Buffer {
 }
 
 /**
- * An array of Postgres as one parameter, of values that need no quotes: digits, hexadecimal digits, letters. Null when all of them are:
- * a column that says nothing is not sent.
+ * Encodes an array as one parameter. The values must need no quotes: digits, hexadecimal digits, letters.
+ * Returns null if all values are null, so that an empty column is not sent.
  */
 export function toArrayParameter(values: readonly (string | number | boolean | null)[]): string | null {
   if (values.every((value) => value === null)) return null;

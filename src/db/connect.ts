@@ -5,31 +5,40 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { DB } from './tables.ts';
 
-/** Every query goes through this type; a function that must run in a transaction takes a `Transaction<DB>` instead. */
+/**
+ * Every query uses this type. A function that must run in a transaction takes a `Transaction<DB>` instead.
+ */
 export type Database = Kysely<DB>;
 
 export type ConnectOptions = {
   /** `postgres://…`, or empty for the embedded database. */
   readonly url: string;
-  /** Where the embedded database lives (absolute path). Not used with a url. */
+  /** Folder of the embedded database (absolute path). Ignored if `url` is set. */
   readonly embeddedFolder: string;
-  /** Connections at most. Not used by the embedded database, which has one. */
+  /** Maximum number of connections. Ignored by the embedded database, which has one. */
   readonly maxConnections?: number;
-  /** What the process does with it, for a person who looks at the server: `run orders`. */
+  /** What the process does with the connection, for a person who inspects the server: `run orders`. */
   readonly purpose?: string;
-  /** A statement of a phase without a limit of its own takes so long at most. The embedded database cannot be interrupted. */
+  /**
+   * Time limit of a statement whose phase sets no limit. A statement of the embedded database cannot be
+   * interrupted.
+   */
   readonly statementLimitMs?: number;
 };
 
-/** `int8` and `numeric` stay text and instants become Date, in both drivers alike. */
+/**
+ * OIDs of types that need a parser in the embedded database. In both drivers `int8` and `numeric` stay text,
+ * and timestamps become `Date`.
+ */
 const INT8 = 20;
 const NUMERIC = 1700;
 
 /**
- * Opens Postgres (15 and later), or the embedded database where `url` is empty.
- * Loads only the driver that it needs, so that `--help` stays quick.
+ * Opens Postgres (15 or later), or the embedded database if `url` is empty. Loads only the driver that is
+ * needed, so that `--help` stays fast.
  *
- * @throws KnownError `database_in_use` (exit 5) when another process has the embedded database open; `embedded_database_failed` (exit 1).
+ * @throws KnownError `database_in_use` (exit 5) if another process has opened the embedded database;
+ * `embedded_database_failed` (exit 1).
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (options.url === '') return connectEmbedded(options.embeddedFolder);
@@ -40,8 +49,9 @@ export async function connect(options: ConnectOptions): Promise<Database> {
 }
 
 /**
- * Cancels in the server whatever this process has it do, so that nothing goes on there when the process exits. Returns within seconds; the
- * statements fail where they are waited for. The embedded database ends with the process.
+ * Cancels all statements of this process in the server, so that none continues after the process exits.
+ * Returns within seconds; the cancelled statements fail where they are awaited. The embedded database ends
+ * with the process.
  */
 export async function cancelStatements(db: Database): Promise<void> {
   await cancellers().get(db)?.();
@@ -66,7 +76,8 @@ async function connectEmbedded(folder: string): Promise<Database> {
       unlock();
     };
     const db = new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
-    // Kysely closes only what it has begun to use: who asks nothing would not give the folder back.
+    // Kysely closes only a connection that was used. Without this, a process that runs no query would not
+    // release the folder.
     await db.connection().execute(async () => {});
     return db;
   } catch (cause) {
@@ -75,7 +86,10 @@ async function connectEmbedded(folder: string): Promise<Database> {
   }
 }
 
-/** Makes the folder where there is none, and takes it for this process. @returns a function that gives it back. */
+/**
+ * Creates the folder if it is missing, and locks it for this process. @returns a function that releases the
+ * lock.
+ */
 async function takeFolder(folder: string): Promise<() => void> {
   const { lockFolder } = await import('./server/lock-folder.ts');
   try {

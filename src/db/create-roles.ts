@@ -11,9 +11,10 @@ const FILE = packageFile('sql/roles.sql');
 const NOT_ALLOWED = '42501';
 
 /**
- * Makes `bi_reader` and `influencer_sync_app`, or puts their rights right. Only on a server: the embedded database has one user.
+ * Creates the roles `bi_reader` and `influencer_sync_app`, or corrects their privileges. Works only on a
+ * server, because the embedded database has a single user.
  *
- * @throws KnownError `roles_refused` (exit 2) when the user may not make roles; nothing is changed then.
+ * @throws KnownError `roles_refused` (exit 2) if the user may not create roles. Nothing is changed then.
  */
 export async function createRoles(db: Database): Promise<void> {
   try {
@@ -31,7 +32,7 @@ export async function createRoles(db: Database): Promise<void> {
   }
 }
 
-/** Without a server there is one user, who may do everything. */
+/** The embedded database has one user with all privileges, so it needs no roles. */
 export function rolesNeedAServer(): KnownError {
   return new KnownError({
     code: 'roles_need_a_server',

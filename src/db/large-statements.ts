@@ -2,22 +2,30 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from './tables.ts';
 
 /*
- * A statement over many rows must not depend on what the server believes about its tables. Right after a load, after a load that was rolled
- * back, or on a server without autovacuum, it believes that a table of a million rows has one. Then every join is a nested loop, every
- * index that matches looks equally cheap, and a second becomes an hour. ANALYZE between the phases (analyze.ts) makes good plans likely; four
- * rules make bad ones impossible:
+ * A statement over many rows must not depend on the planner's statistics. Right after a load, after a load
+ * that was rolled back, or on a server without autovacuum, the planner assumes that a table of a million rows
+ * has one row. Then it plans every join as a nested loop, considers every matching index equally cheap, and a
+ * statement of one second takes an hour. ANALYZE between the phases (analyze.ts) makes good plans likely.
+ * Four rules make bad plans impossible:
  *
- * 1. Sets are joined in a transaction that has called `suitLargeStatements`: they are hashed or merged, each is read once.
- * 2. A set looks rows of a large table up by their key in `lateral (… limit 1)`, or `offset 0` for several rows: a nested loop over an index
- *    by its shape, which costs the same for ten rows of a large table as for ten of a small one.
- * 3. An UPDATE or DELETE names the rows that it touches as `key = any (array(select …))`, so that it reads those rows and no others.
- * 4. Only one index can answer a look-up. Conditions that would let another one match are written so that they do not
- *    (`is not distinct from`, an index whose column has another collation).
+ * 1. Sets are joined in a transaction that has called `suitLargeStatements`. They are hashed or merged, and
+ * each is read once.
+ *
+ * 2. A set looks up rows of a large table by key in `lateral (… limit 1)`, or with `offset 0` for several
+ * rows. This forces a nested loop over an index, which costs the same for ten rows of a large table as for
+ * ten rows of a small one.
+ *
+ * 3. An UPDATE or DELETE selects its rows with `key = any (array(select …))`, so that it reads only those
+ * rows.
+ *
+ * 4. Only one index can serve a look-up. Conditions that another index would match are written so that it
+ * does not (`is not distinct from`, an index whose column has another collation).
  */
 
-/** Settings for the rest of a transaction of statements over many rows. */
+/** Sets up the rest of a transaction for statements over many rows. */
 export async function suitLargeStatements(trx: Transaction<DB>): Promise<void> {
-  // Compiling takes longer than a run with few new orders; sorting a million in memory is worth 64 MB.
+  // JIT compilation takes longer than a run with few new orders. Sorting a million rows in memory is worth 64
+  // MB.
   await sql`
     select set_config('jit', 'off', true), set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true)`.execute(
     trx,

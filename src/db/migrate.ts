@@ -12,7 +12,10 @@ import { explainFailure } from './server/explain-failure.ts';
 
 const FOLDER = packageFile('sql/migrations/');
 
-/** One file of `sql/migrations/` is one migration, in the order of the names. Merged ones are immutable. */
+/**
+ * Each file of `sql/migrations/` is one migration. They are applied in the order of their names. Merged
+ * migrations are immutable.
+ */
 const fromFiles: MigrationProvider = {
   async getMigrations() {
     const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
@@ -20,7 +23,8 @@ const fromFiles: MigrationProvider = {
     for (const file of files) {
       migrations[file.replace(/\.sql$/, '')] = {
         async up(db) {
-          // As one DO block a file of many statements is one statement, which PGlite's protocol needs.
+          // A single DO block turns a file of many statements into one statement, which the protocol of
+          // PGlite requires.
           const statements = await readFile(new URL(file, FOLDER), 'utf8');
           await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
         },
@@ -30,12 +34,13 @@ const fromFiles: MigrationProvider = {
   },
 };
 
-/** Kysely's table of what was applied: `name`, `timestamp`. */
+/** Kysely's table of applied migrations: `name`, `timestamp`. */
 const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
 
 /**
- * In one transaction, which holds the lock of the migrations (`server-dialect.ts`) until it ends. Where two processes find an empty
- * database, one of them makes the table that is locked, and the other one's transaction fails: it begins again.
+ * Applies the migrations in one transaction, which holds the migration lock (`connect-server.ts`) until it
+ * ends. If two processes find an empty database, one of them creates the table that is locked. The
+ * transaction of the other one fails, and it starts again.
  */
 async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResultSet> {
   const trx = await db.startTransaction().execute();
@@ -47,7 +52,7 @@ async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResu
     await trx.commit().execute();
     return result;
   }
-  // Where the connection is gone there is nothing to roll back, and the first error is the one that counts.
+  // If the connection is gone, there is nothing to roll back, and the first error is the relevant one.
   await trx
     .rollback()
     .execute()
@@ -56,7 +61,10 @@ async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResu
   return isOvertaken && attempt < 3 ? migrateTogether(db, attempt + 1) : result;
 }
 
-/** SQLSTATE unique_violation (of the catalog), duplicate_table, and in_failed_sql_transaction, with which Kysely's second look ends. */
+/**
+ * SQLSTATEs unique_violation (of the catalog), duplicate_table, and in_failed_sql_transaction, which Kysely's
+ * second check causes.
+ */
 const TABLE_MADE_BY_ANOTHER = ['23505', '42P07', '25P02'];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -75,13 +83,18 @@ function migrator(db: Database): Migrator {
   });
 }
 
-/** What stands for `sql/views/` among the names of migrations: applied after them, and again whenever it changes. */
+/**
+ * Represents `sql/views/` among the names of migrations. Applied after the migrations, and again whenever the
+ * views change.
+ */
 const VIEWS = 'bi (views)';
 
 /**
- * Names of the migrations that this database has not had yet, in order, and of the views if they are not as they should be.
+ * Names of the migrations that were not applied to this database yet, in order, and of the views if they are
+ * outdated.
  *
- * @throws KnownError `database_of_another_version` (exit 2) where it has had migrations that this version does not know.
+ * @throws KnownError `database_of_another_version` (exit 2) if the database has migrations that this version
+ * does not know.
  */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const applied = await readApplied(db);
@@ -93,12 +106,15 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
 }
 
-/** Whether any migration was ever applied to this database. */
+/** Returns true if any migration was ever applied to this database. */
 export async function hasMigrations(db: Database): Promise<boolean> {
   return (await readApplied(db)).size > 0;
 }
 
-/** Every command asks. Kysely would read all tables and columns first, which takes the embedded database a fifth of a second. */
+/**
+ * Reads the applied migrations without Kysely. Every command calls this, and Kysely would first read all
+ * tables and columns, which takes the embedded database a fifth of a second.
+ */
 async function readApplied(db: Database): Promise<ReadonlySet<string>> {
   const table = `${TABLE.schema}.${TABLE.name}`;
   if (!(await hasTable(db, table))) return new Set();
@@ -107,17 +123,19 @@ async function readApplied(db: Database): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Brings the schema up to date: the migrations in one transaction, then the views in one. The views are dropped first, so that a
- * migration may change what they read. When nothing is pending nothing is touched, so a user without the right to do so may call it.
+ * Brings the schema up to date: the migrations in one transaction, then the views in another. Drops the views
+ * first, so that a migration may change the tables that they read. Changes nothing if nothing is pending, so
+ * a user without the necessary privileges may call it.
  *
- * @returns the names that were applied, in order.
- * @throws KnownError `migration_failed` (exit 1); nothing of a failed migration stays. `views_in_use` (exit 2).
+ * @returns the applied names, in order.
+ * @throws KnownError `migration_failed` (exit 1), after which nothing of the failed migration remains;
+ * `views_in_use` (exit 2).
  */
 export function migrate(db: Database): Promise<string[]> {
   return inPhase(MIGRATING, () => applyPending(db));
 }
 
-/** Large tables may be rewritten, and another process that does so is waited for. */
+/** Migrations may rewrite large tables, and wait for another process that is migrating. */
 const MIGRATING = { name: 'Applying migrations', limitMs: 60 * 60_000, lockLimitMs: 10 * 60_000 };
 
 async function applyPending(db: Database): Promise<string[]> {
@@ -137,7 +155,10 @@ async function applyPending(db: Database): Promise<string[]> {
   return hasNewViews ? [...applied, VIEWS] : applied;
 }
 
-/** The first that is pending although a later one was applied: then another version numbered them otherwise. */
+/**
+ * The first pending migration that is older than an applied one. If there is one, another version numbered
+ * its migrations differently.
+ */
 async function skippedMigration(db: Database, pending: readonly string[]): Promise<string | null> {
   const last = [...(await readApplied(db))].sort().at(-1) ?? '';
   return pending.find((name) => name !== VIEWS && name < last) ?? null;
@@ -156,7 +177,7 @@ function ofAnotherVersion(why: string): KnownError {
 function failed(name: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof KnownError) throw error;
-    // A right that is missing is explained below, with how to give it.
+    // A missing privilege is explained below, with the way to grant it.
     const failure = hasSqlState(error, [INSUFFICIENT_PRIVILEGE]) ? null : explainFailure(error);
     if (failure !== null) throw failure;
     throw new KnownError({

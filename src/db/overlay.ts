@@ -13,18 +13,21 @@ import type { Database } from './connect.ts';
 import type { DB } from './tables.ts';
 
 /*
- * A plan does all that a run does but sending, and nothing of it is to stay. Rolled back from the tables of the runs, a million rows would leave
- * as many dead ones, and statistics that are wrong. So a plan writes to temporary tables, and what it reads are temporary views that show
- * the live rows and its own. They have the names of the live tables as one word (`pg_temp."intake.orders"`), and a plugin puts those where a
- * statement names a table: the flow of a run knows nothing of it.
+ * A plan does everything that a run does except sending, and nothing of it may remain. If it wrote to the
+ * real tables and rolled back, a million rows would leave as many dead rows, and wrong statistics. So a plan
+ * writes to temporary tables, and reads temporary views that show the live rows together with its own. They
+ * are named after the live tables, as one word (`pg_temp."intake.orders"`). A Kysely plugin replaces the
+ * table names in statements, so that the flow of a run needs no changes.
  *
- * Small tables are copied. Of the others, `"intake.orders+"` has what the plan has inserted or changed, and `"intake.orders-"` the keys of the live
- * rows that it has changed or deleted, which the view leaves out. A statement that inserts names the first itself: so there is no
- * ON CONFLICT with a live row, and whoever inserts must have looked. One that updates or deletes notes each row in `"intake.orders?"`, and
- * at its end they are changed together, each once, as a statement changes a live row once: three statements for each row took three times as long.
+ * Small tables are copied. For each other table, `"intake.orders+"` contains the rows that the plan has
+ * inserted or changed. `"intake.orders-"` contains the keys of live rows that it has changed or deleted,
+ * which the view omits. An INSERT writes directly to the first table, so ON CONFLICT does not see live rows,
+ * and the code that inserts must check for them first. An UPDATE or DELETE records each row in
+ * `"intake.orders?"`. At the end of the statement these rows are changed together, each once, as a statement
+ * changes a live row once. Changing each row with three statements of its own took three times as long.
  */
 
-/** Copied as a whole: a row a file, or less. */
+/** Tables that are copied as a whole, because they have at most one row per file. */
 const COPIED = [
   'intake.source_files',
   'intake.codes',
@@ -41,7 +44,10 @@ const COPIED = [
   'intake.customer_key',
 ] as const;
 
-/** Covered by a view, with the columns by which a live row is left out; of sums a day, all of the day are. */
+/**
+ * Tables that are covered by a view, with the key columns by which the view omits live rows. The key of daily
+ * sums is the day, so that all sums of a changed day are omitted.
+ */
 const COVERED = {
   'intake.orders': ['order_version_id'],
   'intake.attributions': ['job', 'source', 'order_id'],
@@ -60,13 +66,13 @@ const COVERED = {
   'ops.runs': ['run_id'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Views of those tables, which are to show what the plan has written. */
+/** Views of those tables that must show what the plan has written. */
 const VIEWS = ['intake.customer_counts'] as const;
 
 /**
  * Covers the tables that a plan writes to, until its transaction ends.
  *
- * @returns the same transaction: what is written through it goes to the temporary tables.
+ * @returns the same transaction. Everything written through it goes to the temporary tables.
  */
 export async function openOverlay(trx: ControlledTransaction<DB>): Promise<Database> {
   for (const table of COPIED) await sql.raw(copyOf(table)).execute(trx);
@@ -75,7 +81,10 @@ export async function openOverlay(trx: ControlledTransaction<DB>): Promise<Datab
   return trx.withPlugin(new OverlayPlugin());
 }
 
-/** As one DO block, because PGlite takes one statement at a time. Columns that are computed are computed again; ids come from the live sequence. */
+/**
+ * SQL to create a temporary table like a live one, for use in a DO block, because PGlite accepts one
+ * statement at a time. Generated columns are computed again; ids come from the live sequence.
+ */
 function makeTable(table: string, name: string): string {
   return `
     execute 'create temporary table "${name}" (like ${table} including defaults including constraints including generated including indexes) on commit drop';
@@ -140,7 +149,10 @@ function coverOf(table: string, keys: readonly string[]): string {
   end $cover$`;
 }
 
-/** Postgres writes keywords in upper case and an alias in lower case; a table without one is called by its own name. */
+/**
+ * Matches table names in a view definition. Postgres writes keywords in upper case and aliases in lower case;
+ * a table without an alias is referenced by its own name.
+ */
 const TABLE_OF_VIEW = /\b([a-z]+)\.([a-z_]+)\b(?! [a-z])|\b([a-z]+\.[a-z_]+)\b(?= [a-z])/g;
 
 async function coverView(trx: ControlledTransaction<DB>, view: string): Promise<void> {
@@ -159,12 +171,12 @@ async function coverView(trx: ControlledTransaction<DB>, view: string): Promise<
 const PLACES: ReadonlySet<string> = new Set([...COPIED, ...Object.keys(COVERED), ...VIEWS]);
 const NAMES = /\b(insert\s+into\s+)?((?:intake|ledger|reporting|ops)\.[a-z_]+)\b/g;
 
-/** Where rows of a table are inserted. */
+/** The table that receives inserted rows. */
 function placeOf(table: string): string {
   return table in COVERED ? `${table}+` : table;
 }
 
-/** Puts the temporary tables and views where a statement names the tables that they cover. */
+/** Replaces the names of covered tables in statements by their temporary tables and views. */
 class OverlayPlugin implements KyselyPlugin {
   readonly #transformer = new OverlayTransformer();
 
@@ -203,7 +215,7 @@ class OverlayTransformer extends OperationNodeTransformer {
   }
 }
 
-/** The covered table that an identifier names; null for any other. */
+/** The covered table that an identifier names. Null for any other identifier. */
 function nameOf({ schema, identifier }: SchemableIdentifierNode): string | null {
   const name = `${schema?.name ?? ''}.${identifier.name}`;
   return PLACES.has(name) ? name : null;

@@ -1,35 +1,47 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a process is doing when it asks the database something: how long one statement of it may take, and whom to tell that it waits. */
+/**
+ * What a process is doing when it queries the database: the time limits of its statements, and the callbacks
+ * for lock waits and ended statements.
+ */
 export type Phase = {
-  /** For a person: `Attributing orders`. */
+  /** For people, for example `Attributing orders`. */
   readonly name: string;
-  /** One statement takes so long at most; null: as long as the connection's own limit, `database.statement_minutes`. */
+  /** Time limit of one statement. Null means the limit of the connection, `database.statement_minutes`. */
   readonly limitMs: number | null;
-  /** A lock is waited for so long at most. */
+  /** Time limit of waiting for a lock. */
   readonly lockLimitMs: number;
-  /** Aborts when the work is to end: a statement then has `DRAIN_LIMIT_MS` left. Null where a statement is always short and must be finished. */
+  /**
+   * Aborts when the work has to end. A statement then has `DRAIN_LIMIT_MS` left. Null if statements are
+   * always short and must be finished.
+   */
   readonly draining: AbortSignal | null;
-  /** Aborts when the work was given up: its statements are cancelled at once. */
+  /** Aborts when the work is abandoned. Its statements are then cancelled at once. */
   readonly abandoned: AbortSignal | null;
-  /** Told who holds a lock that the phase waits for. */
+  /** Called with a message about the holder of a lock that the phase waits for. */
   readonly note: (message: string) => void;
-  /** Told of each statement that has ended; null: nobody is. The embedded database tells nobody. */
+  /**
+   * Called with each statement that has ended. Null if no caller needs it. The embedded database never calls
+   * it.
+   */
   readonly onStatement: ((statement: EndedStatement) => void) | null;
 };
 
 export type EndedStatement = {
-  /** With placeholders for its parameters. */
+  /** With placeholders instead of parameters. */
   readonly text: string;
   readonly seconds: number;
-  /** SQLSTATE of its failure, or another code; null: it did not fail. */
+  /** SQLSTATE of the failure, or another code. Null if the statement succeeded. */
   readonly code: string | null;
 };
 
-/** Locks are held for milliseconds, or for as long as a large statement takes; a holder that takes longer hangs. */
+/**
+ * A lock is normally held for milliseconds, or for the duration of a large statement. A holder that takes
+ * longer hangs.
+ */
 const LOCK_LIMIT_MS = 30_000;
 
-/** Of whatever has not said more. */
+/** The phase of code that sets none. */
 const UNNAMED: Phase = {
   name: 'reading and writing the database',
   limitMs: null,
@@ -47,14 +59,17 @@ function storage(): AsyncLocalStorage<Phase> {
   return current.storage;
 }
 
-/** The caller's phase. */
+/** Returns the phase of the caller. */
 export function currentPhase(): Phase {
   return current.storage?.getStore() ?? UNNAMED;
 }
 
-/** Does work in a phase: what is not given stays as it is outside. Statements find it by the asynchronous context, so nothing hands it on. */
+/**
+ * Runs work in a phase. Values that are not given are inherited from the outer phase. Statements find the
+ * phase through the asynchronous context, so callers need not pass it on.
+ */
 export function inPhase<Result>(phase: Partial<Phase>, work: () => Result): Result {
   const outer = currentPhase();
-  // A phase whose name changes while it lasts (a getter) must keep doing so.
+  // Copies property descriptors, because the name of a phase may be a getter whose value changes.
   return storage().run(Object.create(outer, Object.getOwnPropertyDescriptors(phase)) as Phase, work);
 }

@@ -1,11 +1,13 @@
 import pg from 'pg';
 
-/** What the driver knows of a connection and its types do not say. */
+/** Properties of a connection that the driver has but its types do not declare. */
 export type WireClient = pg.PoolClient & {
   readonly host: string;
   readonly port: number;
   readonly ssl: pg.ClientConfig['ssl'];
-  /** Of the server's process; of a pooler's making behind one, which knows what it stands for. */
+  /**
+   * Id of the server process. Behind a pooler, an id that the pooler assigned and maps to the server process.
+   */
   readonly processID: number;
   readonly secretKey: number;
   readonly connection: { readonly stream: { destroy(error?: Error): void } };
@@ -17,14 +19,15 @@ type WireConnection = pg.Connection & {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** The server closes the connection when it has passed the request on. */
+/** The server closes the connection once it has passed the request on. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks the server to cancel what a connection has it do. As part of the protocol it needs no free connection and no rights, and poolers
- * pass it on. Nothing says whether there was anything to cancel.
+ * Asks the server to cancel the current statement of a connection. The cancel request is part of the
+ * protocol, so it needs no free connection and no privileges, and poolers pass it on. There is no reply that
+ * says whether anything was cancelled.
  *
- * @returns when the request was passed on, or could not be.
+ * @returns when the request was passed on, or failed.
  */
 export function requestCancel(client: WireClient): Promise<void> {
   const { host, port, ssl } = client;

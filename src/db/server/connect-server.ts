@@ -18,20 +18,32 @@ import { cut, type StatementWatch, watchStatements } from './statement-watch.ts'
 
 /** A connection attempt that takes longer than this is a network problem, not a slow server. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** For the question beside a slow statement. */
+/** Timeout of the extra connection that is opened while a statement is slow. */
 const CONNECT_BESIDE_TIMEOUT_MS = 5_000;
-/** After a server has fallen silent, and until it answers: a run that ends asks several times, and each would wait its full time. */
+/**
+ * Timeout after the server has stopped answering, until it answers again. A run that ends connects several
+ * times, and each attempt would otherwise wait for the full timeout.
+ */
 const RECONNECT_TIMEOUT_MS = 2_000;
-/** Of silence, after which TCP asks whether the other side is there; ten seconds later the connection counts as broken. */
+/**
+ * Idle time after which TCP checks whether the peer is alive. Ten seconds later the connection counts as
+ * broken.
+ */
 const KEEP_ALIVE_AFTER_MS = 10_000;
-/** Saying goodbye to a server that is gone takes for ever. */
+/** Closing a connection to a dead server would otherwise never end. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Of a statement outside a transaction that the server undid for the sake of another one. */
+/**
+ * Maximum number of attempts for a statement outside a transaction that the server rolled back in favour of
+ * another one.
+ */
 const TRIES = 8;
-/** Before the second try at most, then twice as long each time: those who met would otherwise meet again. */
+/**
+ * Maximum wait before the second attempt, doubled for each further one. The wait is random so that the same
+ * statements do not collide again.
+ */
 const REST_MS = 10;
 
-/** Opens a pool of connections to a server, each watched (`statement-watch.ts`). */
+/** Opens a pool of connections to a server, whose statements are watched (`statement-watch.ts`). */
 export function connectServer(options: ConnectOptions): {
   readonly db: Database;
   readonly cancelAll: () => Promise<void>;
@@ -51,12 +63,14 @@ export function connectServer(options: ConnectOptions): {
   });
   const clients = new Set<WireClient>();
   const reasons = new WeakMap<object, Error>();
-  // A connection that the server ends (a restart) must not end the process, idle or in use; the query that needs it reports it.
+  // If the server closes a connection (a restart), idle or in use, the process must not crash. The query that
+  // needs the connection reports the error.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
     clients.add(client as WireClient);
-    // Of an error that comes between two statements the next one would say only that the connection cannot be used.
+    // If an error occurs between two statements, the next statement would only report that the connection
+    // cannot be used.
     client.on('error', (error) => reasons.set(client, error));
   });
   pool.on('remove', (client) => clients.delete(client as WireClient));
@@ -78,10 +92,15 @@ export function connectServer(options: ConnectOptions): {
   return { db: new Kysely<DB>({ dialect }), cancelAll: watch.cancelAll };
 }
 
-/** As `database.statement_minutes` has it; tests and tools that open a database themselves need not say so. */
+/**
+ * Equals the default of `database.statement_minutes`, for tests and tools that open a database themselves.
+ */
 const DEFAULT_STATEMENT_LIMIT_MS = 15 * 60_000;
 
-/** @throws what the server says, or that it says nothing: the pool's own time limit ends with the handshake. */
+/**
+ * Sets up a session within a time limit, because the pool's own limit covers only the handshake. @throws the
+ * error of the server, or a timeout if it does not answer.
+ */
 async function prepared(client: WireClient): Promise<void> {
   const error = new Error('timeout exceeded when trying to connect');
   const timer = setTimeout(() => cut(client, error), CONNECT_TIMEOUT_MS);
@@ -98,7 +117,10 @@ type Guard = {
   readonly clients: ReadonlySet<WireClient>;
 };
 
-/** The pool as Kysely uses it. A connection is always wrapped by the same object, by which Kysely knows it again. */
+/**
+ * The pool as Kysely uses it. A connection is always wrapped in the same object, because Kysely identifies
+ * connections by that object.
+ */
 function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
@@ -116,7 +138,7 @@ function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
       const closed = pool.end();
       await Promise.race([closed, isLate]);
       clearTimeout(timer);
-      // What is left belongs to work that was given up, or to a server that is gone: it is never given back.
+      // The remaining connections belong to abandoned work, or to a dead server. They are never released.
       for (const client of guard.clients) cut(client, new Error('Connection terminated'));
     },
   };
@@ -143,7 +165,10 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
     }
   }
 
-  /** A single statement that the server undid for the sake of another one (a deadlock, a stricter isolation) can be said again as it is. */
+  /**
+   * Repeats a single statement that the server rolled back in favour of another one (a deadlock, a stricter
+   * isolation level). It can be repeated unchanged.
+   */
   async function askAgain(
     text: string,
     parameters: readonly unknown[],
@@ -160,21 +185,21 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
 
   return {
     processID: client.processID,
-    // Kysely asks with a cursor only where the dialect was given one.
+    // Kysely uses a cursor only if the dialect was given one.
     query: (async (text: string, parameters: readonly unknown[]) => {
       if (text !== 'begin') {
         const result = await askAgain(text, parameters);
         if (text === 'commit' || text === 'rollback') isInTransaction = false;
         return result;
       }
-      // Behind a pooler the session is not ours to set up, but each transaction is.
+      // Behind a pooler we cannot configure the session, but we can configure each transaction.
       const result = await ask('begin isolation level read committed', parameters);
       isInTransaction = true;
       return result;
     }) as unknown as PostgresPoolClient['query'],
     release(destroy) {
       isInTransaction = false;
-      // A request to cancel may still be on its way, and must not meet another statement.
+      // A cancel request may still be on its way, and must not reach another statement of this connection.
       client.release(destroy === true || wasCancelled);
     },
   };
@@ -185,7 +210,7 @@ function isUndone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01');
 }
 
-/** Kysely's dialect of Postgres, except for the lock that processes take turns with when they migrate. */
+/** Kysely's Postgres dialect with a different migration lock. */
 export class ServerDialect extends PostgresDialect {
   override createAdapter(): ServerAdapter {
     return new ServerAdapter();
@@ -193,8 +218,9 @@ export class ServerDialect extends PostgresDialect {
 }
 
 /**
- * Locks the table of migrations instead of taking an advisory lock, which every role can take, and which belongs to a session and not to a
- * transaction: behind a pooler it would stay with a connection that others use. Migrations must run in a transaction, which releases it.
+ * Locks the table of migrations instead of taking an advisory lock. Any role can take an advisory lock, and
+ * it belongs to the session instead of the transaction, so behind a pooler it would stay with a connection
+ * that others use. Migrations must run in a transaction, which releases the lock.
  */
 class ServerAdapter extends PostgresAdapter {
   override async acquireMigrationLock(db: Kysely<unknown>, options: MigrationLockOptions): Promise<void> {

@@ -1,7 +1,10 @@
-/** SQLSTATE classes and codes with which a server ends or refuses a connection: 08 connection, 53300 too many, 57P shutdown, 25P timeouts of sessions. */
+/**
+ * SQLSTATE classes and codes of a server that ends or refuses a connection: 08 connection, 53300 too many
+ * connections, 57P shutdown, 25P session timeouts.
+ */
 const LOST_STATES = /^(08|57P0|53300|25P0[34])/;
 
-/** Codes of the operating system. */
+/** Error codes of the operating system. */
 const LOST_ERRNOS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -13,11 +16,11 @@ const LOST_ERRNOS = new Set([
   'EAI_AGAIN',
 ]);
 
-/** What the driver says without a code when a connection ends under it or does not come up in time. */
+/** Messages of the driver, without a code, if a connection breaks or is not established in time. */
 const LOST_MESSAGES =
   /^(Connection terminated|Client was closed|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Whether an error means that the database went away, and not that a statement was wrong. */
+/** Returns true if an error means that the database is unreachable, and not that a statement is wrong. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

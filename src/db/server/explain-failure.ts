@@ -13,8 +13,9 @@ const NOTHING_TWICE =
   'The failed statement changed nothing. Answers of the service that the database did not store are in the spool of the data folder. The next run continues from there and posts nothing twice.';
 
 /**
- * What a server's errors mean that are neither the fault of a statement nor a bug, by SQLSTATE (Postgres, appendix A). `{detail}` is what the
- * server says; it names tables, settings and roles, never values.
+ * Explains errors of a server that are caused neither by a statement nor by a bug, by SQLSTATE (Postgres,
+ * appendix A). `{detail}` is the message of the server, which names tables, settings and roles, but never
+ * values.
  */
 const FAILURES: Readonly<Record<string, Failure>> = {
   '53100': {
@@ -100,7 +101,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   },
 };
 
-/** Classes: 58 is an error of the server’s operating system (a disk that fails), XX00 a damaged table or index. */
+/** Classes of SQLSTATEs. 58 is an error of the server’s operating system, for example a failing disk. */
 const CLASSES: Readonly<Record<string, Failure>> = {
   '58': {
     code: 'database_system_error',
@@ -117,7 +118,8 @@ const CORRUPTED: Failure = {
 };
 
 /**
- * Turns an error of the database that is no bug into one that says what happened and how to go on; null for every other error.
+ * Converts a database error that is not a bug to one that explains what happened and what to do. Null for any
+ * other error.
  *
  * @param where host and name of the database, without user and password.
  */

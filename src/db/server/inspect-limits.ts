@@ -2,24 +2,27 @@ import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
 import { SESSION_SETTINGS } from './session.ts';
 
-/** What a server, a database or a role may have set that keeps a run from its work, or makes a commit less than certain. */
+/** Settings of a server, a database or a role that can make a run fail, or make commits less durable. */
 export type ServerLimits = {
-  /** It follows another server and takes no writes. */
+  /** The server follows another one and accepts no writes. */
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
-  /** Sessions are set up by this process and not shared; false behind a pooler, where the settings of the role count. */
+  /**
+   * True if this process can configure its sessions. False behind a pooler, which shares sessions, so that
+   * the settings of the role apply.
+   */
   readonly isOwnSession: boolean;
-  /** As a new session has it: `read committed`. */
+  /** Default of a new session, for example `read committed`. */
   readonly isolation: string;
-  /** As a new session has it; 0 is none. */
+  /** Default of a new session. 0 means no limit. */
   readonly statementTimeoutMs: number;
-  /** Connections that this user may still open, those of this process not counted. */
+  /** Number of connections that this user may still open, not counting those of this process. */
   readonly connectionsLeft: number;
-  /** Servers that receive this one's commits, and may be promoted, without that a commit waits for one of them. */
+  /** Number of standby servers that could be promoted and for which commits do not wait. */
   readonly asynchronousStandbys: number;
 };
 
-/** Asks a server for its limits. What this user may not see of other sessions is counted all the same. */
+/** Reads the limits of a server. Sessions that this user may not inspect are counted too. */
 export async function inspectLimits(db: Database): Promise<ServerLimits> {
   const { rows } = await sql<ServerLimits>`
     with activity as (select * from pg_stat_activity where backend_type = 'client backend'),

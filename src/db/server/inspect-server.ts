@@ -1,20 +1,20 @@
 import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
 
-/** As `server_version_num` counts: 15.0. */
+/** Version 15.0, in the format of `server_version_num`. */
 export const OLDEST_VERSION = 150_000;
 
 export type ServerFacts = {
-  /** `17.2`. */
+  /** For example `17.2`. */
   readonly version: string;
   readonly versionNumber: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
-  /** This user may create schemas, as migrations do. */
+  /** Whether this user may create schemas, as migrations do. */
   readonly mayCreate: boolean;
 };
 
-/** What a server says about itself. */
+/** Reads the version, settings and privileges of a server. */
 export async function inspectServer(db: Database): Promise<ServerFacts> {
   const { rows } = await sql<Omit<ServerFacts, 'versionNumber'> & { versionNumber: string }>`
     select split_part(current_setting('server_version'), ' ', 1) as version,
@@ -26,7 +26,10 @@ export async function inspectServer(db: Database): Promise<ServerFacts> {
   return { ...row, versionNumber: Number(row.versionNumber) };
 }
 
-/** Rights that this user lacks on our tables, as `UPDATE on ledger.entries`; what is append-only needs no UPDATE and DELETE. */
+/**
+ * Privileges that this user lacks on our tables, for example `UPDATE on ledger.entries`. Append-only tables
+ * need no UPDATE and DELETE.
+ */
 export async function missingGrants(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ missing: string }>`
     select format('%s on %I.%I', p.privilege, n.nspname, c.relname) as missing
@@ -40,7 +43,10 @@ export async function missingGrants(db: Database): Promise<readonly string[]> {
   return rows.map(({ missing }) => missing);
 }
 
-/** Rights of `bi_reader` that it does not need, in words; none where there is no such role. Servers that this user may look at only. */
+/**
+ * Describes privileges of `bi_reader` that it does not need. Empty if the role does not exist or is a
+ * superuser. Use it only on servers.
+ */
 export async function needlessReaderRights(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ right: string }>`
     select r."right" from pg_roles cross join lateral (values
@@ -51,7 +57,7 @@ export async function needlessReaderRights(db: Database): Promise<readonly strin
   return rows.map(({ right }) => right);
 }
 
-/** The server's clock now. */
+/** The current time by the clock of the server. */
 export async function readClock(db: Database): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const [row] = rows;
@@ -59,7 +65,7 @@ export async function readClock(db: Database): Promise<Date> {
   return row.now;
 }
 
-/** Asks the database whether it is there. @throws what the driver throws when it is not. */
+/** Checks that the database answers. @throws the error of the driver if it does not. */
 export async function ping(db: Database): Promise<void> {
   await sql`select 1`.execute(db);
 }

@@ -4,22 +4,24 @@ import { DatabaseSync } from 'node:sqlite';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
-/** SQLite's result code for a file that another process has locked. */
+/** Result code of SQLite for a file that another process has locked. */
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the embedded database's folder for this process: it is damaged when two processes open it at once.
+ * Locks the folder of the embedded database for this process, because two processes that open it at once
+ * would damage it.
  *
- * The lock is the operating system's, which Node offers only by SQLite: it ends with its process, however that ends, and it holds between
- * containers too, which share a volume but not their pids.
+ * The lock is one of the operating system, which Node offers only through SQLite. It ends with its process,
+ * however that ends. It also works between containers, which share a volume but not their process ids.
  *
- * @returns a function that gives the folder back.
- * @throws KnownError `database_in_use` (exit 5), or the system's error where this user may not write into the folder.
+ * @returns a function that releases the lock.
+ * @throws KnownError `database_in_use` (exit 5), or the system error if this user may not write to the
+ * folder.
  */
 export function lockFolder(folder: string): () => void {
-  // Says what is wrong, as SQLite does not.
+  // Gives a clear error, which SQLite does not.
   accessSync(folder, constants.W_OK | constants.X_OK);
-  // Only for whoever finds the folder taken.
+  // Used only to report the holder to other processes.
   const note = join(folder, 'lock.pid');
   const unlock = lockFile(join(folder, 'lock.sqlite'));
   if (unlock === null) throw inUse(folder, note);
@@ -31,9 +33,10 @@ export function lockFolder(folder: string): () => void {
 }
 
 /**
- * Takes a lock that ends with this process, however it ends. The file is made where it is missing, and holds nothing.
+ * Takes a lock that ends with this process, however it ends. Creates the file if it is missing; the file
+ * stays empty.
  *
- * @returns a function that gives it back; null when another process has it.
+ * @returns a function that releases the lock. Null if another process holds it.
  */
 export function lockFile(path: string): (() => void) | null {
   const lock = new DatabaseSync(path);
@@ -61,7 +64,7 @@ function inUse(folder: string, note: string): KnownError {
   });
 }
 
-/** @returns nothing in the moment between its lock and its note. */
+/** @returns an empty string in the short time between taking the lock and writing the pid. */
 function readHolder(note: string): string {
   try {
     return ` (pid ${readFileSync(note, 'utf8')})`;

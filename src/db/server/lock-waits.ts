@@ -2,15 +2,21 @@ import type pg from 'pg';
 
 /** A session of this process that waits for a lock. */
 export type LockWait = {
-  /** Of its server process; behind a pooler that says nothing to this process, but the text of its statement does. */
+  /**
+   * Id of the server process. Behind a pooler this process cannot interpret it, and compares the text of the
+   * statement instead.
+   */
   readonly pid: number;
-  /** How its statement begins. */
+  /** The beginning of its statement. */
   readonly query: string;
-  /** Who holds what it waits for, for a person: pid, application_name, since when. */
+  /** The holders of the lock, for people: pid, application_name, since when. */
   readonly holders: string;
 };
 
-/** A role without pg_read_all_stats sees of another role's sessions the process id and the name, and no times. */
+/**
+ * Without pg_read_all_stats, a role sees only the process id and the name of other roles' sessions, and no
+ * times.
+ */
 const QUESTION = `
   select w.pid, left(w.query, 200) as query, h.pid as holder, h.usename as role, h.application_name as name,
     to_char(coalesce(h.xact_start, h.state_change, h.backend_start) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since, h.state
@@ -30,7 +36,10 @@ type Row = {
   state: string | null;
 };
 
-/** Sessions of this process that wait for a lock, each with who holds it. @throws when the server refuses, or does not answer in time. */
+/**
+ * Lists sessions of this process that wait for a lock, with the holders. @throws if the server refuses, or
+ * does not answer in time.
+ */
 export async function findLockWaits(
   client: pg.Client,
   applicationName: string,

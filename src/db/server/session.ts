@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import type { WireClient } from './cancel-request.ts';
 
-/** Postgres cuts an application_name here. */
+/** Postgres truncates application_name to this length. */
 const NAME_BYTES = 63;
 
 /**
- * What `pg_stat_activity` shows of this process, so that a person who finds a lock taken knows by whom. It is unique, so that the process finds
- * its own sessions, also behind a pooler.
+ * The name that `pg_stat_activity` shows for this process, so that a person who finds a lock taken can
+ * identify the holder. It is unique, so that the process finds its own sessions, even behind a pooler.
  *
  * @param purpose for example `run orders`.
  */
@@ -17,11 +17,14 @@ export function applicationName(purpose: string): string {
 }
 
 /**
- * What a session of ours is like, whatever the role, the database or the server has set:
- * - Statements and locks are written for read committed; under a stricter default they would fail with serialization errors.
- * - Limits of statements are ours (`statement-watch.ts`), by phase; pg_dump overrides the server's for the same reason.
- * - `lock_timeout` is the server's own end of a wait that this process should have ended before.
- * - A plan is a transaction in which files are read: it may be idle for long.
+ * Session settings that must not depend on the role, the database or the server:
+ *
+ * - Statements and locks are written for read committed. With a stricter default they would fail with
+ *   serialization errors.
+ * - `statement-watch.ts` applies our own time limits, by phase. pg_dump overrides the limits of the server
+ *   for the same reason.
+ * - `lock_timeout` is a fallback: this process should have ended the wait earlier.
+ * - A plan is a transaction in which files are read, so it may be idle for a long time.
  */
 export const SESSION_SETTINGS = {
   default_transaction_isolation: 'read committed',
@@ -31,12 +34,12 @@ export const SESSION_SETTINGS = {
   idle_session_timeout: '0',
 } as const;
 
-/** A server on Linux then notices that this process is gone while it works for it, and stops. */
+/** How soon a server on Linux notices that this process is gone, and stops its statement. */
 const NOTICE_AFTER = '2s';
 
 /**
- * Sets up a new session. Not behind a pooler, where a session is shared with others and what is set would stay with it: a pooler tells its
- * clients another process id than the server's.
+ * Sets up a new session. Does nothing behind a pooler, where sessions are shared and the settings would
+ * remain for other users. A pooler is detected by its process id, which differs from that of the server.
  */
 export async function prepareSession(client: WireClient): Promise<void> {
   const settings = Object.entries(SESSION_SETTINGS).map(

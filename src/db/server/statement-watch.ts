@@ -7,21 +7,24 @@ import { isConnectionLost } from './connection-lost.ts';
 import { findLockWaits, type LockWait } from './lock-waits.ts';
 
 /**
- * Sees to it that no statement takes for ever. A statement is cancelled in the server when it takes longer than its phase allows, waits too
- * long for a lock, or its run is to end; if the server does not even answer that, the connection is cut.
+ * Ensures that no statement runs forever. A statement is cancelled in the server if it takes longer than its
+ * phase allows, waits too long for a lock, or its run has to end. If the server does not react to the cancel
+ * request, the connection is cut.
  *
- * A statement that takes a few seconds may be at work, wait for a lock, or have a server that is gone without a word (packets dropped by a
- * firewall, a machine switched off). TCP notices that after a quarter of an hour. So this asks on a connection of its own who waits for whom:
- * an answer says that the server is there; none, twice, that it is not, and then all connections are cut, and their users are told.
+ * A statement that takes a few seconds may be working, may wait for a lock, or its server may be gone
+ * silently (packets dropped by a firewall, a machine switched off). TCP takes a quarter of an hour to notice
+ * that. So the watch queries the lock waits on a connection of its own. An answer proves that the server is
+ * alive. If two queries in a row get no answer, it is not, and all connections are cut, so that their
+ * statements fail.
  */
 export type StatementWatch = {
-  /** Notes that a statement begins. */
+  /** Registers a statement that starts. */
   begin(client: WireClient, text: string): Statement;
-  /** Notes that it has ended. */
+  /** Unregisters a statement that has ended. */
   end(statement: Statement): void;
-  /** What its error means, if it was this watch that ended it. */
+  /** Replaces the error of a statement by an explanation if this watch ended it. */
   explain(statement: Statement, error: unknown): unknown;
-  /** Cancels everything in the server, before the process exits. */
+  /** Cancels all statements in the server before the process exits. */
   cancelAll(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -30,38 +33,41 @@ export type Statement = {
   readonly client: WireClient;
   readonly text: string;
   readonly phase: Phase;
-  /** The phase's, when it began. */
+  /** Name of the phase when the statement started. */
   readonly phaseName: string;
   readonly beganAt: number;
   drainedAt: number | null;
   wait: (LockWait & { readonly since: number }) | null;
-  /** Why it is to end, when that was asked for, and when the request had been passed on. */
+  /** Why and when its end was requested. Null if it was not. */
   ending: { readonly why: 'limit' | 'lock' | 'draining' | 'abandoned'; readonly at: number } | null;
 };
 
 export type StatementWatchOptions = {
-  /** Of a phase without a limit of its own. */
+  /** Time limit of statements whose phase sets none. */
   readonly limitMs: number;
-  /** This process in `pg_stat_activity`. */
+  /** Identifies this process in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Opens a connection beside the pool's. */
+  /** Opens a connection outside of the pool. */
   readonly connectBeside: () => Promise<pg.Client>;
-  /** Cuts all connections, since the server does not answer. */
+  /** Cuts all connections, because the server does not answer. */
   readonly onUnreachable: (error: Error) => void;
 };
 
 const CHECK_EVERY_MS = 250;
-/** Few statements take longer; those that do can bear a question beside them. */
+/** Few statements take longer. For those, the extra query is affordable. */
 const LOOK_AFTER_MS = 3_000;
 const LOOK_EVERY_MS = 3_000;
-/** A server that has no connection for the question, or refuses it, is there: it need not be asked often. */
+/** A server that refuses the connection or the query is alive, so it need not be queried often. */
 const LOOK_AGAIN_AFTER_REFUSAL_MS = 30_000;
 const LOOK_TIMEOUT_MS = 5_000;
-/** One question may be lost when a pooler or a proxy restarts. */
+/** A single query may be lost when a pooler or a proxy restarts. */
 const UNANSWERED_AT_MOST = 2;
-/** What a statement has left when its run is to end: most are done by then, and a supervisor waits for half a minute. */
+/**
+ * Time that a statement has left once its run has to end. Most finish within it, and supervisors usually wait
+ * for half a minute.
+ */
 const DRAIN_LIMIT_MS = 10_000;
-/** A server that is there ends a statement within moments of the request. */
+/** A server that is alive ends a statement shortly after the request. */
 const CUT_AFTER_MS = 5_000;
 
 export function watchStatements(options: StatementWatchOptions): StatementWatch {
@@ -94,7 +100,7 @@ export function watchStatements(options: StatementWatchOptions): StatementWatch 
     else if (longestMs === 0 && beside !== null && !isLooking) closeBeside();
   }
 
-  /** Asks which session waits for which, and thereby whether the server answers. */
+  /** Queries which sessions wait for locks, and thereby checks whether the server answers. */
   async function look(): Promise<void> {
     isLooking = true;
     const askedAt = performance.now();
