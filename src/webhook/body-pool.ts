@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A body that is not read to its end, and the status that says why. */
+/** A body that was not read completely, with the HTTP status for the reason. */
 export class BodyRefused extends Error {
   readonly statusCode: 408 | 413 | 503;
 
@@ -14,15 +14,15 @@ export class BodyRefused extends Error {
 type Reading = { readonly refuse: (status: 408 | 503) => void; bytes: number };
 
 /**
- * Reads bodies before it is known whether they are genuine, into a memory that is bounded for all of them together. Where it does not
- * suffice, the body that has taken the most of it is given up: a genuine one is some kilobytes and is there at once.
+ * Reads bodies before they are verified, into a limited amount of memory that all bodies share. If the memory
+ * is used up, the largest body is refused, because a genuine one is a few kilobytes and arrives at once.
  */
 export class BodyPool {
   readonly #limits: { readonly poolBytes: number; readonly bodyBytes: number; readonly timeoutMs: number };
   readonly #readings = new Set<Reading>();
   #bytes = 0;
 
-  /** @param limits `poolBytes` for all, `bodyBytes` and `timeoutMs` for one body. */
+  /** @param limits `poolBytes` for all bodies together, `bodyBytes` and `timeoutMs` for each body. */
   constructor(limits: {
     readonly poolBytes: number;
     readonly bodyBytes: number;
@@ -31,7 +31,7 @@ export class BodyPool {
     this.#limits = limits;
   }
 
-  /** @throws BodyRefused 413 too large, 408 too slow, 503 no room. */
+  /** Reads one body. @throws BodyRefused 413 too large, 408 too slow, 503 no memory left. */
   read(stream: Readable): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const chunks: Buffer[] = [];

@@ -1,17 +1,17 @@
 import type { Server, Socket } from 'node:net';
 
 export type ConnectionLimits = {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly total: number;
-  /** Connections of one address at most. */
+  /** Maximum number of connections from one address. */
   readonly perAddress: number;
 };
 
-/** Knows which connections may be ended to make place for another one. */
+/** Controls which connections may be closed to make room for others. */
 export type ConnectionGuard = {
-  /** What came by it is genuine and is being answered: it is not ended meanwhile. */
+  /** Protects a connection while its genuine request is being answered. */
   protect(socket: Socket): void;
-  /** It was answered, and waits for the next request. */
+  /** Ends the protection once the request was answered. The connection then waits for the next request. */
   release(socket: Socket): void;
 };
 
@@ -23,17 +23,21 @@ type Connection = {
   readonly waitsSinceMs: number;
 };
 
-/** A genuine request is there a round trip after its connection; so long also a process that is busy has read it. */
+/**
+ * A genuine request arrives one round trip after its connection. Within this time even a busy process has
+ * read it.
+ */
 const PATIENCE_MS = 2_000;
 
 /**
- * Keeps a server open for genuine senders while others hold connections on which they send little or nothing. Where an address, or the
- * server, has too many, the one that has waited longest is ended for a new one; of the whole server, one of the address that has the most. So
- * a client that floods it ends its own connections. Where none has waited for two seconds, the new one is refused: many genuine requests at once
- * must not end each other.
+ * Keeps a server available for genuine senders while others hold connections on which they send little or
+ * nothing. If an address has too many connections, its longest waiting one is closed for the new one. If the
+ * whole server has too many, one of the address with the most connections is closed. So a client that floods
+ * the server closes its own connections. If no connection has waited for two seconds, the new one is refused,
+ * because many genuine requests at once must not close each other.
  */
 export function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): ConnectionGuard {
-  // In the order in which they began to wait.
+  // Ordered by the time at which they started to wait.
   const connections = new Map<Socket, Connection>();
   const ofAddress = new Map<string, number>();
 
@@ -48,7 +52,7 @@ export function limitConnections(server: Server, { total, perAddress }: Connecti
     forget(socket);
     socket.destroy();
   };
-  /** What was released, and so waits again, stands at the end. */
+  /** The first unprotected connection has waited longest, because a released connection moves to the end. */
   const findLongestWaiting = (address: string): Socket | null => {
     const before = performance.now() - PATIENCE_MS;
     for (const { socket, address: its, isProtected, waitsSinceMs } of connections.values()) {
@@ -83,7 +87,10 @@ function largest(counts: ReadonlyMap<string, number>): string {
   return best;
 }
 
-/** A host with one IPv6 address has 2^64 of them: the first half counts. */
+/**
+ * The key by which connections are counted. A host with one IPv6 address usually controls 2^64 of them, so
+ * only the first half counts.
+ */
 function addressOf({ remoteAddress = '' }: Socket): string {
   const address = remoteAddress.replace(/^::ffff:/i, '');
   return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;

@@ -8,13 +8,16 @@ import { redactEvent } from './redact-event.ts';
 /** A delivery whose signature was verified. */
 export type Delivery = {
   readonly body: Buffer;
-  /** Last part of the address, by which the kinds are registered apart; null where it has none. Not signed. */
+  /**
+   * The last part of the address, if each kind is registered with an address of its own. Null if it has none.
+   * Not signed.
+   */
   readonly addressKind: string | null;
   /** The timestamp header. Not signed. */
   readonly timestamp: string | undefined;
 };
 
-/** An event carries no kind, but most kinds have a member of their own. */
+/** Events contain no kind, but most kinds have a distinctive member. */
 const KIND_BY_MEMBER: Readonly<Record<string, string>> = {
   order_information: 'new_influencer_order',
   code_information: 'update_discount_code',
@@ -27,12 +30,15 @@ const KIND_BY_MEMBER: Readonly<Record<string, string>> = {
 
 const KIND = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Longer ids and codes are none. */
+/** Longer texts are not valid ids or codes. */
 const MAX_TEXT = 500;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads what we need of an event. Never throws: what cannot be understood is stored all the same. */
+/**
+ * Reads the members of an event that we need. Never throws: an event that cannot be interpreted is stored
+ * too.
+ */
 export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEvent {
   const text = body.toString('utf8');
   const members = readMembers(text);
@@ -49,15 +55,15 @@ export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEv
 }
 
 /**
- * The body as JSON text that Postgres takes, whatever was sent, without values that we do not need. Of what is no JSON, or nested absurdly deep,
- * nothing is stored.
+ * Converts the body to JSON text that Postgres accepts, without values that we do not need. If the body is
+ * not JSON, or is nested absurdly deep, nothing of its content is stored.
  */
 function toStorableJson(text: string): string {
   const parsed = parseStorable(text);
   return JSON.stringify(redactEvent(parsed?.value ?? text));
 }
 
-/** Numbers become the text that they are written as, so that no id and no amount loses a digit. */
+/** Numbers are kept as the text that was sent, so that no id or amount loses a digit. */
 function readMembers(text: string): Members {
   try {
     return membersOf(parseJsonWith(text, (value, digits) => digits ?? value));
@@ -110,7 +116,7 @@ function readCodeChange(members: Members): CodeChange | null {
   return change.oldValue === null && change.newValue === null ? null : change;
 }
 
-/** Text that says something and that Postgres takes. */
+/** Non-empty text that Postgres accepts. */
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll('\u0000', '').toWellFormed().trim();

@@ -1,11 +1,12 @@
 import { isObject } from '../model/text/exact-json.ts';
 
-/** What stands in the place of a value that is not stored. */
+/** Placeholder for a value that is not stored. */
 const NOT_STORED = '[not stored]';
 
 /**
- * Members of events whose values are stored: ids, amounts, codes, links, dates and what is public of a deal. All others may be personal: the
- * postal address of `product_sent`, the text of a reply, a name, a comment. An event of an unknown kind may have any.
+ * Members of events whose values are stored: ids, amounts, codes, links, dates, and public properties of a
+ * deal. All others may be personal: the postal address of `product_sent`, the text of a reply, a name, a
+ * comment. An event of an unknown kind may contain anything.
  */
 const STORED: ReadonlySet<string> = new Set([
   ...['deal_id', 'collab_id', 'brand_id', 'deal_url', 'webhook_timestamp', 'webhook_type'],
@@ -19,8 +20,8 @@ const STORED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An event as it may be stored: its members with their values where `STORED` says so; of all others that they were there, and whether they were
- * null, true or false.
+ * Returns an event as it may be stored. Values are kept only for members in `STORED`. Of all other members,
+ * only their presence is kept, and whether they were null, true or false.
  */
 export function redactEvent(event: unknown, isStored = false): unknown {
   if (Array.isArray(event)) return event.map((item) => redactEvent(item, isStored));

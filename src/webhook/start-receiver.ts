@@ -10,42 +10,49 @@ import { limitConnections } from './limit-connections.ts';
 import { type Delivery, readEvent } from './read-event.ts';
 import { verifySignature } from './verify-signature.ts';
 
-/** What became of one delivery. */
+/** The result of one delivery. */
 export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'stale' | 'not_stored' | 'refused';
 
 export type ReceiverOptions = {
   readonly settings: WebhookSettings;
-  /** Makes an event durable before it resolves. @returns false when the same body was stored before. */
+  /** Stores an event durably before it resolves. @returns false if the same body was stored before. */
   readonly store: (event: WebhookEvent) => Promise<boolean>;
-  /** Told of every delivery; no bodies. */
+  /** Called for every delivery, without its body. */
   readonly onDelivery?: (fate: DeliveryFate, status: number, kind: string | null) => void;
-  /** Told why an event could not be stored. */
+  /** Called with the error if an event could not be stored. */
   readonly onError?: (error: unknown) => void;
-  /** How long a sender may take for a whole request; 10 s when not given. */
+  /** Time that a sender may take for a whole request. Defaults to 10 s. */
   readonly requestTimeoutMs?: number;
 };
 
 export type Receiver = {
-  /** Where events are posted to. */
+  /** The address that events are posted to. */
   readonly url: string;
-  /** Takes nothing new, waits for what is on its way. */
+  /** Accepts no new requests, and waits for those in flight. */
   close(): Promise<void>;
 };
 
-/** A sender that has not sent everything by then is slow on purpose; so is one whose headers, a few hundred bytes, take half of it. */
+/**
+ * A sender that takes longer is slow on purpose. The headers, a few hundred bytes, may take half of this
+ * time.
+ */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The service sends one event and then nothing for a while: a connection is not kept for it. */
+/** The service sends one event and then nothing for a while, so connections are not kept open for it. */
 const KEEP_ALIVE_MS = 5_000;
 const CHECK_TIMEOUTS_EVERY_MS = 500;
-/** Far more than any number of senders; fewer than the files that a process may open. */
+/** Far more than the number of senders, and fewer than the open files that a process may have. */
 const MAX_CONNECTIONS = 500;
-/** Bodies that are not verified yet, all together: thousands of events, and no burden for the smallest container. */
+/**
+ * Memory for all bodies that are not verified yet. Enough for thousands of events, and acceptable for the
+ * smallest container.
+ */
 const POOL_BYTES = 16 * 1024 ** 2;
-/** After which time the service may try again what could not be stored. */
+/** Time after which the service should retry an event that could not be stored. */
 const RETRY_AFTER_SECONDS = 30;
 
 /**
- * Receives events of the service: verifies the signature over the raw body, has each event stored, and only then answers 2xx.
+ * Receives events of the service. Verifies the signature over the raw body, stores each event, and only then
+ * answers 2xx.
  *
  * @throws KnownError `port_unusable` (exit 2).
  */
@@ -86,9 +93,9 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     total: MAX_CONNECTIONS,
     perAddress: settings.maxConnectionsPerAddress,
   });
-  // Those that are ended still count until they are closed.
+  // Connections that are being closed still count until they are closed.
   server.server.maxConnections = 2 * MAX_CONNECTIONS;
-  // The signature is over the bytes as they came, so nothing reads them first, whatever they are called.
+  // The signature covers the raw bytes, so no parser may process them first, whatever the content type.
   server.removeAllContentTypeParsers();
   const pool = new BodyPool({
     poolBytes: Math.max(POOL_BYTES, 2 * settings.maxBodyBytes),
@@ -96,7 +103,7 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     timeoutMs: requestTimeoutMs,
   });
   server.addContentTypeParser('*', (_request: FastifyRequest, stream: IncomingMessage) => pool.read(stream));
-  // Nothing is read for a sender that does not even claim to be the service, or that announces too much.
+  // Nothing is read from a sender without a signature header, or one that announces too large a body.
   server.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return;
     if (Number(request.headers['content-length'] ?? 0) > settings.maxBodyBytes) throw new BodyRefused(413);
@@ -121,14 +128,14 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     const status = error.statusCode ?? 500;
     onDelivery('refused', status, null);
     if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    // What is left of it is not read either.
+    // The rest of the body is not read either.
     if (error instanceof BodyRefused) reply.header('connection', 'close');
     return answer(reply, status, status === 413 ? 'The body is too large.' : 'The body could not be read.');
   });
   return server;
 }
 
-/** Null where it is not genuine; that is answered then. */
+/** Returns null if the delivery is not genuine. The request is then already answered. */
 function verify(
   { settings, onDelivery = () => {} }: ReceiverOptions,
   request: FastifyRequest,
@@ -150,7 +157,7 @@ function verify(
   return { body, addressKind, timestamp };
 }
 
-/** @param maxAgeSeconds 0: nothing is. */
+/** @param maxAgeSeconds 0 turns the check off. */
 function isStale(timestamp: string | undefined, maxAgeSeconds: number): boolean {
   if (maxAgeSeconds === 0) return false;
   if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return true;
@@ -179,7 +186,7 @@ function signatureOf(request: FastifyRequest, { headerPrefix }: WebhookSettings)
   return headerOf(request, `${headerPrefix.toLowerCase()}-signature`);
 }
 
-/** Node joins a header that came twice, so two signatures are never one that fits. */
+/** Node joins repeated headers, so two signatures never equal a valid one. */
 function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;

@@ -2,10 +2,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { WebhookSettings } from '../model/http/webhook-event.ts';
 
 /**
- * Whether a signature is HMAC-SHA256 over the raw bytes of the body under one of the secrets, written in the agreed encoding and no other.
- * Takes the same time whatever is wrong with it: each secret is tried, and digests of equal length are compared.
+ * Verifies that a signature is HMAC-SHA256 over the raw bytes of the body with one of the secrets, in the
+ * configured encoding. Takes the same time whatever is wrong with it: every secret is tried, and digests of
+ * equal length are compared.
  *
- * @param signature the header as it came; undefined where there was none.
+ * @param signature the header as received. Undefined if it was missing.
  */
 export function verifySignature(
   body: Buffer,
@@ -22,7 +23,7 @@ export function verifySignature(
   return isGenuine;
 }
 
-/** Makes texts of any length comparable in constant time. */
+/** Hashes a text, so that texts of any length can be compared in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
 }
