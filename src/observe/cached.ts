@@ -1,13 +1,16 @@
-/** A value is good for at least so long, and for so many times what it took to get: who looks often costs the database little. */
+/**
+ * A value stays valid for at least this time, and for at least this multiple of the time it took to compute.
+ * So frequent readers cost the database little.
+ */
 const GOOD_FOR_MS = 5_000;
 const COST_FACTOR = 20;
-/** A database that is away is not asked for longer than this: a probe gives up after some seconds. */
+/** Time limit of a read, because a probe gives up after some seconds. */
 const GIVE_UP_AFTER_MS = 3_000;
 
 /**
- * Remembers what a costly function answered, for a while. Callers at the same time share one call.
+ * Caches the result of a costly function for a while. Concurrent callers share one call.
  *
- * @returns null when the function failed, or did not answer in time; it is then asked again by the next caller.
+ * @returns null if the function failed or did not answer in time. The next caller then tries again.
  */
 export function cached<Value>(read: () => Promise<Value>): () => Promise<Value | null> {
   let value: Value | null = null;

@@ -3,18 +3,21 @@ import { KnownError } from '../model/known-error.ts';
 import { toPrintableJson } from '../model/text/printable.ts';
 
 export type LoggerOptions = {
-  /** LOG_LEVEL; empty or unknown: `info`, or `silent` on a terminal, where progress tells a person what the log tells a machine. */
+  /**
+   * LOG_LEVEL. Empty or unknown means `info`, or `silent` on a terminal, where the progress display replaces
+   * the log.
+   */
   readonly level?: string | undefined;
   readonly isInteractive: boolean;
-  /** Where lines go; standard error when not given. Standard output is for results. */
+  /** Stream that lines are written to. Defaults to standard error, because standard output is for results. */
   readonly stream?: { write(line: string): void };
-  /** Gets each line as well. */
+  /** Also called with each line. */
   readonly copyTo?: (line: string) => void;
 };
 
 const STDERR = 2;
 
-/** Text under these keys is an id or a word of ours. All other text stays out. */
+/** Text under these keys is an id or one of our own words. All other text is left out. */
 const TEXT_KEYS = new Set([
   'job',
   'kind',
@@ -36,8 +39,9 @@ const LEFT_OUT = '[left out]';
 const MAX_TEXT = 200;
 
 /**
- * Logs JSON lines with ids and counts. What else is handed in is left out, so that no row value, address or secret can reach a log by
- * mistake: numbers, booleans and instants pass; text only under the key of an id or of one of our own words.
+ * Creates a logger that writes JSON lines with ids and counts. Everything else is left out, so that no row
+ * value, address or secret reaches a log by mistake. Numbers, booleans and instants pass. Text passes only
+ * under the key of an id or of one of our own words.
  */
 export function createLogger({ level, isInteractive, stream, copyTo }: LoggerOptions): Logger {
   const isKnown = level !== undefined && (level === 'silent' || level in levels.values);
@@ -48,9 +52,11 @@ export function createLogger({ level, isInteractive, stream, copyTo }: LoggerOpt
     formatters: { level: (label) => ({ level: label }), log: keepIdsAndCounts },
     serializers: { err: (error: unknown) => error },
     hooks: {
-      // A line is JSON; in a terminal it is shown, and nothing in it obeyed.
+      // A line is JSON. Control characters are escaped, so that a terminal shows them and does not interpret
+      // them.
       streamWrite: toPrintableJson,
-      // Only fields and a message of ours: nothing is put into the message, and an error does not become it.
+      // Accepts only fields and one of our messages. Nothing is interpolated into the message, and the
+      // message of an error is not used.
       logMethod([first, second], method) {
         const fields: unknown = first;
         const message: unknown = typeof fields === 'string' ? fields : second;
@@ -62,7 +68,7 @@ export function createLogger({ level, isInteractive, stream, copyTo }: LoggerOpt
   };
   const lines = stream ?? destination({ fd: STDERR, sync: true });
   const logger = pino(options, copyTo === undefined ? lines : writeBoth(lines, copyTo));
-  // The formatters of pino do not see what a child is bound to.
+  // pino does not apply formatters to the bindings of a child logger.
   const { child } = logger;
   logger.child = function keepingChild(this: Logger, bindings: object, ...rest: unknown[]) {
     return Reflect.apply(child, this, [keepIdsAndCounts(bindings), ...rest]);
@@ -85,7 +91,7 @@ function keepIdsAndCounts(fields: object): Record<string, unknown> {
 
 function keep(key: string, value: unknown): unknown {
   if (value === null || value === undefined) return value;
-  // Before keys are looked at: no number is a secret, and `status_authorized` is a count.
+  // Comes before the check of keys: a number is never a secret, and `status_authorized` is a count.
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (SECRET_KEY.test(key) && !ID_KEY.test(key)) return LEFT_OUT;
   if (typeof value === 'bigint') return String(value);
@@ -100,7 +106,10 @@ function isOurText(key: string, value: string): boolean {
   return (TEXT_KEYS.has(key) || ID_KEY.test(key)) && !value.includes('@');
 }
 
-/** A message may quote a row (Postgres does); the name, the code and the place tell what a log needs. */
+/**
+ * The message of an error may quote a row (Postgres does that). Its name, code and stack are sufficient for a
+ * log.
+ */
 function describeError(error: Error): Record<string, unknown> {
   const code: unknown =
     error instanceof KnownError ? error.details.code : 'code' in error ? error.code : undefined;

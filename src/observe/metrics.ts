@@ -12,45 +12,57 @@ import type { Gauges } from '../model/report.ts';
 
 export type MetricsOptions = {
   readonly version: string;
-  /** Figures from the database, asked for when someone looks; null while it is away. */
+  /** Reads figures from the database, when metrics are requested. Null if it is unreachable. */
   readonly readGauges: () => Promise<Gauges | null>;
-  /** When each job's next slot comes. */
+  /** The next slot of each job. */
   readonly nextSlots: () => readonly { readonly job: string; readonly at: Date }[];
-  /** How late each job is by its schedule, and how late it may be. @param lastBegunAt of the last run that came to its end. */
+  /**
+   * How late each job is by its schedule, and how late it may be. @param lastBegunAt returns the start of the
+   * last completed run.
+   */
   readonly overdue: (
     lastBegunAt: (job: string) => Date | null,
   ) => readonly { readonly job: string; readonly seconds: number; readonly limitSeconds: number }[];
-  /** What a run left for later because its budget was spent, by its counts; null for a job without a budget. */
+  /**
+   * What a run left for later because its budget was used up, from its counts. Null for a job without a
+   * budget.
+   */
   readonly beyondBudget: (job: string, counts: object) => number | null;
-  /** When this process last looked at the schedule with success; null: not yet. */
+  /** When this process last polled the schedule successfully. Null if it has not yet. */
   readonly lastPoll: () => Date | null;
-  /** Jobs at work in this process. */
+  /** Names of the jobs that are running in this process. */
   readonly atWork: () => readonly string[];
-  /** Whether the database has all that was posted from here, as far as the last look tells. */
+  /** Whether the database had every claim that was made from here, at the last check. */
   readonly isLedgerContinuous: () => boolean;
 };
 
 export type Metrics = {
-  /** In the text format of Prometheus. */
+  /** The metrics in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** The same for those that send them elsewhere. */
+  /** The same metrics as values, for other exporters. */
   values(): Promise<readonly MetricValues[]>;
   requestBegun(operation: string): void;
   requestEnded(operation: string, exchange: Exchange, seconds: number): void;
-  /** @param counts those of the run's own report; figures named rows and rejected_rows are added up. */
+  /**
+   * @param run.counts the counts of the run's report. Those named rows and rejected_rows are added to the
+   * metrics.
+   */
   runEnded(run: { readonly job: string; readonly status: string; readonly counts: object }): void;
 };
 
-/** A metric with what it is worth for each combination of its labels. */
+/** A metric with its value for each combination of labels. */
 export type MetricValues = MetricObjectWithValues<MetricValueWithName<string>>;
 
-/** The service answers in tens of milliseconds to seconds; api.timeout_seconds ends at 30 by default. */
+/** The service answers within tens of milliseconds to seconds. api.timeout_seconds is 30 by default. */
 const LATENCY_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const PREFIX = 'influencer_sync';
 
-/** What /metrics shows: counters of this process, and how things stand in the database. Names are a promise to dashboards. */
+/**
+ * The metrics of /metrics: counters of this process, and the state of the database. Dashboards depend on the
+ * names.
+ */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -148,7 +160,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const workers = new Gauge(define('workers', 'Processes that do units of work for runs.', ['version']));
   const units = new Gauge(define('work_units_open', 'Unfinished units of work.', ['kind']));
   const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
-  // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
+  // Memory, CPU, garbage collection. The default precision would wake the process a hundred times per second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
 
   const fromDatabase = [
@@ -166,7 +178,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     database.set(gauges === null ? 0 : 1);
     for (const gauge of fromDatabase) gauge.reset();
     if (gauges !== null) show(gauges);
-    // Without labels a gauge that is reset is 0, which would be an answer.
+    // A gauge without labels is 0 after a reset, which would look like a value.
     else serving.remove();
   }
 
@@ -189,7 +201,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const job of gauges.pausedJobs) paused.set({ job }, 1);
     const begun = new Map(gauges.lastSuccess.map(({ job, startedAt }) => [job, startedAt]));
     for (const { job, seconds, limitSeconds } of options.overdue((name) => begun.get(name) ?? null)) {
-      // A person has paused it: nothing is due.
+      // A person has paused it, so nothing is due.
       if (gauges.pausedJobs.includes(job)) continue;
       overdue.set({ job }, seconds);
       overdueLimit.set({ job }, limitSeconds);

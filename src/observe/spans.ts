@@ -1,41 +1,42 @@
 /*
- * Spans of a run: run → step → file → batch, and below whichever of them is at work, requests to the service and statements of the database.
- * They are recorded where `telemetry/start-telemetry.ts` was asked for; everywhere else nothing of OpenTelemetry is loaded, and what is
- * here does nothing but the work.
+ * Spans of a run: run → step → file → batch, and below the active one requests to the service and database
+ * statements. They are recorded only if `telemetry/start-telemetry.ts` was started. Otherwise nothing of
+ * OpenTelemetry is loaded, and these functions only do the work.
  *
- * Attributes are names of the configuration, words of ours, ids of our own tables and numbers: never an order id, an address, the name of a
- * file, a value of a row, or the text of an error, which may quote one.
+ * Attributes are names of the configuration, our own words, ids of our own tables, and numbers. They never
+ * contain an order id, an address, a file name, a value of a row, or the text of an error, which may quote
+ * one.
  */
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** How a span begins. */
+/** The name and attributes of a new span. */
 export type SpanStart = { readonly name: string; readonly attributes: SpanAttributes };
 
-/** A run's own span, as its work sees it. */
+/** The span of a run, as seen by its work. */
 export type RunSpan = {
-  /** Of the trace, 32 hex digits; null where nothing is traced. */
+  /** Id of the trace, 32 hex digits. Null if nothing is traced. */
   readonly traceId: string | null;
-  /** Adds to what the span says. */
+  /** Adds attributes to the span. */
   describe(attributes: SpanAttributes): void;
-  /** The run has failed; the code says why. */
+  /** Marks the run as failed, with a code for the reason. */
   fail(code: string): void;
-  /** A step begins, and the one before it ends; null: the last one has ended. */
+  /** Starts a step, and ends the previous one. Null only ends the previous one. */
   enterStep(name: string | null): void;
 };
 
-/** The span of a part of a run, as its work sees it. */
+/** The span of a part of a run, as seen by its work. */
 export type PartSpan = Pick<RunSpan, 'describe'>;
 
-/** The smallest spans, of which a run may have millions. */
+/** The smallest spans. A run may have millions of them. */
 export type Leaf = 'request' | 'statement';
 
 /** A leaf that has just ended. */
 export type EndedLeaf = {
   readonly seconds: number;
-  /** Why it failed, as a code; null: it did not. */
+  /** Code of the failure. Null if it succeeded. */
   readonly failure: string | null;
-  /** Asked only if it is recorded. */
+  /** Called only if the leaf is recorded. */
   readonly describe: () => SpanStart;
 };
 
@@ -48,13 +49,13 @@ export type Tracing = {
 
 const current: { tracing?: Tracing } = {};
 
-/** From now on spans of this process are recorded so; undefined: not any more. */
+/** Sets how spans of this process are recorded from now on. Undefined turns recording off. */
 export function useTracing(tracing: Tracing | undefined): void {
   if (tracing === undefined) delete current.tracing;
   else current.tracing = tracing;
 }
 
-/** Does the work of a run below a span of its own, which ends with it. */
+/** Does the work of a run in a span of its own, which ends with the work. */
 export function inRunSpan<Result>(
   start: SpanStart,
   work: (span: RunSpan) => Promise<Result>,
@@ -62,12 +63,12 @@ export function inRunSpan<Result>(
   return current.tracing === undefined ? work(NOT_TRACED) : current.tracing.inRunSpan(start, work);
 }
 
-/** Does a part of a run's work below a span of its own. */
+/** Does a part of a run's work in a span of its own. */
 export function inSpan<Result>(start: SpanStart, work: (span: PartSpan) => Promise<Result>): Promise<Result> {
   return current.tracing === undefined ? work(NOT_TRACED) : current.tracing.inSpan(start, work);
 }
 
-/** Records a leaf below whatever is at work, if that belongs to a run. */
+/** Records a leaf below the active span, if that belongs to a run. */
 export function recordLeaf(leaf: Leaf, ended: EndedLeaf): void {
   current.tracing?.recordLeaf(leaf, ended);
 }

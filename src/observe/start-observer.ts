@@ -5,10 +5,10 @@ import { KnownError } from '../model/known-error.ts';
 import { hostInUrl } from '../model/text/is-loopback.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A server of ours, to which pages can be added. */
+/** An HTTP server to which pages can be added. */
 export type HttpServer = FastifyInstance;
 
-/** Whether this process does what it is for, each part with its word. */
+/** Whether this process is able to do its work, with one result for each part. */
 export type Readiness = {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, { readonly ok: boolean } & Readonly<Record<string, unknown>>>>;
@@ -19,22 +19,22 @@ export type ObserverOptions = {
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   readonly readiness: () => Readiness;
-  /** Adds pages for people; without them every other path is answered with the three. */
+  /** Adds pages for people. Without them, every other path returns an error that lists the three paths. */
   readonly addPages?: (server: HttpServer) => void;
 };
 
 export type Observer = {
-  /** Where it listens, without a trailing slash. */
+  /** The address it listens on, without a trailing slash. */
   readonly url: string;
   close(): Promise<void>;
 };
 
-/** A probe or a scrape needs less. */
+/** A probe or a scrape takes less time. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**
- * Serves /healthz (the process lives), /readyz (it does what it is for) and /metrics. None of them asks the database more than it can bear:
- * readiness is what the last look found, and metrics are remembered for a while.
+ * Serves /healthz (the process is alive), /readyz (it is able to do its work) and /metrics. None of them puts
+ * much load on the database: readiness is the result of the last poll, and metrics are cached for a while.
  *
  * @throws KnownError `port_unusable` (exit 2).
  */
@@ -57,13 +57,15 @@ export async function startObserver(options: ObserverOptions): Promise<Observer>
   return listen(server, { host, port, command: 'serve' });
 }
 
-/** A server for this machine's people and programs, which is not listening yet. */
+/** Creates an HTTP server that does not listen yet. */
 export function openServer(): HttpServer {
   return Fastify({ requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true });
 }
 
 /**
- * @param at.command for the message: what could not listen.
+ * Starts to listen.
+ *
+ * @param at.command the command that the error message names.
  * @throws KnownError `port_unusable` (exit 2).
  */
 export async function listen(

@@ -1,10 +1,10 @@
 import type { RunStatus } from '../../model/run.ts';
 import type { ViewLineage } from './view-lineage.ts';
 
-/** A dataset by the naming conventions of OpenLineage. */
+/** A dataset, named according to OpenLineage. */
 export type Dataset = { readonly namespace: string; readonly name: string };
 
-/** What the runs of a job read and fill. */
+/** The datasets that the runs of a job read and fill. */
 export type JobLineage = {
   readonly job: string;
   readonly kind: string;
@@ -16,29 +16,35 @@ export type JobLineage = {
 /** How a run ended. */
 export type LineageEnd = {
   readonly status: RunStatus;
-  /** Why it failed, as a code; null where it did not. Never the text of an error, which may quote a row. */
+  /** Code of the problem. Null if the run did not fail. Never the text of an error, which may quote a row. */
   readonly problem: string | null;
 };
 
 export type EventsOf = {
-  /** Names a table or view of the database. */
+  /** Converts a table or view of the database to a dataset. */
   readonly nameRelation: (relation: string) => Dataset;
-  /** Of jobs. */
+  /** Namespace of jobs. */
   readonly namespace: string;
   readonly version: string;
   readonly views: Readonly<Record<string, ViewLineage>>;
 };
 
-/** Of one run: its UUID, and its id in `ops.runs`. */
+/** One run: its UUID, and its id in `ops.runs`. */
 export type LineageRun = JobLineage & { readonly uuid: string; readonly runId: string };
 
 const SPEC = 'https://openlineage.io/spec';
 const EVENT_TYPE = { ok: 'COMPLETE', issues: 'COMPLETE', failed: 'FAIL', interrupted: 'ABORT' } as const;
 
-/** A run event of OpenLineage 2-0-2. Names of the configuration, of tables and of columns, and ids of our own tables: no row has a part in it. */
+/**
+ * A run event of OpenLineage 2-0-2. Contains only names of the configuration, tables and columns, and ids of
+ * our own tables, never data of rows.
+ */
 export type LineageEvent = ReturnType<ReturnType<typeof createLineageEvents>>;
 
-/** Says what is told of a run: its start, and with `end` how it ended. What its datasets are made of is told of a run that has ended well. */
+/**
+ * Returns a function that builds the events of a run: its start, or with `end` its result. Only the event of
+ * a successful run describes the columns of its datasets.
+ */
 export function createLineageEvents({ nameRelation, namespace, version, views }: EventsOf) {
   const producer = `urn:influencer-sync:${version}`;
   const facet = (file: string, type: string) => ({

@@ -11,29 +11,34 @@ import {
 } from './lineage-events.ts';
 import type { ViewLineage } from './view-lineage.ts';
 
-/** Tells a receiver of OpenLineage of runs. */
+/** Sends the events of runs to an OpenLineage receiver. */
 export type Lineage = {
-  /** A run begins; call what this returns when it has ended. Neither throws, and neither waits for the receiver. */
+  /**
+   * Call it when a run starts, and the returned function when it has ended. Neither throws or waits for the
+   * receiver.
+   */
   runBegun(job: JobSettings, runId: string): (end: LineageEnd) => void;
-  /** Sends what is left, for two seconds at most. Never throws. */
+  /** Sends the remaining events, for two seconds at most. Never throws. */
   end(): Promise<void>;
 };
 
 export type LineageOptions = Omit<EventsOf, 'views'> & {
-  /** Where events are posted to. */
+  /** Address that events are posted to. */
   readonly url: string;
-  /** Sent as a bearer token; empty: none is. */
+  /** Sent as a bearer token. Empty sends none. */
   readonly apiKey: string;
   readonly describeJob: (job: JobSettings) => JobLineage;
-  /** Told once when the receiver accepts nothing; the reason names no address. */
+  /** Called once if the receiver accepts nothing. The reason contains no address. */
   readonly onTrouble: (reason: string) => void;
 };
 
-/** A receiver is near. One that takes longer must not keep a process that ends. */
+/** A receiver is usually close. A slower one must not delay a process that ends. */
 const SEND_WITHIN_MS = 1_500;
 const END_WITHIN_MS = 2_000;
 
-/** Posts run events, the start of a run before its end. What the receiver does not take is dropped. */
+/**
+ * Posts run events, the start of a run before its end. Events that the receiver does not accept are dropped.
+ */
 export function startLineage(options: LineageOptions): Lineage {
   const { url, apiKey, describeJob, onTrouble } = options;
   const createEvent = createLineageEvents({ ...options, views: readViews() });
@@ -54,14 +59,14 @@ export function startLineage(options: LineageOptions): Lineage {
           'content-type': 'application/json',
           ...(apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }),
         },
-        // What is posted, and the key, are meant for the configured address only.
+        // The event and the key are meant only for the configured address.
         redirect: 'manual',
         signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(SEND_WITHIN_MS)]),
       });
       await answer.body?.cancel();
       if (!answer.ok) tell(`HTTP ${answer.status}`);
     } catch {
-      // The text of such an error may repeat the address.
+      // The text of such an error may contain the address.
       tell('no answer');
     }
   }
@@ -88,7 +93,7 @@ export function startLineage(options: LineageOptions): Lineage {
   };
 }
 
-/** `npm run schema` writes it from what Postgres has understood of the views. */
+/** `npm run schema` writes this file from Postgres's own analysis of the views. */
 function readViews(): Readonly<Record<string, ViewLineage>> {
   return JSON.parse(readFileSync(packageFile('sql/lineage.json'), 'utf8'));
 }

@@ -1,16 +1,16 @@
-/** What a view of `bi` is made of, as `sql/lineage.json` says. Columns are written `schema.table.column`. */
+/** The sources of a view of `bi`, from `sql/lineage.json`. Columns are written `schema.table.column`. */
 export type ViewLineage = {
   readonly columns: Readonly<
     Record<
       string,
       {
-        /** What it is made of. */
+        /** Columns that the value is derived from. */
         readonly from: readonly string[];
-        /** Whether it is that one column, unchanged. */
+        /** True if the value is that one column, unchanged. */
         readonly isTakenOver: boolean;
       }
     >
   >;
-  /** What decides which rows it has. */
+  /** Columns that determine which rows the view has. */
   readonly rows: readonly string[];
 };

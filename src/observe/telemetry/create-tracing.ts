@@ -11,23 +11,26 @@ import {
 import { KnownError } from '../../model/known-error.ts';
 import type { Leaf, Tracing } from '../spans.ts';
 
-/** So many leaves of each sort are recorded in a run. After that only those that fail: no backend shows a trace of a million spans. */
+/**
+ * Number of leaves of each kind that are recorded in a run. Beyond that, only failed ones are recorded,
+ * because no backend can show a trace of a million spans.
+ */
 const LEAVES_PER_RUN = 1_000;
 
 /** The run that a piece of work belongs to. */
 type TracedRun = {
   readonly span: Span;
-  /** The step that the run is in: steps follow one another, and are not entered and left by a call. */
+  /** The current step of the run. Steps follow each other and do not correspond to function calls. */
   step: Span | null;
   readonly left: Record<Leaf, number>;
 };
 
-/** Spans of OpenTelemetry; what belongs to which run goes by the asynchronous context. */
+/** Records spans with OpenTelemetry. The asynchronous context determines which run a span belongs to. */
 export function createTracing(tracer: Tracer): Tracing {
   const key = createContextKey('influencer-sync run');
   const currentRun = () => context.active().getValue(key) as TracedRun | undefined;
 
-  /** What a new span hangs below. */
+  /** The parent of a new span. */
   function parent(): Context {
     const active = context.active();
     const run = currentRun();
@@ -94,7 +97,7 @@ function markFailed(span: Span, code: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** An error's text may quote a row; its code does not. */
+/** The code of an error. Its text may quote a row. */
 function codeOf(error: unknown): string {
   if (error instanceof KnownError) return error.details.code;
   return error instanceof Error ? error.name : 'unknown';

@@ -10,8 +10,8 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
 };
 
 /**
- * Makes log records of lines that `createLogger` wrote, which has left out whatever is no id, count or word of ours. A record belongs to the
- * span in which its line was written.
+ * Converts lines of `createLogger` to log records. The logger has already left out everything except ids,
+ * counts and our own words. A record belongs to the span in which its line was written.
  */
 export function createLogBridge(logger: Logger): (line: string) => void {
   return (line) => {

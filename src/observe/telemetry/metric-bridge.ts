@@ -9,7 +9,10 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { Metrics, MetricValues } from '../metrics.ts';
 
-/** Metrics of /metrics as OTLP sends them: the same names, labels and values, so that a dashboard finds them either way. */
+/**
+ * Converts the metrics of /metrics to OTLP with the same names, labels and values, so that dashboards work
+ * with both.
+ */
 export function createMetricBridge({
   metrics,
   resource,
@@ -17,7 +20,7 @@ export function createMetricBridge({
 }: {
   readonly metrics: Pick<Metrics, 'values'>;
   readonly resource: Resource;
-  /** From when on counters count. */
+  /** Start time of the counters. */
   readonly since: Date;
 }): MetricProducer {
   const startTime = toHrTime(since);
@@ -45,7 +48,7 @@ function toMetricData(metric: MetricValues, times: Times): readonly MetricData[]
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   const points = metric.values.map(({ labels, value }) => ({ ...times, attributes: labels, value }));
-  // Its type says that these are numbers; they are names.
+  // The type declares numbers, but the values are names.
   switch (String(metric.type)) {
     case 'counter':
       return [{ ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points }];
@@ -58,7 +61,7 @@ function toMetricData(metric: MetricValues, times: Times): readonly MetricData[]
   }
 }
 
-/** Buckets of Prometheus contain those below them; those of OTLP do not. */
+/** Buckets of Prometheus are cumulative, those of OTLP are not. */
 function toHistograms({ values }: MetricValues, times: Times) {
   const groups = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   return [...groups].map(([labels, group]) => {

@@ -14,29 +14,30 @@ import { createLogBridge } from './log-bridge.ts';
 import { createMetricBridge } from './metric-bridge.ts';
 
 export type Telemetry = {
-  /** Sends a line of the log as well: what `createLogger` has made, JSON of ids and counts. */
+  /** Also sends a line of the log: the JSON of ids and counts that `createLogger` has written. */
   log(line: string): void;
-  /** Sends what is left, for two seconds at most. Never throws; later calls do nothing. */
+  /** Sends the remaining data, for two seconds at most. Never throws; later calls do nothing. */
   end(): Promise<void>;
 };
 
 export type TelemetryOptions = {
   readonly version: string;
-  /** Names this process among others. */
+  /** Identifies this process among others. */
   readonly instanceId: string;
   readonly metrics: Pick<Metrics, 'values'>;
-  /** Told once when the collector takes nothing. */
+  /** Called once if the collector accepts nothing. */
   readonly onTrouble: () => void;
 };
 
-/** A collector is near. One that takes longer must not keep a process that ends. */
+/** A collector is usually close. A slower one must not delay a process that ends. */
 const EXPORT_TIMEOUT_MS = 1_500;
 const END_WITHIN_MS = 2_000;
 const METRICS_EVERY_MS = 60_000;
 
 /**
- * Sends traces, metrics and logs by OTLP over HTTP to where the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT` and the like). This folder
- * is all of OpenTelemetry that there is, and it is loaded only where that variable is set. What a collector does not take is dropped.
+ * Sends traces, metrics and logs by OTLP over HTTP to the address in the environment
+ * (`OTEL_EXPORTER_OTLP_ENDPOINT` and related variables). Only this folder uses OpenTelemetry, and it is
+ * loaded only if that variable is set. Data that a collector does not accept is dropped.
  */
 export function startTelemetry({ version, instanceId, metrics, onTrouble }: TelemetryOptions): Telemetry {
   let isTold = false;
