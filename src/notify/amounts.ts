@@ -1,7 +1,7 @@
 import { sumMoney } from '../model/money.ts';
 import type { Amount } from '../model/notify/notice.ts';
 
-/** One exact amount a currency, in the order of the alphabet; what has none is left out. */
+/** Adds up exact amounts by currency, in alphabetical order. Omits sums without an amount or a currency. */
 export function addUp(
   sums: readonly { readonly amount: string | null; readonly currency: string | null }[],
 ): readonly Amount[] {
@@ -13,7 +13,7 @@ export function addUp(
     .map(([currency, list]) => ({ currency, amount: toExact(sumMoney(list.map(({ amount }) => amount))) }));
 }
 
-/** Of four decimals: `20.0000` → `20.00`; no digit but zeros beyond cents is dropped. */
+/** Shortens four decimals to two: `20.0000` → `20.00`. Drops only zeros. */
 function toExact(amount: string): string {
   if (amount.endsWith('00')) return amount.slice(0, -2);
   return amount.endsWith('0') ? amount.slice(0, -1) : amount;

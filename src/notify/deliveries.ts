@@ -3,24 +3,27 @@ import type { Database } from '../db/connect.ts';
 import type { Amount, Notice, NoticeEvent, Severity } from '../model/notify/notice.ts';
 import { GIVE_UP_AFTER_MS } from './retry.ts';
 
-/** A notice that this process is to send to a channel, and may settle while its lease lasts. */
+/** A notice that this process must send to a channel, and may settle until its lease expires. */
 export type ClaimedDelivery = {
   readonly noticeId: string;
   readonly channel: string;
-  /** How often it was tried, this time included. */
+  /** Number of attempts, including the current one. */
   readonly attempt: number;
   readonly dueAt: Date;
   readonly notice: Omit<Notice, 'link'> & { readonly page: string };
 };
 
-/** Longer than a channel is waited for: a process that is gone keeps nothing back for long. */
+/**
+ * Longer than the time limit of a channel, and short enough that a dead process does not delay a notice for
+ * long.
+ */
 const LEASE = '60 seconds';
 
 /**
- * Claims deliveries that are due, oldest first, for as long as the lease. Nobody else gets them meanwhile. What is said of a problem reaches
- * a channel in the order in which it happened: a later notice waits for the one before.
+ * Claims due deliveries, oldest first, until the lease expires. No other process gets them in the meantime.
+ * The notices of a problem reach a channel in the order of events: a later notice waits for the previous one.
  *
- * @param channels those that this process knows.
+ * @param options.channels channels that this process knows.
  */
 export async function claimDeliveries(
   db: Database,
@@ -78,14 +81,17 @@ type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> &
 
 type Settled = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt'>;
 
-/** The channel has taken it. Without effect when another process has claimed it since. */
+/** Marks a delivery as sent. Has no effect if another process has claimed it since. */
 export async function settleSent(db: Database, claimed: Settled): Promise<void> {
   await sql`
     update ops.notice_deliveries set state = 'sent', sent_at = clock_timestamp(), leased_until = null, last_error = null
     where ${isStill(claimed)}`.execute(db);
 }
 
-/** It could not be sent: it is tried again at a time, or given up (null). Without effect when another process has claimed it since. */
+/**
+ * Records a failed attempt. The delivery is tried again at `next`, or given up if `next` is null. Has no
+ * effect if another process has claimed it since.
+ */
 export async function settleFailed(
   db: Database,
   claimed: Settled,
@@ -102,7 +108,9 @@ function isStill({ noticeId, channel, attempt }: Settled) {
   return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
 }
 
-/** Gives up what nobody could send in time: of a channel that is not configured any more, too. */
+/**
+ * Gives up deliveries that were not sent in time, including those to channels that are no longer configured.
+ */
 export async function giveUpOld(db: Database): Promise<void> {
   await sql`
     update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')

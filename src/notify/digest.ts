@@ -17,14 +17,14 @@ import { minutesOf } from './routes.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Codes of each currency that are named; the console has all of them. */
+/** Number of codes that are listed for each currency. The console lists all of them. */
 const CODES_SHOWN = 5;
 const CODE_CHARS = 40;
 
 /**
- * Puts the digest of the day into the outbox, if its time has come and nobody has yet.
+ * Adds the digest of the day to the outbox, if its time has come and no process has created it yet.
  *
- * @returns whether it was made.
+ * @returns true if a digest was created.
  */
 export async function makeDigest(
   db: Database,
@@ -81,14 +81,15 @@ async function summarise(db: Database, yesterday: string): Promise<object> {
   };
 }
 
-/** Codes that nobody owns, those with the most revenue of each currency. */
+/** Describes codes without an owner, those with the most revenue of each currency. */
 async function describeCodes(db: Database): Promise<readonly string[]> {
   const currencies = [...new Set((await sumUnownedCodes(db)).map(({ currency }) => currency))];
   if (currencies.length === 0) return ['No order has a code without an owner.'];
   const lines: string[] = [];
   for (const currency of currencies) {
     const codes = await listUnownedCodes(db, { currency, limit: CODES_SHOWN });
-    // They come from files, and are masked there; a code is no sentence.
+    // Codes come from files and may contain anything, so addresses in them are masked and the text is
+    // shortened.
     const named = codes.map(
       ({ code, amount }) =>
         `${toPrintableLine(maskAddresses(code)).slice(0, CODE_CHARS)} ${formatMoney(amount, currency)}`,

@@ -4,16 +4,16 @@ import { type ObserveOptions, observeProblems } from './observe-problems.ts';
 import { recordProblems } from './record-problems.ts';
 import { sendNotices } from './send-notices.ts';
 
-/** Often enough that nobody waits for a notice, and a look at an index costs the database nothing. */
+/** Frequent enough that notices are not delayed, and reading an index costs the database little. */
 const SEND_EVERY_MS = 5_000;
-/** What changes while no run ends: a slot is late, a disk fills, a person settles a doubt. */
+/** For changes that happen while no run ends: a slot is late, a disk fills up, a person settles a doubt. */
 const OBSERVE_EVERY_MS = 60_000;
-/** A command must not be kept waiting by a channel that does not answer; what is left is sent by the next process. */
+/** Limits how long a channel that does not answer can delay a command. The next process sends the rest. */
 const END_WITHIN_MS = 5_000;
 
 export type NotifyOptions = ObserveOptions;
 
-/** Observes, writes down what has changed, and sends what is due. */
+/** Observes problems, records the changes, and sends due notices. */
 async function notify(db: Database, options: NotifyOptions, signal: AbortSignal): Promise<void> {
   const observation = await observeProblems(db, options);
   await recordProblems(db, observation, options.config.notify);
@@ -21,7 +21,10 @@ async function notify(db: Database, options: NotifyOptions, signal: AbortSignal)
   await sendNotices(db, { config: options.config, signal });
 }
 
-/** The same at the end of a command, for a few seconds at most. Never throws: no run fails because of a notice. */
+/**
+ * Does the same at the end of a command, for a few seconds at most. Never throws, because a run must not fail
+ * because of a notice.
+ */
 export async function notifyWithin(
   db: Database,
   options: NotifyOptions & { readonly onFailure: (error: unknown) => void },
@@ -42,19 +45,21 @@ export async function notifyWithin(
 }
 
 export type KeptNotices = {
-  /** Has the next look observe at once: a run has ended. */
+  /** Observes at once, for example because a run has ended. */
   ask(): void;
-  /** Ends after one more look, for a few seconds at most. */
+  /** Stops after one more observation, within a few seconds. */
   stop(): Promise<void>;
 };
 
-/** Observes and sends again and again, beside runs. A database that is away is asked again with the next look. */
+/**
+ * Observes and sends repeatedly, while jobs run. If the database is unreachable, the next poll tries again.
+ */
 export function keepNotices(
   db: Database,
   options: NotifyOptions & {
-    /** False until the tables are there. */
+    /** False until the tables exist. */
     readonly isReady: () => boolean;
-    /** Told once when looking begins to fail, and once when it works again. */
+    /** Called once when polling starts to fail and once when it works again. */
     readonly onFailure: (error: unknown) => void;
     readonly onRecovered: () => void;
   },

@@ -11,26 +11,28 @@ import { PROCESS_GONE } from '../schedule/run-record.ts';
 import { problemFinders } from './problems/index.ts';
 import type { JobRun, Situation } from './problems/problem-finder.ts';
 
-/** What one look at a deployment came to. */
+/** The result of observing a deployment once. */
 export type Observation = {
-  /** When it began, by the clock of the database. */
+  /** When the observation started, by the clock of the database. */
   readonly at: Date;
   readonly problems: readonly Problem[];
-  /** Kinds that could be looked for: of these, what was not found is not there. */
+  /**
+   * Kinds of problems that could be determined. A problem of these kinds that was not found does not exist.
+   */
   readonly determined: readonly ProblemKind[];
-  /** Jobs of the configuration; another process may have another configuration. */
+  /** Jobs of the configuration. Another process may have a different configuration. */
   readonly jobs: readonly string[];
 };
 
 export type ObserveOptions = {
   readonly config: PipelineConfig;
-  /** Those of which a job may be. */
+  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
-  /** Told of what kept it from looking for a kind of problem. */
+  /** Called with the error that kept it from determining a kind of problem. */
   readonly onTrouble: (kind: ProblemKind, error: unknown) => void;
 };
 
-/** Looks for every kind of problem, one after the other. Changes nothing. */
+/** Searches for every kind of problem, one after the other. Changes nothing. */
 export async function observeProblems(db: Database, options: ObserveOptions): Promise<Observation> {
   const situation = await readSituation(db, options);
   const problems: Problem[] = [];
@@ -75,7 +77,10 @@ async function readSituation(db: Database, { config, kinds }: ObserveOptions): P
   };
 }
 
-/** Runs that are at work, and those that somebody stopped, say nothing; so many of them in a row are passed over. */
+/**
+ * Runs that are still active, and runs that a person stopped, say nothing about a job. This is the number of
+ * recent runs that are searched for one that does.
+ */
 const RUNS_LOOKED_AT = 10;
 
 async function readLastRuns(

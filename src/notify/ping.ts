@@ -3,22 +3,28 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { PingSettings } from '../model/notify/settings.ts';
 import { request } from './channels/post-json.ts';
 
-/** A run is not kept waiting for longer: a check that hears nothing raises its alarm, which is what it is for. */
+/**
+ * Time limit of a ping, so that a run does not wait longer. A check that receives no ping raises its alarm,
+ * which is its purpose.
+ */
 const WITHIN_MS = 5_000;
-/** Of a run that has ended: longer than an answer takes. */
+/** How long the end of a run waits for the start ping. Longer than an answer usually takes. */
 const START_WITHIN_MS = 1_000;
 const RETRY_AFTER_MS = 500;
 
-/** Tells the dead-man's switches of a job that a run has begun. Waits for nothing. */
+/**
+ * Pings that a run has started, sent to the dead-man's switches of its job. The run does not wait for them.
+ */
 export type StartedPing = {
-  /** Tells them how it ended. Never throws, and takes some seconds at most. */
+  /** Pings the result of the run. Never throws, and takes at most a few seconds. */
   ended(exitCode: ExitCode): Promise<void>;
 };
 
 /**
- * A ping of healthchecks.io and what speaks like it: `/start`, then the address alone for success, or `/<exit code>`.
+ * Pings healthchecks.io or a compatible service: `/start` at the start, then the plain address for success,
+ * or `/<exit code>`.
  *
- * @param pings all that are configured; those of other jobs are told nothing.
+ * @param pings all configured pings. Those of other jobs are skipped.
  */
 export function startPing(pings: readonly PingSettings[], job: string): StartedPing {
   const mine = pings.filter(({ jobs }) => jobs?.includes(job) !== false);
@@ -26,10 +32,10 @@ export function startPing(pings: readonly PingSettings[], job: string): StartedP
   const started = Promise.all(mine.map((ping) => send(addressOf(ping, job, '/start'), starting.signal)));
   return {
     async ended(exitCode) {
-      // The run that keeps this one out tells how the job is.
+      // The active run of the job will report its result.
       if (exitCode === EXIT.alreadyRunning) return;
       const path = exitCode === 0 ? '' : `/${exitCode}`;
-      // It must not come after the end. What does not get through is not worth waiting for.
+      // The start ping must not arrive after the end. If it does not get through in time, it is aborted.
       await Promise.race([started, sleep(START_WITHIN_MS)]);
       starting.abort();
       await started;
@@ -39,14 +45,14 @@ export function startPing(pings: readonly PingSettings[], job: string): StartedP
   };
 }
 
-/** Leaves a line in the log of a check, which changes nothing of its state: for `notify test`. */
+/** Adds a line to the log of a check without changing its state, for `notify test`. */
 export function testPing(ping: PingSettings): ReturnType<typeof request> {
   const signal = AbortSignal.timeout(WITHIN_MS);
   const init = { method: 'POST', body: 'Test of influencer-sync.' };
   return request(addressOf(ping, ping.jobs?.[0] ?? 'test', '/log'), { signal, now: new Date(), init });
 }
 
-/** An address may have a query, before which the path ends. */
+/** Appends a path to an address, before its query if it has one. */
 function addressOf({ url }: PingSettings, job: string, path: string): string {
   const address = new URL(url.replaceAll('{job}', encodeURIComponent(job)));
   address.pathname = `${address.pathname.endsWith('/') ? address.pathname.slice(0, -1) : address.pathname}${path}`;

@@ -9,23 +9,25 @@ import { finderOf, titleOf } from './problems/index.ts';
 import { channelsOf, dueAt } from './routes.ts';
 
 /*
- * The life of a problem: opened, reminded any number of times, resolved. Each change is one statement that takes the problem only if it
- * is still where the change begins, writes the notice, and puts one delivery for each channel into the outbox. However many processes
- * observe the same thing at the same time, one of them makes the change; the others' statements find nothing to do.
+ * The life of a problem: opened, reminded any number of times, resolved. Each change is one statement that
+ * updates the problem only if it is still in the expected state, writes the notice, and adds one delivery for
+ * each channel to the outbox. If several processes observe the same problem at the same time, one of them
+ * makes the change, and the statements of the others have no effect.
  *
- * An observation takes a while, and another one may have been made and applied meanwhile. So each carries the time at which it began, and
- * has no effect on a problem to which a younger one was applied: what was true before the younger one began is no news.
+ * An observation takes a while, and another one may be made and applied in the meantime. So each observation
+ * carries its start time, and has no effect on a problem to which a newer one was applied.
  *
- * A problem that comes and goes: the first time it is told at once that it is over. If it comes back within HOLD_DOWN, it is told that
- * it is back, and from then on it must stay away for HOLD_DOWN before it counts as resolved. So nobody is told that all is well while it is
- * not, and a problem that flaps for hours is four messages and not hundreds.
+ * A problem may come and go. The first time it disappears, this is reported at once. If it returns within
+ * HOLD_DOWN, its return is reported, and from then on it must stay away for HOLD_DOWN before it counts as
+ * resolved. So no notice says that all is well while it is not, and a problem that flaps for hours causes
+ * four messages instead of hundreds.
  */
 const HOLD_DOWN = '30 minutes';
 
 /**
- * Applies an observation: opens, reminds and resolves problems, and puts notices of that into the outbox.
+ * Applies an observation: opens, reminds and resolves problems, and adds the notices to the outbox.
  *
- * @returns how many notices were made.
+ * @returns the number of notices created.
  */
 export async function recordProblems(
   db: Database,
@@ -58,7 +60,7 @@ function isSame(
   return one.kind === other.kind && one.job === other.job;
 }
 
-/** A problem as the statements below take it: `SEEN`. */
+/** A problem in the form that the statements below expect (`seenIn`). */
 function toRecords(problems: readonly Problem[], at: Date, settings: NotifySettings) {
   return problems.map((problem) => ({
     ...problem,
@@ -77,19 +79,22 @@ const seenIn = (records: Records): RawBuilder<unknown> => sql`
       channels jsonb, due_at timestamptz)
   )`;
 
-/** Of problem `p`: what a notice of it says. */
+/** SQL: the message of a notice about problem `p`. */
 const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   jsonb_build_object('problem', p.kind, 'title', ${title}, 'job', p.job, 'severity', p.severity, 'since', p.since, 'amounts', p.amounts,
     'summary', ${summary}, 'command', p.command, 'page', p.page)`;
 
-/** Of the notices `told`, which name their problem by `kind` and `job`: one for each channel of the problem as it was seen. */
+/**
+ * SQL: one delivery of each notice in `told` for each channel of its problem, which `seen` lists by `kind`
+ * and `job`.
+ */
 const DELIVER = sql`
   insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)
   select t.notice_id, c.channel, s.due_at, s.due_at
   from told t join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
   cross join lateral jsonb_array_elements_text(s.channels) as c(channel)`;
 
-/** Opens those that are not open, and to which no younger observation was applied. */
+/** Opens problems that are not open and to which no newer observation was applied. */
 async function openProblems(db: Database, records: Records, at: Date): Promise<number> {
   const { rows } = await sql<{ notices: string }>`
     with ${seenIn(records)}, changed as (
@@ -113,7 +118,9 @@ async function openProblems(db: Database, records: Records, at: Date): Promise<n
   return Number(rows[0]?.notices ?? 0);
 }
 
-/** Brings those that are open up to date, and reminds of those that were told of long ago or have become errors. */
+/**
+ * Updates open problems. Sends a reminder for those whose last notice is too old or that have become errors.
+ */
 async function keepProblems(
   db: Database,
   records: Records,
@@ -147,10 +154,16 @@ async function keepProblems(
   return Number(rows[0]?.notices ?? 0);
 }
 
-/** A problem of a job that this configuration lacks is left to processes that have it, unless none has looked for so long. */
+/**
+ * A problem of a job that this configuration lacks is left to processes that have the job, unless none of
+ * them has observed it for this time.
+ */
 const FORGET_JOB_AFTER = '1 day';
 
-/** Resolves those that are not there any more. Told to whom was told that they were; in the quiet hours when these are over. */
+/**
+ * Resolves problems that are gone. Notifies the channels that received earlier notices of them; during quiet
+ * hours, once these are over.
+ */
 async function resolveProblems(
   db: Database,
   gone: readonly OpenProblem[],

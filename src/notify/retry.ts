@@ -1,17 +1,20 @@
-/** First wait after an attempt that failed; doubles each time. */
+/** Wait after the first failed attempt. Doubles each time. */
 const FIRST_WAIT_MS = 10_000;
-/** A channel that was away for an hour is tried again within one. */
+/** A channel that was down for an hour is tried again within an hour. */
 const LONGEST_WAIT_MS = 3_600_000;
-/** What was to be said a day ago is in the history, in `status` and in the next reminder. */
+/**
+ * After a day, a notice is outdated. The problem is still in the history, in `status` and in the next
+ * reminder.
+ */
 export const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**
- * When a delivery that failed is tried again. Pure.
+ * Computes when a failed delivery is tried again. A pure function.
  *
- * @param attempt how often it was tried; 1 for the first.
- * @param dueAt when it was to be sent.
- * @param retryAfterMs how long the channel asks to wait; null where it does not say.
- * @returns null: never, it is given up.
+ * @param options.attempt number of attempts so far; 1 after the first.
+ * @param options.dueAt when it was due.
+ * @param options.retryAfterMs wait that the channel asked for. Null if it did not.
+ * @returns null if the delivery is given up.
  */
 export function nextAttempt(options: {
   readonly attempt: number;

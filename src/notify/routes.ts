@@ -5,7 +5,10 @@ import { ZoneClock } from '../model/time/zone-clock.ts';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** The channels that a problem goes to: those of every route that it fits; all of them where there are no routes. */
+/**
+ * The channels that a problem is sent to: those of every matching route, or all channels if there are no
+ * routes.
+ */
 export function channelsOf(
   { kind, job, severity }: Pick<Problem, 'kind' | 'job' | 'severity'>,
   { channels, routes }: Pick<NotifySettings, 'channels' | 'routes'>,
@@ -17,14 +20,14 @@ export function channelsOf(
       (route) =>
         route.severities?.includes(severity) !== false &&
         route.problems?.includes(kind) !== false &&
-        // What concerns every job concerns each.
+        // A problem of no particular job concerns every job.
         (job === null || route.jobs?.includes(job) !== false),
     )
     .flatMap((route) => route.channels);
   return all.filter((name) => wanted.includes(name));
 }
 
-/** When a notice of that severity may be sent: now, or, for a warning, when the quiet hours are over. */
+/** When a notice of this severity may be sent: now, or at the end of the quiet hours for a warning. */
 export function dueAt(
   { severity }: Pick<Problem, 'severity'>,
   now: Date,
@@ -36,7 +39,7 @@ export function dueAt(
   const midnightMs = Math.floor(wallMs / DAY_MS) * DAY_MS;
   const fromMs = midnightMs + minutesOf(quietHours.from) * MINUTE_MS;
   const toMs = midnightMs + minutesOf(quietHours.to) * MINUTE_MS;
-  // Those that pass midnight began today, or end today.
+  // Quiet hours that pass midnight either started today or end today.
   const endMs =
     fromMs < toMs
       ? wallMs >= fromMs && wallMs < toMs
@@ -50,7 +53,7 @@ export function dueAt(
   return endMs === null ? now : new Date(clock.toInstantMs(endMs));
 }
 
-/** `22:30` in minutes. */
+/** Converts `22:30` to minutes. */
 export function minutesOf(time: string): number {
   const [hours = '0', minutes = '0'] = time.split(':');
   return Number(hours) * 60 + Number(minutes);

@@ -4,19 +4,20 @@ import { sendToChannel } from './channels/index.ts';
 import { type ClaimedDelivery, claimDeliveries, giveUpOld, settleFailed, settleSent } from './deliveries.ts';
 import { nextAttempt } from './retry.ts';
 
-/** What sending needs of the configuration. */
+/** The part of the configuration that sending needs. */
 export type SendingConfig = {
   readonly notify: Pick<PipelineConfig['notify'], 'channels'>;
   readonly console: Pick<PipelineConfig['console'], 'url'>;
 };
 
-/** So many are claimed at once, and sent beside each other. */
+/** Number of deliveries that are claimed at once and sent in parallel. */
 const BATCH = 8;
 
 /**
- * Sends what is due, until nothing is, or until it is not waited for any longer. What fails is tried again later, by whoever sends then.
+ * Sends due notices until none is left or the caller no longer waits. Failed ones are tried again later, by
+ * any process.
  *
- * @returns how many channels took a notice.
+ * @returns the number of deliveries that a channel accepted.
  */
 export async function sendNotices(
   db: Database,
@@ -55,7 +56,7 @@ async function send(
   return false;
 }
 
-/** A page of the console; null where its address is not configured. */
+/** The address of a console page. Null if the address of the console is not configured. */
 export function linkTo(page: string, { console: pages }: Pick<SendingConfig, 'console'>): string | null {
   return pages.url === '' ? null : `${pages.url}${page}`;
 }

@@ -5,7 +5,7 @@ import type { Attempt } from './channels/channel.ts';
 import { sendToChannel } from './channels/index.ts';
 import { testPing } from './ping.ts';
 
-/** A notice that says of itself that it is a test. Each is a message of its own. */
+/** A notice that says that it is a test. Each one is a separate message. */
 function testNotice(now: Date, link: string | null): Notice {
   const id = `test-${randomUUID()}`;
   return {
@@ -24,15 +24,15 @@ function testNotice(now: Date, link: string | null): Notice {
   };
 }
 
-/** A channel of any kind, as `notify test` names it. */
+/** A channel of any kind, as in `notify test`. */
 export type TestableChannel = ChannelSettings | ({ readonly kind: 'ping' } & PingSettings);
 
-/** Every channel that is configured. */
+/** All configured channels and pings. */
 export function testableChannels({ channels, pings }: NotifySettings): readonly TestableChannel[] {
   return [...channels, ...pings.map((ping) => ({ kind: 'ping' as const, ...ping }))];
 }
 
-/** Sends a test notice to each of some channels, one after the other. */
+/** Sends a test notice to each channel, one after the other. */
 export async function* testChannels(
   channels: readonly TestableChannel[],
   { now, link }: { readonly now: Date; readonly link: string | null },

@@ -1,18 +1,21 @@
 import { formatAmounts } from '../../model/money.ts';
 import type { Notice } from '../../model/notify/notice.ts';
 
-/** What became of an attempt. The reason is a status or a code of ours: never an address, and nothing that a channel says. */
+/**
+ * The result of an attempt. The reason is a status or one of our own codes, never an address or a message of
+ * the channel.
+ */
 export type Attempt =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null };
 
 export type SendOptions = {
-  /** Aborts when it is not waited for any longer. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
   readonly now: Date;
 };
 
-/** Sends a notice to a channel. Never throws: what goes wrong is an outcome. */
+/** Sends a notice to a channel. Never throws; failures are part of the result. */
 export type Send<Settings> = (settings: Settings, notice: Notice, options: SendOptions) => Promise<Attempt>;
 
 const BEGINS = {
@@ -23,12 +26,12 @@ const BEGINS = {
   test: 'Test',
 } as const;
 
-/** `Problem: In doubt (nl-orders)`. */
+/** For example `Problem: In doubt (nl-orders)`. */
 export function headline({ event, title, job }: Notice): string {
   return `${BEGINS[event]}: ${title}${job === null ? '' : ` (${job})`}`;
 }
 
-/** What a person must know, with its label: each channel shows it in its own way. */
+/** The facts of a notice with their labels. Each channel formats them in its own way. */
 export function factsOf(notice: Notice): readonly (readonly [label: string, text: string])[] {
   const { event, severity, since, amounts, command } = notice;
   const isOver = event === 'resolved';
@@ -40,7 +43,7 @@ export function factsOf(notice: Notice): readonly (readonly [label: string, text
   ];
 }
 
-/** Texts of that length at most, in code points: what is beyond is cut, and an ellipsis says so. */
+/** Truncates a text to a maximum length in code points, and marks the cut with an ellipsis. */
 export function cut(text: string, maxChars: number): string {
   const characters = [...text];
   return characters.length <= maxChars ? text : `${characters.slice(0, maxChars - 1).join('')}…`;

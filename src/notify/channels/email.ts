@@ -4,11 +4,11 @@ import { cut, factsOf, headline, type Send } from './channel.ts';
 
 type Email = Extract<ChannelSettings, { kind: 'email' }>;
 
-/** RFC 5322 advises lines of 78 characters; longer subjects are cut where they are listed. */
+/** RFC 5322 recommends lines of 78 characters, and mail programs truncate longer subjects in lists. */
 const SUBJECT_CHARS = 150;
 const TIMEOUT_MS = 10_000;
 
-/** Sends a mail of plain text. Messages about one problem are one thread. */
+/** Sends a plain-text mail. Mails about the same problem form one thread. */
 export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
   const { host, port, encryption, user, password, from, to } = settings;
   const { createTransport } = await import('nodemailer');
@@ -32,7 +32,7 @@ export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
     await transport.sendMail({
       from,
       to: [...to],
-      // What stands in a header is one line.
+      // The value of a header must be a single line.
       subject: cut(toPrintableLine(`[influencer-sync] ${headline(notice)}`), SUBJECT_CHARS),
       text: bodyOf(notice),
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
@@ -58,7 +58,10 @@ function bodyOf(notice: Parameters<Send<Email>>[1]): string {
   ].join('\n');
 }
 
-/** A code of nodemailer or of the connection, with the status of the server; its words may repeat addresses. */
+/**
+ * Returns a code of nodemailer or the connection, with the status of the server. Messages are left out,
+ * because they may contain addresses.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

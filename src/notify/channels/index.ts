@@ -8,8 +8,8 @@ import { sendTeams } from './teams.ts';
 import { sendWebhook } from './webhook.ts';
 
 /**
- * Sends a notice to a channel of any kind. A new kind is a file beside this one, a line here, its settings in `ChannelSettings`, and its
- * fields in `src/config/notify/notify-fields.ts`.
+ * Sends a notice to a channel of any kind. To add a kind, create a file in this folder, and add a case here,
+ * its settings to `ChannelSettings`, and its fields to `src/config/notify/notify-fields.ts`.
  */
 export function sendToChannel(
   channel: ChannelSettings,

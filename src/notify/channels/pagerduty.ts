@@ -11,8 +11,9 @@ const SUMMARY_CHARS = 1_024;
 const DEDUP_KEY_CHARS = 255;
 
 /**
- * Triggers an alert when a problem opens, and resolves it when the problem is over: both name it by the same `dedup_key`, so that reminders
- * add to the alert and open no other. A test is triggered and resolved at once.
+ * Triggers an alert when a problem opens, and resolves it when the problem is over. Both use the same
+ * `dedup_key`, so that a reminder updates the alert and does not open another one. A test is triggered and
+ * resolved at once.
  */
 export const sendPagerDuty: Send<PagerDuty> = async (settings, notice, options) => {
   if (notice.event === 'resolved') return enqueue(settings, notice, { ...options, action: 'resolve' });

@@ -1,10 +1,13 @@
 import { parseRetryAfter } from '../../api/retry-after.ts';
 import type { Attempt, SendOptions } from './channel.ts';
 
-/** One attempt takes so long at most. */
+/** Time limit of one attempt. */
 const TIMEOUT_MS = 10_000;
 
-/** Posts a body; a 2xx is a success. Redirects are not followed: what is posted is meant for the configured address only. */
+/**
+ * Posts a JSON body. A 2xx status is a success. Does not follow redirects, because the body is meant only for
+ * the configured address.
+ */
 export async function postJson(
   url: string,
   body: string,
@@ -27,7 +30,7 @@ export async function request(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    // What it says may quote the notice, and is not needed.
+    // The answer is not needed, and may quote the notice.
     await answer.body?.cancel();
     if (answer.ok) return { kind: 'sent' };
     const retryAfter = answer.headers.get('retry-after') ?? undefined;
@@ -41,7 +44,7 @@ export async function request(
   }
 }
 
-/** A code such as ECONNREFUSED; a message may repeat the address. */
+/** Returns a code such as ECONNREFUSED. A message may contain the address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';

@@ -4,13 +4,16 @@ import { postJson } from './post-json.ts';
 
 type Slack = Extract<ChannelSettings, { kind: 'slack' }>;
 
-/** Limits of Slack: with a longer text the whole message is refused. */
+/** Limits of Slack, which refuses messages with longer texts. */
 const HEADER_CHARS = 150;
 const SECTION_CHARS = 3_000;
-/** Of the text beside the blocks: an escaped character is five at most. */
+/** Limit of the fallback text. Escaping makes a character at most five characters long. */
 const TEXT_CHARS = 600;
 
-/** Posts to an incoming webhook: blocks of plain text, in which nothing is markup, and a text for what shows no blocks. */
+/**
+ * Posts to an incoming webhook: blocks of plain text without markup, and a fallback text for clients that
+ * show no blocks.
+ */
 export const sendSlack: Send<Slack> = ({ url }, notice, options) => {
   const facts = factsOf(notice).map(([label, text]) => `${label}: ${text}`);
   const blocks = [
@@ -33,7 +36,9 @@ function linkTo(link: string) {
   return { type: 'section', text: { type: 'mrkdwn', text: `<${address}|Open the console>` } };
 }
 
-/** With these three, Slack begins links and mentions: `<!channel>` would call everybody. */
+/**
+ * Escapes the characters that start links and mentions in Slack, because `<!channel>` would notify everyone.
+ */
 function escapeMrkdwn(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

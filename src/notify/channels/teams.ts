@@ -4,15 +4,20 @@ import { postJson } from './post-json.ts';
 
 type Teams = Extract<ChannelSettings, { kind: 'teams' }>;
 
-/** Teams refuses messages of more than 28 KB; texts of ours are far shorter, unless something is wrong with them. */
+/**
+ * Teams refuses messages of more than 28 KB. Our texts are far shorter, unless something is wrong with them.
+ */
 const MAX_CHARS = 2_000;
 
-/** Posts an adaptive card to a workflow "Post to a channel when a webhook request is received", which reads `attachments`. */
+/**
+ * Posts an adaptive card to a workflow "Post to a channel when a webhook request is received", which reads
+ * `attachments`.
+ */
 export const sendTeams: Send<Teams> = ({ url }, notice, options) => {
   const card = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
-    // The newest that all clients of Teams show.
+    // The newest version that all Teams clients support.
     version: '1.4',
     msteams: { width: 'Full' },
     body: [
@@ -43,7 +48,10 @@ export const sendTeams: Send<Teams> = ({ url }, notice, options) => {
   return postJson(url, JSON.stringify({ type: 'message', attachments: [attachment] }), options);
 };
 
-/** A TextBlock is Markdown: links, lists and emphasis begin with these, and a line ends with a blank one. */
+/**
+ * Escapes Markdown, which a TextBlock renders: the start of links, lists and emphasis. A line break needs a
+ * blank line.
+ */
 function escapeMarkdown(text: string): string {
   return text.replaceAll('\n', '\n\n').replace(/[\\`*_{}[\]()<>#+!|~-]/g, '\\$&');
 }

@@ -6,7 +6,10 @@ import { postJson } from './post-json.ts';
 
 type Webhook = Extract<ChannelSettings, { kind: 'webhook' }>;
 
-/** Posts the notice as one JSON object, signed as Standard Webhooks has it, so that the receiver can verify it with any library of that. */
+/**
+ * Posts the notice as one JSON object, signed according to Standard Webhooks, so that the receiver can verify
+ * it with any library for that standard.
+ */
 export const sendWebhook: Send<Webhook> = ({ url, secret }, notice, options) => {
   const body = JSON.stringify(toBody(notice));
   const timestamp = Math.floor(options.now.getTime() / 1000);
@@ -18,7 +21,7 @@ export const sendWebhook: Send<Webhook> = ({ url, secret }, notice, options) => 
   return postJson(url, body, { ...options, headers });
 };
 
-/** Names are a promise to receivers: add some, and do not rename these. */
+/** Receivers depend on these names. Add new ones, but never rename any. */
 function toBody(notice: Notice): object {
   const { event, problem, title, job, severity, since, amounts, summary, command, link } = notice;
   return {
@@ -36,12 +39,12 @@ function toBody(notice: Notice): object {
   };
 }
 
-/** `v1,<base64>`: HMAC-SHA256 over id, timestamp and body. */
+/** Signs id, timestamp and body with HMAC-SHA256. Returns `v1,<base64>`. */
 function sign(content: string, secret: string): string {
   return `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`;
 }
 
-/** `whsec_` begins a key in base64, as Standard Webhooks writes it; any other secret is the key itself. */
+/** In Standard Webhooks, `whsec_` precedes a base64-encoded key. Any other secret is the key itself. */
 function keyOf(secret: string): Buffer {
   const [, encoded] = /^whsec_(.+)$/.exec(secret) ?? [];
   return encoded === undefined ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64');

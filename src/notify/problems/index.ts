@@ -16,7 +16,7 @@ import {
 import { jobLate, jobMissed } from './slots.ts';
 import { surroundings } from './surroundings.ts';
 
-/** Every kind of problem, in the order of docs/notices.md. */
+/** All kinds of problems, in the order of docs/notices.md. */
 export const problemFinders: readonly ProblemFinder[] = [
   jobFailed,
   jobStalled,
@@ -40,12 +40,12 @@ export const problemFinders: readonly ProblemFinder[] = [
   ...surroundings,
 ];
 
-/** The kind of that name; undefined where an older or newer version stored it. */
+/** The finder of a kind. Undefined if an older or newer version stored that kind. */
 export function finderOf(kind: string): ProblemFinder | undefined {
   return problemFinders.find((finder) => finder.kind === kind);
 }
 
-/** Begins its messages: `In doubt`. */
+/** The title of a kind, which begins its messages: `In doubt`. */
 export function titleOf(kind: string): string {
   return finderOf(kind)?.title ?? kind;
 }

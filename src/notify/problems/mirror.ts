@@ -16,7 +16,8 @@ export const mirrorStale: ProblemFinder = {
         ...(await listRuns(db, { job: job.name, status: 'issues', limit: 1 })),
       ].map(({ finishedAt }) => finishedAt?.getTime() ?? 0);
       const last = Math.max(0, ...ends);
-      // One that never came to its end has brought nothing that could be stale; that it fails is told of anyway.
+      // A job that never completed a run has no data that could be stale. Another kind of problem reports its
+      // failures.
       if (last === 0 || at.getTime() - last < hours * HOUR_MS) continue;
       found.push({
         job: job.name,

@@ -5,47 +5,48 @@ import type { HeldFile } from '../../model/report.ts';
 import type { RunnableKind } from '../../pipeline/runnable-kind.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 
-/** What an observation looks at. Nothing of it is changed by looking. */
+/** What an observation may read. It changes nothing. */
 export type Situation = {
   readonly db: Database;
   readonly config: PipelineConfig;
-  /** Those of which a job may be. */
+  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
-  /** When the observation began, by the clock of the database. */
+  /** When the observation started, by the clock of the database. */
   readonly at: Date;
-  /** The last run of each job that says how the job is; asked for once. */
+  /** The last run of each job that shows the state of the job. Read only once. */
   readonly lastRuns: () => Promise<readonly JobRun[]>;
-  /** Files of a job's sources that are held for it; asked for once. */
+  /** Files of a job's sources that are held for it. Read only once. */
   readonly heldFiles: (job: JobSettings) => Promise<readonly HeldFile[]>;
-  /** Free bytes of the file system that holds a folder. */
+  /** Returns the free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;
 };
 
-/** A configured job, its kind, and its last run that came to an end or died. */
+/** A configured job, its kind, and its last run that ended on its own or died. */
 export type JobRun = { readonly job: JobSettings; readonly kind: RunnableKind; readonly run: ListedRun };
 
-/** What a finder finds: a problem of its kind. */
+/** A problem of the finder's kind. */
 export type Found = Omit<Problem, 'kind'>;
 
 /**
- * One kind of problem: a new one is an entry in a file beside this one, a line in `index.ts`, and its name in `PROBLEM_KINDS`. What it
- * needs of the database is asked in `src/report/`.
+ * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
+ * name to `PROBLEM_KINDS`. Queries that it needs belong in `src/report/`.
  */
 export type ProblemFinder = {
   readonly kind: ProblemKind;
   /** Begins the message: `Orders in doubt`. */
   readonly title: string;
   /**
-   * All of this kind that there are now, one for each job at most.
+   * Finds all current problems of this kind, at most one per job.
    *
-   * @throws what kept it from looking: then nothing of this kind is opened or resolved.
+   * @throws the error that kept it from determining them. In that case, no problem of this kind is opened or
+   * resolved.
    */
   find(situation: Situation): Promise<readonly Found[]>;
-  /** Says that it is over, in a sentence. */
+  /** A sentence that says that the problem is over. */
   over(job: string | null): string;
 };
 
-/** `1 file`, `2 files`. */
+/** For example `1 file`, `2 files`. */
 export function count(items: number, one: string, many = `${one}s`): string {
   return `${items.toLocaleString('en')} ${items === 1 ? one : many}`;
 }

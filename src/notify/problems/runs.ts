@@ -4,14 +4,14 @@ import { toPrintableLine } from '../../model/text/printable.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 import { count, type Found, type JobRun, type ProblemFinder } from './problem-finder.ts';
 
-/** Longer texts say nothing more, and some channels cut them. */
+/** Longer texts add nothing, and some channels truncate them. */
 const MAX_CHARS = 300;
 
-/** Codes with which a run ends that could not reach the service, or was sent away by it. */
+/** Problem codes of runs that could not reach the service or were rejected by it. */
 const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
 const OVERDUE: readonly string[] = ['overdue', 'run_overdue'];
 
-/** What a run's end is owed to: each cause is told of once, whatever else follows from it. */
+/** The cause of a run's end. Each cause is reported as one kind of problem, whatever else follows from it. */
 type Cause = 'none' | 'failure' | 'overdue' | 'key' | 'service' | 'ledger';
 
 function causeOf({ status, exitCode, problemCode }: ListedRun): Cause {
@@ -92,7 +92,10 @@ export const serviceAway: ProblemFinder = {
   over: () => 'The service answers again.',
 };
 
-/** What the service last said to any job: the run, if it was that; a run that failed for another reason says nothing of it. */
+/**
+ * Returns the last run that shows the state of the service, if it ended for this cause. A run that failed for
+ * another reason shows nothing about the service.
+ */
 function lastWord(runs: readonly JobRun[], cause: 'key' | 'service'): readonly JobRun[] {
   const [last] = runs
     .filter(({ run }) => ['none', 'key', 'service'].includes(causeOf(run)))
@@ -172,7 +175,7 @@ export const needsAttention: ProblemFinder = {
   over: (job) => `The last run of ${job} needs no attention.`,
 };
 
-/** Issues of which no other kind of problem tells. */
+/** Returns true for issues that no other kind of problem reports. */
 function isUnexplained({ kind, run }: JobRun): boolean {
   if (run.status !== 'issues' || run.exitCode === EXIT.doubts || run.exitCode === EXIT.ok) return false;
   return numberIn(run, 'rejected_rows') === 0 && (kind.watched?.drift?.(run.counts ?? {}) ?? 0) === 0;

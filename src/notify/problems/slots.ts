@@ -29,7 +29,7 @@ const TOLD = {
   },
 } as const;
 
-/** Of jobs that are configured: what is left of others concerns nobody. */
+/** Finds slots of configured jobs only. Slots of removed jobs do not matter. */
 async function findSlots({ db, config }: Situation, kind: 'late' | 'missed'): Promise<readonly Found[]> {
   const told = await lastObservations(db, 'job_missed');
   const troubles = await listUnrunSlots(db, told);

@@ -13,12 +13,15 @@ type Watching = {
   readonly kind: ProblemKind;
   readonly title: string;
   readonly checks: readonly Check[];
-  /** Findings that are worth a notice. */
+  /** Statuses of findings that are reported. */
   readonly tells: readonly Finding['status'][];
   readonly over: string;
 };
 
-/** What `doctor` looks at, of what changes while nobody does: a disk fills, a clock drifts, a server becomes a standby. */
+/**
+ * Checks of `doctor` for conditions that change on their own: a disk fills up, a clock drifts, a server
+ * becomes a standby.
+ */
 const watched: readonly Watching[] = [
   {
     kind: 'disk',
@@ -31,7 +34,7 @@ const watched: readonly Watching[] = [
     kind: 'database',
     title: 'Database',
     checks: [database, serverLimits],
-    // Its warnings are advice on settings, which `doctor` gives before a deployment.
+    // Warnings of these checks are advice on settings, which `doctor` gives before a deployment.
     tells: ['problem'],
     over: 'Runs can use the database again.',
   },
@@ -72,7 +75,7 @@ export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title
 
 const SEVERITY_ORDER: readonly Finding['status'][] = ['problem', 'warning', 'ok'];
 
-/** Without the service and the stores, which are asked by runs. */
+/** Omits the service and the stores, because runs access them anyway. */
 function patientOf({ config, kinds, db, freeBytes }: Situation): Patient {
   return {
     config,
