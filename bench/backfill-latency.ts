@@ -1,6 +1,7 @@
 /**
- * How long an order of an hourly run takes from the start of the run to its answer, while a backfill is at work in another process, as a
- * multiple of what it takes without one. Both send as fast as the account's limit allows.
+ * Measures the time from the start of an hourly run to the answer of an order while a backfill is active in
+ * another process. The result is a multiple of the same time without a backfill. Both send as fast as the
+ * limit of the account allows.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ const MAIN = new URL('../src/start.js', import.meta.url).pathname;
 const REQUESTS_PER_SECOND = 20;
 
 export type LatencyCase = {
-  /** Orders that the backfill has to post: more than it will. */
+  /** Orders that the backfill has to post. More than it can post during the measurement. */
   readonly history: number;
   /** Orders of one hourly run. */
   readonly orders: number;
@@ -34,7 +35,7 @@ export async function measureBackfillLatency(given: LatencyCase): Promise<Measur
   try {
     await migrate(db);
     writeShop(folder, given.history);
-    // The history is read, and the files of a run are small: both cases read the same.
+    // Reads the history first, so that only the small files of the measured runs are read in both cases.
     await hourlyLatency(shop, { ...given, round: 0 });
     const without: number[] = [];
     for (let round = 1; round <= given.rounds; round += 1)
@@ -74,7 +75,7 @@ type Shop = {
   readonly env: { readonly url: string; readonly key: string; readonly database: string };
 };
 
-/** A job whose own period begins in 2025, and older orders. */
+/** Writes a job whose own period begins in 2025, and older orders. */
 function writeShop(folder: string, history: number): void {
   mkdirSync(join(folder, 'exports'));
   writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
@@ -115,7 +116,10 @@ function start({ folder, env }: Shop, args: readonly string[]): ChildProcess {
   });
 }
 
-/** One hourly run over a new file. @returns seconds from its start to the answer of an order, on average. */
+/**
+ * Performs one hourly run over a new file. @returns the average time from its start to the answer of an
+ * order, in seconds.
+ */
 async function hourlyLatency(
   shop: Shop,
   { orders, round }: LatencyCase & { round: number },

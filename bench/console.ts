@@ -1,6 +1,7 @@
 /**
- * Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs, 40,000 rejected rows, a bulk action of
- * 100,000 entries, and a backfill and a closed statement of every credited order.
+ * Measures every page of the console over HTTP. The database has a million orders, 50,000 deals, 20,000 runs,
+ * 40,000 rejected rows, a bulk action of 100,000 entries, and a backfill and a closed statement of every
+ * credited order.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,10 +24,10 @@ const RUNS = 20_000;
 const REJECTED_ROWS = 40_000;
 const REJECTED_ROWS_OF_FILE = 100;
 const BULK_ENTRIES = 100_000;
-/** Of a closed statement that has a line for each credited order. */
+/** Month of a closed statement with a line for each credited order. */
 const MONTH = '2025-01';
 
-/** What stands for the parts of a path, and behind it. */
+/** Values for the parameters of a path, and query strings to append. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   source: 'shop-1',
   order: '5600000500001',
@@ -56,7 +57,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/statements/:month': ['', '?deal=DEAL10'],
 };
 
-/** What returns are added up by. */
+/** The rules by which returns are computed. */
 const RULES = {
   terms: [],
   returnWindowDays: 30,
@@ -65,7 +66,7 @@ const RULES = {
   exchange: null,
 } as const;
 
-/** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
+/** @returns for each page the 95th percentile in milliseconds, of the slowest of its addresses. */
 export async function measureConsole(
   given: FillOptions & { readonly rounds: number },
 ): Promise<readonly Measurement[]> {
@@ -123,7 +124,7 @@ async function fillRejected(db: Database): Promise<void> {
     from files, generate_series(1, ${REJECTED_ROWS_OF_FILE}::int) n`.execute(db);
 }
 
-/** One that has ended: nothing of it is left to be done while pages are measured. */
+/** Adds a bulk action that has ended, so that no work on it remains while pages are measured. */
 async function fillBulk(db: Database): Promise<void> {
   await sql`
     with bulk as (
@@ -138,7 +139,7 @@ async function fillBulk(db: Database): Promise<void> {
     from bulk, (select * from ledger.entries order by entry_id limit ${BULK_ENTRIES}::int) e`.execute(db);
 }
 
-/** One that was executed, with every order that a run has credited. */
+/** Adds an executed backfill with every order that a run has credited. */
 async function fillBackfill(db: Database): Promise<void> {
   await sql`
     with backfill as (

@@ -1,6 +1,7 @@
 /**
- * A Shopify export of customers from the file to accepted batches, against a real Postgres and the sandbox, as a share of csv-parse alone on
- * the same file. Each figure is a process of its own; wall clock, and peak memory.
+ * Measures a Shopify export of customers from the file to accepted batches, with a real Postgres and the
+ * sandbox, relative to csv-parse alone on the same file. Each figure comes from a process of its own:
+ * wall-clock time and peak memory.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,10 +26,13 @@ import {
 import { startSandbox } from './sandbox.ts';
 import { writeCustomersExport } from './write-customers-export.ts';
 
-/** Each is measured so often, in turn: a machine that is slow for a while is so for both of a pair, and the median passes over the odd one. */
+/**
+ * Number of measurements of each variant, taken in turn. If the machine is slow for a while, it is slow for
+ * both variants, and the median ignores outliers.
+ */
 const ROUNDS = 5;
 
-/** @returns the share of csv-parse alone for a new file, and peak memory in MB. */
+/** @returns the ratio to csv-parse alone for a new file, and peak memory in MB. */
 export async function measureCustomers(rows: number): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const file = join(folder, 'exports', 'customers.csv');
@@ -63,7 +67,7 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
   }
 }
 
-/** A run that reads the file for the first time, against a server and a sandbox of its own. */
+/** Measures a run that reads the file for the first time, with its own server and sandbox. */
 async function measureRun(folder: string): Promise<Measured> {
   const server = await startPostgresServer();
   const sandbox = await startSandbox(['--key', 'bench']);
@@ -78,7 +82,10 @@ async function measureRun(folder: string): Promise<Measured> {
   }
 }
 
-/** Calls at a time: enough that the sandbox, which answers at once, never waits for the next. */
+/**
+ * Number of concurrent calls. High enough that the sandbox, which answers at once, never waits for the next
+ * call.
+ */
 const CONCURRENCY = 16;
 
 const CONFIG = `

@@ -1,4 +1,7 @@
-/** The receiver of events with a store that keeps nothing: what receiving and verifying cost without a database. Prints its address. */
+/**
+ * The event receiver with a store that keeps nothing. Shows the cost of receiving and verifying without a
+ * database. Prints its address.
+ */
 import { startReceiver } from '../src/webhook/start-receiver.ts';
 
 const [, , secret = ''] = process.argv;

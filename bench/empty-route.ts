@@ -1,4 +1,7 @@
-/** A fastify route that reads its body and answers `{}`: the most that a server on it can do. Prints its address, as the sandbox does. */
+/**
+ * A fastify route that reads its body and answers `{}`: the upper bound for a server built on fastify. Prints
+ * its address in the same way as the sandbox.
+ */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 

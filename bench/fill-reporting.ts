@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../src/db/connect.ts';
 
-/** The job of the orders; deals are named DEAL1, DEAL2, …, codes CODE1, …. */
+/** The job of the orders. Deals are named DEAL1, DEAL2, …, codes CODE1, …. */
 export const JOB = 'attribute-orders';
 
 export type FillOptions = {
@@ -9,13 +9,13 @@ export type FillOptions = {
   readonly deals: number;
 };
 
-/** Days over which the orders are spread, up to today. */
+/** Number of days over which the orders are spread, up to today. */
 const DAYS = 400;
 
 /**
- * Fills a migrated database with what a year and more leaves behind, by the database's own means, so that it takes a minute and not an
- * hour: of ten orders four are credited, four are organic, one has a code that nobody owns, one is excluded; of a thousand attributed
- * ones a few wait, were refused or are in doubt.
+ * Fills a migrated database with the data of more than a year. Uses SQL in the database, so that it takes a
+ * minute instead of an hour. Of ten orders, four are credited, four are organic, one has a code without an
+ * owner, and one is excluded. Of a thousand attributed orders, a few are waiting, refused or in doubt.
  */
 export async function fillReporting(db: Database, { orders, deals }: FillOptions): Promise<void> {
   await sql`set jit = off`.execute(db);
@@ -28,7 +28,7 @@ export async function fillReporting(db: Database, { orders, deals }: FillOptions
   await sql`vacuum analyze`.execute(db);
 }
 
-/** Hourly ones, since then. */
+/** Adds one run for each hour of these days. */
 async function fillRuns(db: Database): Promise<void> {
   await sql`
     insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code, counts, amounts)
@@ -49,7 +49,7 @@ async function fillMirror(db: Database, deals: number): Promise<void> {
       from generate_series(1, 40) n`,
     sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at)
       select 'DEAL' || n, 'autocomplete', '{autocomplete}', now() from generate_series(1, ${deals}::int) n`,
-    // Ten versions of each tenth deal, one of the others.
+    // Ten versions of every tenth deal, one version of each other deal.
     sql`insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
         total_referrals, total_sales, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
       select 'DEAL' || n, 'handle' || n % (${deals}::int * 9 / 10), 'instagram', (n % 5 + 1)::text, 'D_' || n % 40 + 1, n % 3 > 0, v, n % 1000,
@@ -68,7 +68,7 @@ async function fillMirror(db: Database, deals: number): Promise<void> {
 }
 
 async function fillOrders(db: Database, orders: number): Promise<void> {
-  // One export a day, and as many orders in each.
+  // One export per day, all with the same number of orders.
   const perDay = Math.ceil(orders / DAYS);
   await sql`
     insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, rows_read, order_rows, orders_new, run_id,

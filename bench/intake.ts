@@ -1,6 +1,7 @@
 /**
- * Reading, staging and sealing a Shopify export into a real Postgres, as a share of csv-parse alone on the same file: first a new file,
- * then the same rows again in another file with one in a hundred new. Each figure is a process of its own; wall clock, and peak memory.
+ * Measures reading, staging and sealing a Shopify export in a real Postgres, relative to csv-parse alone on
+ * the same file: first a new file, then another file with the same rows and one new row in a hundred. Each
+ * figure comes from a process of its own: wall-clock time and peak memory.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +32,7 @@ import { writeShopifyExport } from './write-shopify-export.ts';
 
 const ONE_IN = 100;
 
-/** A server whose database has its schema, as before any run but the first. */
+/** Starts a server whose database has its schema, as before any run except the first. */
 async function startDatabase() {
   const server = await startPostgresServer();
   const db = await connect({ url: server.url, embeddedFolder: '' });
@@ -40,7 +41,7 @@ async function startDatabase() {
   return server;
 }
 
-/** @returns the shares of csv-parse alone, and peak memory in MB. */
+/** @returns the ratios to csv-parse alone, and peak memory in MB. */
 export async function measureIntake(rows: number): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const server = await startDatabase();

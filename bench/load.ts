@@ -1,5 +1,6 @@
 /**
- * Sends requests over plain sockets, so that the server and not the sender is the limit: a client library costs more than the route.
+ * Sends requests over plain sockets, because a client library costs more than the measured route. So the
+ * server is the bottleneck, not the sender.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -8,19 +9,19 @@ export type Load = {
   readonly path: string;
   readonly key: string;
   readonly requests: number;
-  /** Connections, each with one request at a time. */
+  /** Number of connections, each with one request at a time. */
   readonly connections: number;
-  /** JSON of the request with this number, from 0. */
+  /** Returns the JSON body of the request with this number, starting at 0. */
   readonly bodyOf: (number: number) => string;
-  /** Headers that depend on the body. */
+  /** Returns headers that depend on the body. */
   readonly headersOf?: (body: string) => Readonly<Record<string, string>>;
 };
 
 /**
  * Sends all requests.
  *
- * @returns requests a second.
- * @throws Error where an answer is not 200 or a connection ends.
+ * @returns requests per second.
+ * @throws Error if an answer is not 200 or a connection ends.
  */
 export async function sendLoad(load: Load): Promise<number> {
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.url)));
@@ -42,7 +43,7 @@ function open(url: string): Promise<Socket> {
   });
 }
 
-/** One connection: the next request once the last answer is there as a whole. */
+/** Uses one connection: sends the next request once the previous answer has arrived completely. */
 function sendInTurn(socket: Socket, load: Load, take: () => number): Promise<void> {
   const head = `POST ${load.path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\nx-api-key: ${load.key}\r\n`;
   return new Promise((resolve, reject) => {

@@ -7,24 +7,27 @@ import { parse } from 'csv-parse';
 export type Measurement = {
   readonly name: string;
   readonly value: number;
-  /** A ratio, unless it says otherwise. */
+  /** A ratio if omitted. */
   readonly unit?: 'MB' | 's' | 'ms' | '% of a core';
   readonly detail: string;
 };
 
-/** What a process of its own took. */
+/** The resources that a separate process used. */
 export type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };
 
 const READ_BYTES = 256 * 1024;
 
-/** How the Dockerfile and the systemd unit set Node: a smaller nursery for new objects takes a third less memory. */
+/**
+ * Node settings of the Dockerfile and the systemd unit. A smaller heap for new objects saves a third of the
+ * memory.
+ */
 export const DEPLOYED = { NODE_ENV: 'production', NODE_OPTIONS: '--max-semi-space-size=8' } as const;
 
 /**
- * Runs a part of a benchmark in a process of its own, which prints what `measureHere` says as JSON.
+ * Runs a part of a benchmark in a separate process, which prints the result of `measureHere` as JSON.
  *
- * @param moduleUrl `import.meta.url` of the module that is run.
- * @param settings for its environment: `DEPLOYED` for what is ours, none for what it is measured against.
+ * @param moduleUrl `import.meta.url` of the module to run.
+ * @param settings environment of the process: `DEPLOYED` for our code, none for the code it is compared with.
  */
 export function measureApart(
   moduleUrl: string,
@@ -39,7 +42,7 @@ export function measureApart(
   return JSON.parse(output) as Measured;
 }
 
-/** Wall clock of some work; CPU time and peak memory of this whole process. */
+/** Measures the wall-clock time of some work, and the CPU time and peak memory of this whole process. */
 export async function measureHere(work: () => Promise<void>): Promise<Measured> {
   const startedAt = performance.now();
   await work();
@@ -52,7 +55,7 @@ export async function measureHere(work: () => Promise<void>): Promise<Measured> 
   };
 }
 
-/** What reading a file is measured against: csv-parse, and nothing done with its rows. */
+/** The baseline for reading a file: csv-parse, without using its rows. */
 export async function parseAlone(path: string): Promise<void> {
   for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse()));
 }

@@ -1,6 +1,7 @@
 /**
- * The mirror through discovery, gate, reading, staging and publication, as a share of a bare loop over the same client library that asks for
- * the same deals at the same concurrency from the same sandbox. First everything is new, then nothing has changed.
+ * Measures the mirror through discovery, gate, reading, staging and publication, relative to a bare loop over
+ * the same client library that requests the same deals with the same concurrency from the same sandbox. First
+ * all deals are new, then none has changed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,11 +24,11 @@ export type MirrorCase = {
   readonly deals: number;
   readonly concurrency: number;
   readonly latencyMs: number;
-  /** Nightly refreshes after the first load. */
+  /** Number of nightly refreshes after the first load. */
   readonly nights: number;
 };
 
-/** @returns mirrored deals a second ÷ bare loop: first load, and a night in which nothing has changed. */
+/** @returns mirrored deals per second ÷ bare loop, for the first load and for a night without changes. */
 export async function measureMirror(given: MirrorCase): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const server = await startPostgresServer();
@@ -36,7 +37,7 @@ export async function measureMirror(given: MirrorCase): Promise<readonly Measure
   try {
     await migrate(db);
     await nameDeals(db, given.deals);
-    // Warms up the sandbox and the client, and is not counted.
+    // Warms up the sandbox and the client. Not counted.
     await bareLoop(sandbox, given);
     const first = {
       bare: await bareLoop(sandbox, given),
@@ -83,7 +84,7 @@ function accountOf(deals: number): string {
   return `${head}${lines.join('\n')}\n`;
 }
 
-/** As codes.csv does. */
+/** Names the deals in the same way as codes.csv does. */
 async function nameDeals(db: Database, deals: number): Promise<void> {
   await sql`
     insert into intake.codes (job, code_folded, code, line_no, deal_id, target)
@@ -116,7 +117,7 @@ async function bareLoop(
 
 type RunCase = MirrorCase & { readonly url: string; readonly key: string; readonly folder: string };
 
-/** A whole run, publication included. */
+/** Performs a complete run, including publication. */
 async function mirror(db: Database, given: RunCase): Promise<number> {
   const { url, key, deals, concurrency, folder } = given;
   writeFileSync(

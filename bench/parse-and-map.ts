@@ -1,9 +1,10 @@
 /**
- * What grouping rows and mapping them to orders costs beside csv-parse alone, on one thread.
+ * Measures the cost of grouping rows and mapping them to orders, relative to csv-parse alone, on one thread.
  *
  *     node bench/parse-and-map.ts [rows] [repeats]
  *
- * Each measurement is a process of its own; the least CPU time of some repeats counts, since other work on the machine only adds to it.
+ * Each measurement uses a separate process. The lowest CPU time of several repeats counts, because other work
+ * on the machine can only increase it.
  */
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +22,7 @@ const OPTIONS = { delimiter: 'auto', quote: '"', preambleLines: 0, maxRecordByte
 
 const MODES = {
   async csvParse(path: string): Promise<number> {
-    let rows = -1; // The header is one more.
+    let rows = -1; // The header counts as a row too.
     for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse())) rows += 1;
     return rows;
   },

@@ -1,6 +1,7 @@
 /**
- * Posting through claim, ledger, gate and record, as a share of a bare loop over the same client library that sends the same requests at
- * the same concurrency to the same sandbox. The two take turns, and the ratio is taken turn by turn.
+ * Measures posting through claim, ledger, gate and record, relative to a bare loop over the same client
+ * library that sends the same requests with the same concurrency to the same sandbox. The two alternate, and
+ * the ratio is computed for each turn.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +38,7 @@ export type PostingCase = {
   readonly rounds: number;
 };
 
-/** @returns posting ÷ bare loop, in entries a second. */
+/** @returns posting ÷ bare loop, in entries per second. */
 export async function measurePosting(given: PostingCase): Promise<Measurement> {
   const server = await startPostgresServer();
   const sandbox = await startSandbox(given.latencyMs === 0 ? [] : ['--latency', String(given.latencyMs)]);

@@ -1,9 +1,12 @@
 /**
- * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
+ * Runs all benchmarks, one after the other. Each is a ratio to a limit that is measured in the same run.
  *
  *     npm run bench                 # everything, some ten minutes
- *     npm run bench -- intake       # those whose name begins so: console, posting, intake, memory, start, sandbox, views, webhooks, workers
- *     npm run bench -- --json       # one JSON object a figure: name, value, goal, unit, detail
+ *     npm run bench -- intake       # only benchmarks whose name starts with this
+ *     npm run bench -- --json       # one JSON object per figure: name, value, goal, unit, detail
+ *
+ * Names: backfill, console, customers, intake, memory, mirror, posting, sandbox, serve, start, views,
+ * webhooks, workers.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

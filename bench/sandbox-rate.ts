@@ -1,6 +1,6 @@
 /**
- * How fast the sandbox is: referrals beside an empty fastify route, which is sent the same bodies by the same sender in turn; a search over
- * the population; the start.
+ * Measures the speed of the sandbox: referrals compared with an empty fastify route that receives the same
+ * bodies from the same sender in turn; a search over the population; and the start.
  */
 import { sendLoad } from './load.ts';
 import { type Measurement, median } from './measure.ts';
@@ -8,7 +8,10 @@ import { startSandbox, startServer } from './sandbox.ts';
 
 const PLATFORMS = ['instagram', 'tiktok', 'youtube'] as const;
 
-/** Those that read much of each influencer stand first, so that none of them is spared by another. */
+/**
+ * Filters that read much data of each influencer come first, so that no other filter excludes influencers
+ * before them.
+ */
 const SIX_FILTERS = {
   text: 'a',
   gender: { code: 'FEMALE' },
@@ -18,17 +21,17 @@ const SIX_FILTERS = {
   followers: { left_number: '1000' },
 };
 
-/** Before the first round that counts: by then both are compiled. */
+/** Number of rounds before the first one that counts, so that both variants are compiled. */
 const WARM_UP_ROUNDS = 5;
 
 export type RateCase = {
-  /** Of a round. Short ones meet the same noise of the machine on both sides. */
+  /** Number of referrals per round. Short rounds expose both variants to the same noise of the machine. */
   readonly referrals: number;
   readonly connections: number;
   readonly rounds: number;
 };
 
-/** @returns sandbox ÷ empty route, in requests a second. */
+/** @returns sandbox ÷ empty route, in requests per second. */
 export async function measureSandboxRate({ referrals, connections, rounds }: RateCase): Promise<Measurement> {
   const sandbox = await startSandbox([]);
   const empty = await startServer(new URL('./empty-route.ts', import.meta.url), []);
@@ -56,7 +59,10 @@ export async function measureSandboxRate({ referrals, connections, rounds }: Rat
   }
 }
 
-/** @returns milliseconds of a search over HTTP, one at a time, the first on each platform (which makes its influencers) left out. */
+/**
+ * @returns milliseconds of a search over HTTP, one at a time. Omits the first search on each platform, which
+ * creates its influencers.
+ */
 export async function measureSearch(searches: number): Promise<Measurement> {
   const sandbox = await startSandbox([]);
   try {
@@ -80,7 +86,10 @@ export async function measureSearch(searches: number): Promise<Measurement> {
   }
 }
 
-/** @returns seconds from the start of the process to its line, the first run (which fills the compile cache) left out. */
+/**
+ * @returns seconds from the start of the process to its first line. Omits the first run, which fills the
+ * compile cache.
+ */
 export async function measureSandboxStart(runs: number): Promise<Measurement> {
   const seconds: number[] = [];
   for (let run = 0; run <= runs; run += 1) {
@@ -100,7 +109,7 @@ function referralOf(orderId: string): string {
   return `{"influencer_handle":"mia.test","brand_id":4819,"order_id":"${orderId}","order_revenue":25.00,"order_platform":"shopify","order_discount_codes_used":"MIA10","currency":"EUR"}`;
 }
 
-/** A rate counts only if everything is in the request log. */
+/** Checks that every referral is in the request log. Otherwise the rate does not count. */
 async function expectReferrals(url: string, expected: number): Promise<void> {
   const answer = await fetch(`${url}/_sandbox/health`);
   const { referrals } = (await answer.json()) as { readonly referrals: number };

@@ -11,18 +11,18 @@ deals: [{deal_id: DEAL1, influencer_handle: mia.test, platform: instagram, brand
 credits: {search: 100000, reports: 50}
 `;
 
-/** A server that runs as a process of its own, so that it does not share our event loop. */
+/** A server that runs as a separate process, so that it does not share our event loop. */
 export type ServerProcess = {
   readonly url: string;
   readonly key: string;
-  /** From the start of the process to its line. */
+  /** Seconds from the start of the process to its first line. */
   readonly startSeconds: number;
   stop(): void;
 };
 
 /**
- * @param options of `influencer-sync sandbox`, beside the account.
- * @param account YAML of the account; one deal when not given.
+ * @param options options of `influencer-sync sandbox`, in addition to the account.
+ * @param account YAML of the account. Defaults to one with a single deal.
  */
 export async function startSandbox(options: readonly string[], account = ACCOUNT): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
@@ -32,7 +32,7 @@ export async function startSandbox(options: readonly string[], account = ACCOUNT
   try {
     return await startServer(new URL('../src/start.js', import.meta.url), args);
   } finally {
-    // It has read the account when it says where it listens.
+    // The sandbox has read the account once it prints its address.
     rmSync(folder, { recursive: true });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What `serve` costs while it waits, and how long an hourly run takes that finds nothing new among many objects. The processes are those of
- * the command, with the options of the Dockerfile.
+ * Measures what `serve` costs while it is idle, and how long an hourly run takes that finds nothing new among
+ * many objects. The processes are those of the command, with the options of the Dockerfile.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ type Place = {
   start(...args: string[]): ChildProcess;
 };
 
-/** @param seconds of waiting that are measured. @returns MB and per cent of a core, before any run and after one. */
+/** @param seconds idle time to measure. @returns MB and per cent of a core, before any run and after one. */
 export function measureIdleServe(seconds: number): Promise<readonly Measurement[]> {
   return inPlace(async (place) => {
     putObjects(place, 20);
@@ -55,7 +55,7 @@ export function measureIdleServe(seconds: number): Promise<readonly Measurement[
   });
 }
 
-/** @returns seconds of a run that lists all objects and finds none of them new. */
+/** @returns seconds of a run that lists all objects and finds no new one. */
 export function measureUnchangedRun(objects: number): Promise<readonly Measurement[]> {
   return inPlace(async (place) => {
     putObjects(place, objects);
@@ -118,7 +118,7 @@ async function readUrl(child: ChildProcess): Promise<string> {
   throw new Error('serve ended before it said where it listens');
 }
 
-/** A slot of the past comes up, is run, and is waited for. */
+/** Adds a due slot, and waits until it was run. */
 async function runLate({ databaseUrl }: Place): Promise<void> {
   const db = await connect({ url: databaseUrl, embeddedFolder: '', maxConnections: 1 });
   try {
@@ -132,7 +132,7 @@ async function runLate({ databaseUrl }: Place): Promise<void> {
   }
 }
 
-/** What Linux says of the process, over a stretch of waiting. */
+/** Reads the resources of an idle process from Linux, over a period of time. */
 async function measureProcess(
   child: ChildProcess,
   { seconds, name }: { readonly seconds: number; readonly name: string },

@@ -4,7 +4,10 @@ import { type Measurement, median } from './measure.ts';
 
 const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 
-/** Seconds from the start of the process to the end of `--help`, the first run (which fills the compile cache) left out. */
+/**
+ * Measures the seconds from the start of the process to the end of `--help`. Omits the first run, which fills
+ * the compile cache.
+ */
 export async function measureStart(runs: number): Promise<Measurement> {
   const seconds = Array.from({ length: runs + 1 }, () => {
     const startedAt = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Every question of the views of schema bi, asked of a database with a million orders and 50,000 deals; and what it costs the run to keep
- * the sums up to date.
+ * Measures every example question about the views of schema bi on a database with a million orders and 50,000
+ * deals. Also measures what it costs a run to keep the sums up to date.
  */
 import { sql } from 'kysely';
 import { reportOrders } from '../jobs/attribute-orders/report.ts';
@@ -14,7 +14,10 @@ import { type Measurement, median } from './measure.ts';
 
 export type ViewsCase = FillOptions & { readonly rounds: number };
 
-/** @returns milliseconds at the median for each view, the slowest of its questions; then seconds for what the run does. */
+/**
+ * @returns for each view the median milliseconds of its slowest question, then the seconds of the work of a
+ * run.
+ */
 export async function measureViews(given: ViewsCase): Promise<readonly Measurement[]> {
   const server = await startPostgresServer();
   const db = await connect({ url: server.url, embeddedFolder: '', maxConnections: 1 });
@@ -42,7 +45,7 @@ async function measureView(
 ): Promise<Measurement> {
   const medians: { slug: string; ms: number }[] = [];
   for (const { slug, sql: statement } of questions.filter((question) => question.view === view)) {
-    // Examples name orders and deals of a small shop.
+    // The examples name orders and deals of a small shop.
     const text = statement
       .replaceAll("'D1'", "'DEAL10'")
       .replaceAll("'shop-orders'", "'shop-1'")
@@ -60,7 +63,7 @@ async function measureView(
   return { name: view, value: medians[0]?.ms ?? Number.NaN, unit: 'ms', detail };
 }
 
-/** An export of an hour is decided about anew, as if it had just been read. */
+/** Decides the orders of one hour again, as if their export had just been read. */
 async function changeAnHour(db: Database): Promise<Measurement> {
   await sql`
     update ledger.entries set amount = amount + 1

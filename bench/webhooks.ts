@@ -1,4 +1,7 @@
-/** How many events of orders a second the receiver stores durably, beside one that stores nothing. The two take turns. */
+/**
+ * Measures how many order events per second the receiver stores durably, relative to a receiver that stores
+ * nothing. The two alternate.
+ */
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ const SECRET = 'a-signing-secret';
 
 export type WebhookCase = { readonly events: number; readonly senders: number; readonly rounds: number };
 
-/** @returns stored ÷ not stored, in events a second. */
+/** @returns stored ÷ not stored, in events per second. */
 export async function measureWebhooks({ events, senders, rounds }: WebhookCase): Promise<Measurement> {
   const postgres = await startPostgresServer();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));

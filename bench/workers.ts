@@ -1,6 +1,7 @@
 /**
- * A run whose work is spread over workers, each a process of its own at a concurrency of 4, against a sandbox with latency: posted orders a
- * second as a share of what so many requests in flight can come to, up to the limit of the account; and many small objects of a slow store.
+ * Measures a run whose work is spread over workers, each a separate process with a concurrency of 4, with a
+ * sandbox with latency. The result is the posted orders per second, relative to the maximum for that number
+ * of requests in flight, up to the limit of the account. Also measures many small objects of a slow store.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +20,7 @@ import { startSandbox } from './sandbox.ts';
 const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const CONCURRENCY = 4;
 const LATENCY_MS = 50;
-/** How long each number of workers posts, at least. */
+/** Minimum posting time for each number of workers. */
 const SECONDS = 12;
 
 const CODES =
@@ -27,11 +28,14 @@ const CODES =
 
 export type WorkersCase = {
   readonly workers: readonly number[];
-  /** Of the account; 0 for none. */
+  /** Limit of the account. 0 means none. */
   readonly requestsPerSecond: number;
 };
 
-/** @returns for each number of workers: orders a second ÷ what their requests in flight, or the account, allow. */
+/**
+ * @returns for each number of workers: orders per second ÷ the maximum that their requests in flight, or the
+ * account, allow.
+ */
 export async function measureWorkers({
   workers,
   requestsPerSecond,
@@ -129,7 +133,7 @@ async function secondsOf(db: Database, step: string): Promise<number> {
   return Number(rows[0]?.seconds);
 }
 
-/** Most answers that were recorded within one second of the clock. */
+/** The highest number of answers that were recorded within one clock second. */
 async function worstSecond(db: Database): Promise<number> {
   const { rows } = await sql<{ most: string }>`
     select max(answers) as most from (

@@ -9,7 +9,10 @@ const FIRST_NAMES = ['Mira', 'Jonas', 'Lena', 'Teo', 'Saffi', 'Okoro', 'Nuria', 
 const LAST_NAMES = ['Bakker', 'Öztürk', 'Silva', 'Novák', 'Larsen', 'Rossi', 'Dubois', 'Meyer', 'Kowalski'];
 const CITIES = ['Amsterdam', 'Lisboa', 'Kraków', 'Oslo', 'Torino', 'Lyon', 'Leipzig'];
 
-/** Rows of made-up customers, about 190 bytes a row, each with an address of its own. The same count gives the same text. */
+/**
+ * Writes made-up customers, about 190 bytes per row, each with a different address. The same number of rows
+ * gives the same text.
+ */
 export async function writeCustomersExport(path: string, rows: number): Promise<void> {
   const file = createWriteStream(path);
   let text = `${HEADER}\r\n`;

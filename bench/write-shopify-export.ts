@@ -38,7 +38,10 @@ export const SHOPIFY_HEADER: readonly string[] = [
   ...'Next Payment Due At,Payment References'.split(','),
 ];
 
-/** The row of one line item as text, without its line break. The order's own columns stand only on its first row. */
+/**
+ * Returns the row of one line item as text, without its line break. The columns of the order are filled only
+ * on its first row.
+ */
 export function shopifyRow(cells: Readonly<Record<string, string>>): string {
   return SHOPIFY_HEADER.map((name) => quote(cells[name] ?? '')).join(',');
 }
@@ -49,13 +52,16 @@ function quote(cell: string): string {
 
 export type ExportOptions = {
   readonly rows: number;
-  /** Number of the first order: another one gives other orders. */
+  /** Number of the first order. Another number gives other orders. */
   readonly firstOrder?: number;
-  /** Share of orders with one of 50 discount codes; 0 to 1. */
+  /** Share of orders with one of 50 discount codes, from 0 to 1. */
   readonly codeShare?: number;
 };
 
-/** Rows of made-up orders, two line items each, about 270 bytes a row. The same options give the same text. */
+/**
+ * Generates rows of made-up orders with two line items each, about 270 bytes per row. The same options give
+ * the same text.
+ */
 export function* shopifyRows({ rows, firstOrder = 1, codeShare = 1 }: ExportOptions): Generator<string> {
   const template = (order: number, isFirst: boolean): string => {
     const item = {
@@ -109,7 +115,7 @@ function orderCells(order: number, codeShare: number): Record<string, string> {
   };
 }
 
-/** Writes such an export to a file, in bounded memory. */
+/** Writes such an export to a file, with limited memory. */
 export async function writeShopifyExport(path: string, options: ExportOptions): Promise<void> {
   const out = createWriteStream(path);
   let text = `${SHOPIFY_HEADER.join(',')}\n`;
