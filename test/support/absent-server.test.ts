@@ -7,7 +7,7 @@ import { makeTestFolder } from './setup.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
-/** Test files of a checkout, in which no server can run: its packages lack the binaries. */
+/** Test files of a checkout in which no server can run, because its packages lack the binaries. */
 const FILES = {
   'pure.test.ts': `
     import { expect, it } from 'vitest';

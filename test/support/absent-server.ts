@@ -6,12 +6,12 @@ import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
 import type { SuiteDatabases } from './test-database.ts';
 
 /**
- * What becomes of the tests where no Postgres server can run: those that need none still run, the others are skipped and counted, and a
- * run in which tests were skipped for that is no run that passed.
+ * Handles tests if no Postgres server can run: tests that need none still run, the others are skipped and
+ * counted. A run in which tests were skipped for this reason does not pass.
  */
 const LIST = 'waiting-tests';
 
-/** The databases of the suite; where there are none, the current test is skipped and counted as waiting. */
+/** The databases of the suite. If there are none, the current test is skipped and counted as waiting. */
 export function suiteDatabases(): SuiteDatabases {
   const databases = inject('databases');
   if (databases !== null) return databases;
@@ -21,8 +21,9 @@ export function suiteDatabases(): SuiteDatabases {
 }
 
 /**
- * A server of its own for the tests of a file, which may restart and kill it. Where none can run, they are skipped; they count as waiting
- * unless TEST_DATABASE_URL is set, because no server elsewhere can take its place.
+ * Starts a server for the tests of a file, which may restart and kill it. If no server can run, the tests are
+ * skipped. They count as waiting only if TEST_DATABASE_URL is not set, because no other server can replace
+ * this one.
  */
 export function useServer(): () => PostgresServer {
   let server: PostgresServer | ServerUnavailable;
@@ -36,7 +37,7 @@ export function useServer(): () => PostgresServer {
   return () => orSkip(server);
 }
 
-/** As {@link useServer}, for one test, which stops it. */
+/** Like {@link useServer}, but for one test, which must stop the server. */
 export async function startServer(...user: Parameters<typeof startPostgresServer>): Promise<PostgresServer> {
   return orSkip(await tryServer(...user));
 }
@@ -53,7 +54,7 @@ function tryServer(
 function orSkip(server: PostgresServer | ServerUnavailable): PostgresServer {
   if (!(server instanceof ServerUnavailable)) return server;
   suiteDatabases();
-  // One ran here for the suite, so this is no matter of the machine.
+  // The suite's own server runs on this machine, so the machine is not the cause.
   if (!process.env.TEST_DATABASE_URL) throw server;
   return skipTest(`needs a Postgres server of its own: ${server.message}`);
 }
@@ -65,9 +66,9 @@ function skipTest(note: string): never {
 }
 
 /**
- * What the end of a run says about the tests that waited; null when none did.
+ * Describes the waiting tests at the end of a run. Null if there are none.
  *
- * @param folder of the suite.
+ * @param folder folder of the suite.
  * @param reason why no server runs.
  */
 export function describeWaiting(folder: string, reason: string): string | null {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Whether a database answers, asked once. */
+/** Returns true if a database answers. Tries only once. */
 export async function answersQueries(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
   client.on('error', () => {});

@@ -1,18 +1,19 @@
-// Builds the Dockerfile without a container engine: each stage is a folder, in which its steps run as the root of a mount namespace of
-// their own, over this machine's /usr and this Node. What a registry would add, the base image, is not tested here.
+// Builds the Dockerfile without a container engine. Each stage is a folder, in which its steps run as the
+// root of a mount namespace of their own, with this machine's /usr and this Node. The base image, which would
+// come from a registry, is not tested.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Folders of this machine that stand for the base image. */
+/** Folders of this machine that replace the base image. */
 const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/dev', '/proc'].filter((path) =>
   existsSync(path),
 );
 
 export type Image = {
-  /** The folder that is its root. */
+  /** The folder that serves as its root. */
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
@@ -23,7 +24,7 @@ export type Image = {
 
 type Step = { readonly word: string; readonly rest: string };
 
-/** Whether this machine lets a test make mounts and change its root. */
+/** Returns true if this machine allows a test to mount folders and change its root. */
 export function canBuildImage(): boolean {
   try {
     execFileSync('unshare', ['--mount', 'chroot', '/', 'true'], { stdio: 'ignore' });
@@ -50,9 +51,10 @@ export function buildImage(folder: string): Image {
 }
 
 /**
- * Starts a command in an image, as `docker run --read-only --tmpfs /tmp` would.
+ * Returns the command line to start a command in an image, as `docker run --read-only --tmpfs /tmp` would.
  *
- * @param options.mounts folders of this machine by their place in the image; those of `readOnly` cannot be written.
+ * @param options.mounts folders of this machine by their path in the image.
+ * @param options.readOnly if true, the command cannot write to the image.
  */
 export function runCommand(
   image: Image,
@@ -66,7 +68,8 @@ export function runCommand(
   const { root, user, workdir } = image;
   const lines = ['set -e'];
   const inRoot = (path: string): string => `'${join(root, path)}'`;
-  // A root that was mounted from itself can be made read-only; what is mounted into it afterwards is not.
+  // A root that is bind-mounted on itself can be made read-only. Folders that are mounted into it afterwards
+  // stay writable.
   lines.push(`mount --bind '${root}' '${root}'`);
   const mounts = { ...Object.fromEntries(BASE.map((path) => [path, path])), ...options.mounts };
   for (const place of [...Object.keys(mounts), '/tmp', '/opt/node'])
@@ -130,7 +133,10 @@ function run(image: Image, command: string): void {
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Which paths of the clone the engine is sent, by .dockerignore: everything is left out but what it names with `!`. */
+/**
+ * Returns a filter for the paths of the clone that are sent to the engine, according to .dockerignore:
+ * everything is excluded except the lines with `!`.
+ */
 function readIgnore(): (path: string) => boolean {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
     .split('\n')
@@ -169,7 +175,7 @@ function readPairs(text: string): Record<string, string> {
   );
 }
 
-/** Bytes of all files below a folder of the image. */
+/** Returns the total size of all files below a folder of the image, in bytes. */
 export function sizeOf(path: string): number {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -7,14 +7,14 @@ import { type Question, readQuestions } from './read-questions.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** What `npm run schema` writes from the comments of schema bi. */
+/** The file that `npm run schema` writes from the comments of schema bi. */
 export const DICTIONARY_FILE = new URL('docs/data-dictionary.md', ROOT).pathname;
-/** For those who cannot see the picture. */
+/** Alternative text of the picture. */
 const PICTURE_SHOWS = 'The views of schema bi and what they refer to';
 
 export const DATA_MODEL_FILE = new URL('docs/data-model.svg', ROOT).pathname;
 
-/** Chapters: the files of `sql/views/`. */
+/** Chapters, one for each file of `sql/views/`. */
 const CHAPTERS = [
   { file: 'orders', title: 'Orders', colour: '#dbeafe' },
   { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
@@ -30,7 +30,7 @@ const CHAPTERS = [
   { file: 'runs', title: 'Runs', colour: '#e5e7eb' },
 ] as const;
 
-/** The view that has one row for each value of a column; others refer to it. */
+/** For each key column, the view with one row per value. Other views refer to it. */
 const KEYS: Readonly<Record<string, string>> = {
   order_version_id: 'orders',
   entry_id: 'orders_attributed',
@@ -40,7 +40,7 @@ const KEYS: Readonly<Record<string, string>> = {
   statement_id: 'statements',
 };
 
-/** Nearly all views refer to runs: only those that refer to nothing else show it. */
+/** Nearly all views refer to runs, so only views without another reference show it. */
 const RUN_KEYS: Readonly<Record<string, string>> = { run_id: 'runs', last_run_id: 'runs' };
 
 type Column = { readonly name: string; readonly type: string; readonly comment: string };
@@ -48,7 +48,7 @@ type Column = { readonly name: string; readonly type: string; readonly comment: 
 /** A view or a function of schema bi. */
 type Described = {
   readonly name: string;
-  /** Of a function, with its arguments. */
+  /** For a function: its name with its arguments. */
   readonly signature: string;
   readonly comment: string;
   readonly columns: readonly Column[];
@@ -57,9 +57,9 @@ type Described = {
 type Chapter = (typeof CHAPTERS)[number] & { readonly views: readonly Described[] };
 
 /**
- * The data dictionary and the picture of the views, the same text for the same comments.
+ * Generates the data dictionary and the picture of the views. The same comments give the same text.
  *
- * @param db migrated.
+ * @param db a migrated database.
  */
 export async function describeViews(
   db: Database,
@@ -84,7 +84,7 @@ async function readViews(db: Database): Promise<readonly Described[]> {
   return rows;
 }
 
-/** In the order in which the files declare them. */
+/** Sorts the views in the order in which the files declare them. */
 function toChapters(views: readonly Described[]): readonly Chapter[] {
   const chapters = CHAPTERS.map((chapter) => {
     const text = readFileSync(new URL(`sql/views/${chapter.file}.sql`, ROOT), 'utf8');
@@ -132,7 +132,7 @@ function renderView(view: Described, questions: readonly Question[]): readonly s
   ];
 }
 
-/** Lines of documents are 100 characters long at most. */
+/** Lines of documents have at most 100 characters. */
 function paragraph(text: string): string {
   return wrap(text, { width: 100, indent: '' });
 }
@@ -145,7 +145,7 @@ function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
 
-/** Each view as a box with its ids, and an arrow from each id to the view that has one row for it. */
+/** Draws each view as a box with its ids, and an arrow from each id to the view with one row per id. */
 function renderDot(chapters: readonly Chapter[]): string {
   const views = chapters.flatMap(({ views, colour }) =>
     views
@@ -163,7 +163,7 @@ function renderDot(chapters: readonly Chapter[]): string {
       .filter(({ target }) => target !== name)
       .map(({ column, target }) => `  ${name}:${column} -> ${target}:${column.replace('last_', '')};`),
   );
-  // Courier: its letters are as wide in one renderer as in another.
+  // Courier, because its letters have the same width in every renderer.
   return `digraph bi {
   graph [rankdir=LR, bgcolor=white, nodesep=0.25, ranksep=1.2];
   node [shape=plain, fontname="Courier", fontsize=11];

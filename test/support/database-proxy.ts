@@ -1,30 +1,42 @@
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
 
 export type DatabaseProxy = {
-  /** Like the database's own, by way of the proxy. */
+  /** Like the URL of the database, but through the proxy. */
   readonly url: string;
-  /** Cuts all connections and refuses new ones, as a database that is away. */
+  /** Cuts all connections and refuses new ones, like an unreachable database. */
   cut(): void;
-  /** Forwards nothing any more and ends nothing: connections stay open, and new ones come up, without an answer. */
+  /**
+   * Stops forwarding without closing anything: connections stay open, and new ones are accepted, but nothing
+   * is answered.
+   */
   silence(): void;
-  /** Cuts all connections, and leads new ones to another server. */
+  /** Cuts all connections, and routes new ones to another server. */
   moveTo(databaseUrl: string): void;
-  /** Lets connections through again. */
+  /** Accepts connections again. */
   restore(): void;
   close(): Promise<void>;
 };
 
-/** @param connection tells the connections apart: 1 for the first. */
+/** @param connection number of the connection, starting at 1. */
 type Decide = (bytes: Buffer, connection: number) => 'forward' | 'drop';
 
 export type DatabaseProxyOptions = {
-  /** Sees what a client is about to send. `drop`: the server never gets it, and the connection is cut. */
+  /**
+   * Called with the bytes that a client sends. `drop` means that the server never receives them and the
+   * connection is cut.
+   */
   readonly onRequest?: Decide;
-  /** Sees what the server is about to answer. `drop`: the client never gets it, and the connection is cut. */
+  /**
+   * Called with the bytes that the server answers. `drop` means that the client never receives them and the
+   * connection is cut.
+   */
   readonly onAnswer?: Decide;
 };
 
-/** A wire between a process and Postgres that a test can hold at a chosen statement, before or after it took effect. */
+/**
+ * Starts a proxy between a process and Postgres. A test can use it to cut a connection at a chosen statement,
+ * before or after it took effect.
+ */
 export async function startDatabaseProxy(
   databaseUrl: string,
   options: DatabaseProxyOptions = {},
@@ -90,7 +102,7 @@ export async function startDatabaseProxy(
   };
 }
 
-/** Hands bytes on after `decide` has seen them; drops them silently while nothing is heard. */
+/** Forwards bytes after `decide` has seen them. Drops them silently while the proxy is silenced. */
 function relay(
   from: Socket,
   to: Socket,

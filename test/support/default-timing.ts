@@ -1,6 +1,6 @@
 import type { JobTiming } from '../../src/model/config.ts';
 
-/** Of a job without content of when it runs, as the configuration reads it. */
+/** Timing of a job whose configuration states none. */
 export const DEFAULT_TIMING: JobTiming = {
   schedule: null,
   timeZone: 'UTC',

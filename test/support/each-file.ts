@@ -2,7 +2,8 @@ import { afterAll } from 'vitest';
 import { replaceEnvironment } from './environment.ts';
 
 /*
- * Files of tests share a process, so that what they import is loaded once. Each leaves the environment and the folder as it found them.
+ * Test files share a process, so that imported modules are loaded once. Each file restores the environment
+ * and the working folder.
  */
 const before = { env: { ...process.env }, cwd: process.cwd() };
 

@@ -6,10 +6,13 @@ import { migrate } from '../../src/db/migrate.ts';
 
 export type EmbeddedDatabase = { readonly db: Database; drop(): Promise<void> };
 
-/** What a copied database holds: `empty` as opening a folder for the first time leaves it, or the schema of the migrations. */
+/**
+ * Content of a copied database: `empty` as after opening a folder for the first time, or with the schema of
+ * the migrations.
+ */
 type Content = 'empty' | 'migrated';
 
-/** An embedded database of its own. */
+/** Creates a separate embedded database. */
 export async function createEmbeddedDatabase(content: Content): Promise<EmbeddedDatabase> {
   const folder = mkdtempSync(join(inject('suiteFolder'), 'embedded-'));
   await layEmbeddedDatabase(folder, content);
@@ -23,17 +26,20 @@ export async function createEmbeddedDatabase(content: Content): Promise<Embedded
   };
 }
 
-/** Puts an embedded database into a folder. To make one keeps both cores busy for seconds, so it is made once for the suite, and copied. */
+/**
+ * Copies an embedded database to a folder. Creating one keeps both cores busy for seconds, so it is created
+ * once for the suite.
+ */
 export async function layEmbeddedDatabase(folder: string, content: Content = 'empty'): Promise<void> {
   cpSync(await findFirst(content), folder, { recursive: true });
 }
 
-/** Folder of a migrated one, to be copied and never opened. */
+/** Folder of a migrated database. Copy it, and never open it. */
 export function migratedDatabase(): Promise<string> {
   return findFirst('migrated');
 }
 
-/** The one that is copied, made where there is none yet. */
+/** The folder that is copied. Created on first use. */
 async function findFirst(content: Content): Promise<string> {
   const first = join(inject('suiteFolder'), `first-embedded-${content}`);
   if (existsSync(first)) return first;
@@ -46,7 +52,7 @@ async function findFirst(content: Content): Promise<string> {
   return first;
 }
 
-/** Another worker may have been quicker. */
+/** Another worker may have already created it. */
 function moveUnlessThere(from: string, to: string): void {
   try {
     renameSync(from, to);

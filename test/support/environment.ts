@@ -1,8 +1,8 @@
 /**
- * Gives this process another environment. The object stays the same, because `process.loadEnvFile` and the processes that are started know
- * no other.
+ * Replaces the environment of this process. Keeps the same object, because `process.loadEnvFile` and child
+ * processes use it.
  *
- * @returns puts the environment of before back.
+ * @returns a function that restores the previous environment.
  */
 export function replaceEnvironment(env: Readonly<NodeJS.ProcessEnv>): () => void {
   const before = { ...process.env };

@@ -4,7 +4,7 @@ import { EXIT } from '../../src/model/exit-code.ts';
 
 export const TROUBLESHOOTING_FILE = 'docs/troubleshooting.md';
 
-/** What an exit code means, and where to go on reading. */
+/** The meaning of each exit code, with links to further pages. */
 const EXIT_CODES: Readonly<Record<Exclude<keyof typeof EXIT, 'ok'>, string>> = {
   crash: `Something unexpected. A stack trace below the message means a bug; please report it. Without one,
 the database or the service failed. The next run continues from what the ledger has recorded.`,
@@ -32,7 +32,10 @@ type KnownFailure = {
   readonly helps: readonly string[];
 };
 
-/** The page that lists every error of `src/` and `jobs/` by exit code, with its message and its help, as the code has them. */
+/**
+ * Generates the page that lists every error of `src/` and `jobs/` by exit code, with its message and its
+ * help, as the code states them.
+ */
 export function describeErrors(): string {
   const failures = globSync('{src,jobs}/**/*.ts').sort().flatMap(readFailures);
   const exits = Object.entries(EXIT_CODES) as [keyof typeof EXIT_CODES, string][];
@@ -57,7 +60,7 @@ with a \`code\`, by which you find it here. \`…\` stands for text that differs
 files are held instead of failing a run: see [held-files.md](held-files.md).
 `;
 
-/** The errors that a module makes with a code that is written out. */
+/** Reads the errors that a module creates with a literal code. */
 function readFailures(path: string): readonly KnownFailure[] {
   const failures: KnownFailure[] = [];
   new Visitor({
@@ -68,7 +71,8 @@ function readFailures(path: string): readonly KnownFailure[] {
       const exits = exitsIn(propertyOf(details, 'exitCode'));
       const messages = textsOf(propertyOf(details, 'message'));
       const helps = textsOf(propertyOf(details, 'help'));
-      // Where there are two codes, there are two of what depends on the same condition, in the same order.
+      // If there are two codes, values that depend on the same condition also have two alternatives, in the
+      // same order.
       const ofCode = <T>(all: readonly T[], index: number): readonly T[] =>
         all.length === codes.length ? all.slice(index, index + 1) : all;
       for (const [index, code] of codes.entries())
@@ -90,7 +94,7 @@ function propertyOf(object: ObjectExpression, name: string): Expression | null {
   return null;
 }
 
-/** Each text that an expression may have; none where no part of it is written out. */
+/** Returns each text that an expression may have. Empty if no part of it is a literal. */
 function textsOf(expression: Expression | null): readonly string[] {
   if (expression?.type === 'ConditionalExpression')
     return [...textsOf(expression.consequent), ...textsOf(expression.alternate)];

@@ -10,14 +10,16 @@ import { waitFor } from './wait-for.ts';
 const OURS = `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i')`;
 
-/** What a vacuum leaves after a load that was rolled back: many pages, no rows, and nothing known about them. */
+/**
+ * The statistics after a load was rolled back and vacuumed: many pages, no rows, and no column statistics.
+ */
 const FALSIFY = `
   begin;
   update pg_class set reltuples = 0, relpages = 10000 where oid in (${OURS}) and (reltuples <> 0 or relpages <> 10000);
   delete from pg_statistic where starelid in (${OURS});
   commit`;
 
-/** Rolled back, so that the tables have pages of dead rows and no others. */
+/** This transaction is rolled back, so that the tables have only pages of dead rows. */
 const BLOAT = `
   begin;
   insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, currency, line_no, record_no, row_count)
@@ -37,17 +39,22 @@ const VACUUM = [
   'reporting.order_dispositions',
 ];
 
-/** Another process makes two statements fail where it touches the same rows of the catalogue: it is this one that tries again. */
+/**
+ * Errors that another process causes by changing the same rows of the catalogue. This session tries again.
+ */
 const TRY_AGAIN = /concurrently|deadlock/;
 
 export type FalseStatistics = {
-  /** Rows that were rolled back, then a vacuum. */
+  /** Inserts rows, rolls back, and vacuums. */
   bloat(): Promise<void>;
-  /** Falsifies and, where asked, vacuums over and over, until the function that it returns is called. */
+  /** Falsifies the statistics repeatedly, and vacuums if requested, until the returned function is called. */
   keep(options: { readonly vacuum: boolean }): () => Promise<void>;
 };
 
-/** A session that makes the server believe wrong things about our tables; null where the user of the database may not. */
+/**
+ * Opens a session that makes the statistics of our tables wrong. Null if the user of the database lacks the
+ * privileges.
+ */
 export async function openFalseStatistics(databaseUrl: string): Promise<FalseStatistics | null> {
   const session = new pg.Client({ connectionString: databaseUrl });
   session.on('error', () => {});
@@ -57,7 +64,8 @@ export async function openFalseStatistics(databaseUrl: string): Promise<FalseSta
     'select rolsuper from pg_roles where rolname = current_user',
   );
   if (rows[0]?.rolsuper !== true) return null;
-  // What is looked at here, above all by vacuum, is not to be counted as the work of the run: see countPages.
+  // The reads of this session, above all by vacuum, must not be counted as the work of the run: see
+  // countPages.
   await session.query('set track_counts = off');
 
   async function tryTo(statement: string): Promise<void> {
@@ -93,20 +101,20 @@ export async function openFalseStatistics(databaseUrl: string): Promise<FalseSta
   };
 }
 
-/** The same text for the same statement, whatever its parameters. */
+/** Returns the same name for the same statement, whatever its parameters. */
 function nameOf(statement: string): string {
   return statement.replace(/\s+/g, ' ').trim().slice(0, 160);
 }
 
 export type TimedDatabase = {
   readonly db: Database;
-  /** Milliseconds that each statement took since the last call, all of its executions together. */
+  /** Returns the total milliseconds of each statement since the last call. */
   take(): ReadonlyMap<string, number>;
-  /** Ends the connections and waits until the server has ended their processes. */
+  /** Closes the connections and waits until the server has ended their processes. */
   close(): Promise<void>;
 };
 
-/** Opens a database whose statements are timed; each ends after `limitMs` at the latest. */
+/** Opens a database whose statements are timed, and limited to `limitMs` each. */
 export function openTimed(databaseUrl: string, limitMs: number): TimedDatabase {
   let times = new Map<string, number>();
   const application_name = `timed-${randomUUID()}`;
@@ -143,9 +151,10 @@ export function openTimed(databaseUrl: string, limitMs: number): TimedDatabase {
 }
 
 /**
- * Pages of our tables and indexes that were looked at since the database was made: a measure of work that no load of the machine changes.
- * A process of the server reports its counts at most once a second while it lives, and completely before it ends
- * (`pgstat_report_stat` in PostgreSQL's source), so only connections that were closed before are counted with certainty.
+ * Number of pages of our tables and indexes that were read since the database was created. This measures work
+ * independently of the load of the machine. A server process reports its counts at most once a second while
+ * it lives, and completely before it ends (`pgstat_report_stat` in PostgreSQL's source). So only connections
+ * that were closed before are certain to be included.
  */
 export async function countPages(databaseUrl: string): Promise<number> {
   return await askServer(databaseUrl, async (client) => {

@@ -11,20 +11,26 @@ import type { DB } from '../../src/db/tables.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The files that follow from `sql/migrations/` and `sql/views/`; `npm run schema` writes them and `test/schema.test.ts` compares them. */
+/**
+ * Files generated from `sql/migrations/` and `sql/views/`. `npm run schema` writes them, and
+ * `test/schema.test.ts` checks that they are up to date.
+ */
 export const SCHEMA_FILE = new URL('sql/schema.sql', ROOT).pathname;
 export const TABLES_FILE = new URL('src/db/tables.ts', ROOT).pathname;
 
 const NOTE = `-- The tables, views, functions and comments that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
 -- Written by npm run schema; to change it, add a migration, or change a view.`;
 
-/** What pg_dump writes about itself and the session, which changes with its version and says nothing of the schema. */
+/**
+ * Lines of pg_dump about itself and the session. They change with its version and do not describe the schema.
+ */
 const NOISE = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)$/;
 
 /**
- * The migrated schema as SQL, the same text for the same schema.
+ * Dumps the migrated schema as SQL. The same schema gives the same text.
  *
- * @param database folder of an embedded database without a schema; without it, one is made in memory, which takes seconds.
+ * @param database folder of an embedded database without a schema. If omitted, one is created in memory,
+ * which takes seconds.
  */
 export async function dumpSchema(database?: string): Promise<string> {
   const pglite = await PGlite.create(database === undefined ? {} : { dataDir: database });
@@ -43,9 +49,9 @@ export async function dumpSchema(database?: string): Promise<string> {
 }
 
 /**
- * The types of the tables, as kysely-codegen reads them from a database.
+ * Generates the types of the tables with kysely-codegen.
  *
- * @param databaseUrl a migrated Postgres.
+ * @param databaseUrl a migrated Postgres database.
  */
 export async function generateTableTypes(databaseUrl: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-types-'));
@@ -57,7 +63,7 @@ export async function generateTableTypes(databaseUrl: string): Promise<string> {
     '--url',
     databaseUrl,
     '--exclude-pattern',
-    // The code never reads bi: it is for others.
+    // The code never reads schema bi, which is for analysts.
     '{public,bi}.*',
     '--out-file',
     file,

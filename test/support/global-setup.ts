@@ -9,16 +9,17 @@ import { prepareDatabases, type SuiteDatabases } from './test-database.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Null where no server can run. */
+    /** Null if no server can run. */
     databases: SuiteDatabases | null;
-    /** The folders of the tests lie in it; it goes with this process, however that ends. */
+    /** Parent folder of the tests' folders. It is removed when this process ends, however it ends. */
     suiteFolder: string;
   }
 }
 
 /**
- * One Postgres server for the suite: that of TEST_DATABASE_URL, else one of our own. Each test clones its migrated template. Where no
- * server can run, the tests that need one are skipped, and the run ends with exit code 1.
+ * Provides one Postgres server for the suite: that of TEST_DATABASE_URL, or one of our own. Each test clones
+ * its migrated template. If no server can run, the tests that need one are skipped, and the run ends with
+ * exit code 1.
  */
 export default async function setupSuite(project: TestProject): Promise<() => Promise<void>> {
   process.env.TMPDIR = chooseTemporaryFolder();
@@ -31,9 +32,9 @@ export default async function setupSuite(project: TestProject): Promise<() => Pr
       ? await prepareDatabases(given ?? own?.url ?? '', given === null ? 'file_copy' : 'wal_log')
       : null;
   const folder = makeGuardedFolder();
-  // What tests and the processes that they start leave behind goes with it.
+  // Everything that tests and their processes leave behind is removed with it.
   process.env.TMPDIR = folder.path;
-  // Where `src/start.js` has its own: whatever tests start with Node is compiled once.
+  // The location that `src/start.js` uses too, so that code started with Node is compiled only once.
   process.env.NODE_COMPILE_CACHE = join(folder.path, 'node-compile-cache');
   project.provide('databases', suite?.databases ?? null);
   project.provide('suiteFolder', folder.path);

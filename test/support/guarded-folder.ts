@@ -5,10 +5,13 @@ import { join } from 'node:path';
 
 export type ServerUser = { readonly uid: number; readonly gid: number };
 
-/** "nobody" nearly everywhere. */
+/** The uid of "nobody" on most systems. */
 const NOBODY = 65_534;
 
-/** Postgres refuses to run as root, and as a user without a name: as root it runs as `nobody`, or as any other that the machine knows. */
+/**
+ * The user that Postgres runs as. Postgres refuses to run as root or as a user without a name. If this
+ * process is root, Postgres runs as `nobody`, or as another user that the machine knows.
+ */
 export function serverUser(): ServerUser | null {
   if (process.getuid?.() !== 0) return null;
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -23,13 +26,13 @@ export function serverUser(): ServerUser | null {
 
 export type GuardedFolder = {
   readonly path: string;
-  /** Ends the database server in it, if one runs, and removes it. */
+  /** Stops the database server in the folder, if one runs, and removes the folder. */
   remove(): Promise<void>;
 };
 
 /**
- * Waits until the pipe to its parent breaks, then ends the server of the folder and removes the folder. In a session of its own, so that
- * Ctrl-C reaches it as little as SIGKILL of its parent does.
+ * Waits until the pipe to its parent breaks, then stops the server of the folder and removes the folder. It
+ * runs in a session of its own, so that neither Ctrl-C nor SIGKILL of its parent ends it.
  */
 const GUARD = `
 cat > /dev/null
@@ -37,7 +40,10 @@ read -r server < "$0/data/postmaster.pid" && kill -INT "$server" && while kill -
 rm -rf "$0"
 `;
 
-/** A temporary folder that goes when this process goes, however that ends: killed, too, it leaves neither files nor a server behind. */
+/**
+ * Creates a temporary folder that is removed when this process ends, however it ends. Even if it is killed,
+ * neither files nor a server remain.
+ */
 export function makeGuardedFolder(): GuardedFolder {
   const path = makeReachableFolder();
   const guard = spawn('/bin/sh', ['-c', GUARD, path], {
@@ -46,7 +52,7 @@ export function makeGuardedFolder(): GuardedFolder {
   });
   guard.unref();
   const pipe = guard.stdin;
-  // A pipe is a socket with its own hold on the event loop.
+  // The pipe is a socket that keeps the event loop alive on its own.
   if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
   return { path, remove: () => release(guard) };
 }
@@ -59,7 +65,7 @@ async function release(guard: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** The temporary folder that is set may be root's own; then one that everybody has. */
+/** The configured temporary folder may be accessible only to root. In that case, uses a common one. */
 function makeReachableFolder(): string {
   const user = serverUser();
   for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
@@ -73,7 +79,10 @@ function makeReachableFolder(): string {
   );
 }
 
-/** The shell goes there by itself: the working folder of a new process is entered before it becomes another user. */
+/**
+ * The shell changes the folder itself, because Node enters the working folder of a new process before it
+ * changes the user.
+ */
 function canEnter(path: string, user: ServerUser): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', path], { cwd: '/', ...user, stdio: 'ignore' }).status === 0;
 }

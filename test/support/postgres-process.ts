@@ -1,4 +1,4 @@
-/** A process that starts a server, says where, and waits to be killed. */
+/** A process that starts a server, prints its URL, and waits to be killed. */
 import { startPostgresServer } from './postgres-server.ts';
 
 const { url } = await startPostgresServer();

@@ -15,25 +15,27 @@ import {
 import { waitFor } from './wait-for.ts';
 
 export type PostgresServer = {
-  /** Of the database `postgres`, as its superuser. */
+  /** URL of the database `postgres`, as its superuser. */
   readonly url: string;
-  /** Ends it as an operator would (`fast`), and starts it on the same data and port. */
+  /** Stops the server as an operator would (`fast`), and starts it with the same data and port. */
   restart(): Promise<void>;
-  /** Ends it without warning: what was not on disk is lost. */
+  /** Kills the server without warning. Data that is not on disk is lost. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Ends it and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
   /**
-   * Starts another server with all that this one has now, which then replays what comes by `wire`: an address of this one, perhaps through a
-   * proxy. It is asynchronous, and `select pg_promote()` makes it a primary of its own.
+   * Starts another server with a copy of the current data of this one. It then replays changes that it
+   * receives through `wire`: an address of this server, possibly through a proxy. It is asynchronous, and
+   * `select pg_promote()` makes it an independent primary.
    */
   startStandby(wire: string): Promise<PostgresServer>;
 };
 
 /**
- * Durability as in production (fsync and synchronous_commit on), the rest tuned for many short tests. A server that has worked for a while
- * uses its WAL files again; a new one would fill each with zeros first.
+ * Uses the same durability as production (fsync and synchronous_commit on); the other settings are tuned for
+ * many short tests. A server that has run for a while reuses its WAL files, but a new one would first fill
+ * each with zeros.
  */
 const SETTINGS = {
   max_connections: '200',
@@ -45,10 +47,11 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server of its own from the embedded binaries, as root too. It ends with this process, however that ends.
+ * Starts a separate server from the embedded binaries, even if this process is root. The server ends with
+ * this process, however that ends.
  *
- * @param user whom it runs as, where this process is root; any that can be found where none is given.
- * @throws ServerUnavailable where none can run.
+ * @param user the user that the server runs as if this process is root. Defaults to any suitable user.
+ * @throws ServerUnavailable if no server can run.
  */
 export async function startPostgresServer(user?: ServerUser): Promise<PostgresServer> {
   const folder = makeGuardedFolder();
@@ -57,7 +60,7 @@ export async function startPostgresServer(user?: ServerUser): Promise<PostgresSe
   return startOn(folder, binaries);
 }
 
-/** Starts a server on the data in a folder. */
+/** Starts a server with the data in a folder. */
 async function startOn(folder: GuardedFolder, binaries: PostgresBinaries): Promise<PostgresServer> {
   const data = join(folder.path, 'data');
   const port = await findFreePort();

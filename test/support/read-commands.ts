@@ -4,16 +4,16 @@ const ROOT = new URL('../../', import.meta.url);
 
 /** One fenced `sh` block of a document. */
 export type CommandBlock = {
-  /** What a reader pastes. */
+  /** The text that a reader pastes. */
   readonly script: string;
-  /** First line of it, for titles. */
+  /** The first command of the block, for titles. */
   readonly title: string;
   readonly line: number;
-  /** Stand-ins that are started for it: `<!-- with: sandbox, s3 -->`. */
+  /** Stand-ins to start for the block: `<!-- with: sandbox, s3 -->`. */
   readonly needs: readonly string[];
-  /** `<!-- until stopped -->`: it keeps running while the blocks after it run. */
+  /** `<!-- until stopped -->`: the block keeps running while later blocks run. */
   readonly isServer: boolean;
-  /** `<!-- exit 3 -->`; 0 unless said. */
+  /** `<!-- exit 3 -->`. Defaults to 0. */
   readonly exitCode: number;
 };
 
@@ -35,7 +35,7 @@ export function readCommandBlocks(path: string): readonly CommandBlock[] {
   });
 }
 
-/** Lines outside `sh` blocks that a reader would take for commands to paste. */
+/** Finds lines outside of `sh` blocks that a reader would take for commands to paste. */
 export function findLooseCommands(path: string): readonly string[] {
   const rest = readDocument(path).replace(BLOCK, (block) => block.replaceAll(/[^\n]/g, ''));
   return rest
@@ -45,7 +45,7 @@ export function findLooseCommands(path: string): readonly string[] {
     );
 }
 
-/** The lines of a document that are no code: neither fenced nor indented as a block. */
+/** The lines of a document that are not code, neither fenced nor indented. */
 export function readProse(path: string): readonly { readonly line: number; readonly text: string }[] {
   let isCode = false;
   return readDocument(path)
@@ -57,7 +57,7 @@ export function readProse(path: string): readonly { readonly line: number; reado
     });
 }
 
-/** Where its links to files lead, relative to the document. */
+/** Targets of the document's links to files, relative to the document. */
 export function readLinks(path: string): readonly string[] {
   return [...readDocument(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? '');
 }

@@ -5,21 +5,24 @@ import { type Expression, type Program, parseSync, Visitor } from 'oxc-parser';
 const ROOT = new URL('../../', import.meta.url).pathname;
 
 export type SourceModule = {
-  /** From the checkout's root, for example `src/ledger/claim.ts`. */
+  /** Path from the root of the checkout, for example `src/ledger/claim.ts`. */
   readonly path: string;
   readonly lines: number;
-  /** What it imports and re-exports, types included: paths like `path` for our own modules, names for packages (`pg`, `@aws-sdk/client-s3`). */
+  /**
+   * Modules that it imports and re-exports, including types: paths like `path` for our own modules, names for
+   * packages (`pg`, `@aws-sdk/client-s3`).
+   */
   readonly imports: readonly string[];
-  /** Those of them that are loaded with it: neither types only nor `import()`. */
+  /** The part of `imports` that is loaded together with the module, without type imports and `import()`. */
   readonly loads: readonly string[];
   readonly functions: number;
-  /** What its first import makes or starts, for example `line 12: new Pool`. */
+  /** Objects that it creates or starts when it is first imported, for example `line 12: new Pool`. */
   readonly constructs: readonly string[];
   /** Lines on which it reads the environment. */
   readonly environmentReads: readonly number[];
 };
 
-/** Parses the modules under some folders of the checkout. */
+/** Parses the modules below some folders of the checkout. */
 export function readModules(...folders: readonly string[]): readonly SourceModule[] {
   return folders
     .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }))
@@ -62,10 +65,10 @@ function nameOf(request: string, importer: string): string {
     .join('/');
 }
 
-/** Values, not things that hold a connection, a timer or a file. */
+/** Classes of plain values, which hold no connection, timer or file. */
 const PLAIN = /^(Map|Set|WeakMap|WeakSet|URL|RegExp|Date|Error|TextEncoder|TextDecoder|Intl\.\w+)$/;
 
-/** How functions that make or start such a thing are called. */
+/** Names of functions that create or start such an object. */
 const MAKERS = /^(create|connect|open|start|listen|spawn|fork|set(Timeout|Interval)|schedule)([A-Z]|$)/;
 
 function examine(
@@ -93,7 +96,7 @@ function examine(
     'FunctionExpression:exit': leave,
     ArrowFunctionExpression: enter,
     'ArrowFunctionExpression:exit': leave,
-    // A field is filled when an object is made, unless it is static.
+    // A field is initialised when an object is created, unless the field is static.
     PropertyDefinition(node) {
       if (!node.static) depth += 1;
     },
@@ -118,7 +121,7 @@ function examine(
   return { functions, constructs, environmentReads };
 }
 
-/** `a.b.c` of an expression that is just names; empty for any other. */
+/** Returns `a.b.c` for an expression that consists only of names. Empty for any other expression. */
 function calledName(node: Expression): string {
   if (node.type === 'Identifier') return node.name;
   if (node.type !== 'MemberExpression' || node.computed || node.property.type !== 'Identifier') return '';

@@ -2,21 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../deploy/metabase/', import.meta.url);
 
-/** One question that a view of schema bi answers, as a file of `deploy/metabase/` asks it. */
+/** A question that a view of schema bi answers, from a file of `deploy/metabase/`. */
 export type Question = {
-  /** Name of the file without its ending. */
+  /** Name of the file without its extension. */
   readonly slug: string;
   readonly title: string;
   readonly description: string;
-  /** The view that it is mainly asked of, for example `bi.orders`. */
+  /** The main view of the question, for example `bi.orders`. */
   readonly view: string;
-  /** One statement, without a semicolon at its end. */
+  /** One statement without a trailing semicolon. */
   readonly sql: string;
 };
 
 const HEAD = /^-- Title: (.+)\n-- Description: (.+)\n-- View: (.+)\n/;
 
-/** All questions, by the names of their files. @throws Error when a file does not begin with its title, description and view. */
+/**
+ * Reads all questions, sorted by file name. @throws Error if a file does not begin with its title,
+ * description and view.
+ */
 export function readQuestions(): readonly Question[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))

@@ -1,21 +1,24 @@
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 
-/** What `npx influencer-sync` starts. */
+/** The program that `npx influencer-sync` starts. */
 export const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 export type CliOptions = {
   readonly cwd?: string;
-  /** Beside PATH, HOME and TMPDIR, which is all that it inherits: nothing of the developer's machine decides a test. */
+  /**
+   * Additional variables. The process inherits only PATH, HOME, TMPDIR and LANG, so that the developer's
+   * machine does not affect a test.
+   */
   readonly env?: Readonly<Record<string, string>>;
-  /** What it reads from standard input; nothing when not given. */
+  /** Text for standard input. Empty if omitted. */
   readonly input?: string;
-  /** Another version's, for a test of both. */
+  /** The program of another version, for tests of both. */
   readonly program?: string;
 };
 
 export type CliResult = {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the process. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -25,9 +28,9 @@ export type CliResult = {
 export type CliProcess = {
   readonly pid: number;
   readonly ended: Promise<CliResult>;
-  /** Whether the process is gone, whatever of its output is still to be read. */
+  /** Returns true if the process has ended, even if some of its output is still unread. */
   hasEnded(): boolean;
-  /** What it has written so far. */
+  /** The output so far. */
   stdout(): string;
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
@@ -35,7 +38,7 @@ export type CliProcess = {
 
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 
-/** What a command finds in its environment. */
+/** The environment of a command. */
 export function environmentOf(env: Readonly<Record<string, string>>): Record<string, string> {
   const inherited = INHERITED.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
@@ -43,7 +46,7 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
   return { ...Object.fromEntries(inherited), ...env };
 }
 
-/** Starts `influencer-sync <args>` as a real process; it is killed when the test has finished. */
+/** Starts `influencer-sync <args>` as a real process. It is killed when the test ends. */
 export function startCli(
   args: readonly string[],
   { cwd = process.cwd(), env = {}, input, program = MAIN }: CliOptions = {},
@@ -53,7 +56,7 @@ export function startCli(
     env: environmentOf(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // One that reads nothing may be gone before.
+  // A process that reads nothing may already have ended.
   child.stdin.on('error', () => {});
   child.stdin.end(input ?? '');
   const output = { stdout: '', stderr: '' };
@@ -79,12 +82,12 @@ export function startCli(
   };
 }
 
-/** Runs `influencer-sync <args>` to its end. */
+/** Runs `influencer-sync <args>` and waits until it ends. */
 export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   return startCli(args, options).ended;
 }
 
-/** What `--json` printed: one object a line, and nothing else. */
+/** Parses the output of `--json`, which has one object per line and nothing else. */
 export function readEvents(result: { readonly stdout: string }): Record<string, unknown>[] {
   const lines = result.stdout.split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -9,32 +9,39 @@ import { putFolder, startS3Server } from './s3-server.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 import { waitFor } from './wait-for.ts';
 
-// A block is many processes, one after the other; on a busy machine each takes seconds.
+// A block starts many processes, one after the other. On a busy machine each takes seconds.
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-/** What is not copied: what a clone would not have, and the packages, which are linked. */
+/** Files that are not copied: those that a clone would not have, and the packages, which are linked. */
 const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage', 'dist'];
 
-/** The ports of the documents; others take their place, so that whatever uses them here is left alone. */
+/**
+ * The ports in the documents. The tests replace them, so that programs that use them on this machine are not
+ * affected.
+ */
 const PORT_IN_DOCUMENTS = /\b4010\b/g;
 const SERVE_PORT_IN_DOCUMENTS = /\b4080\b/g;
-/** Of what a reader has already, such as a receiver of notices. */
+/** The port of a program that a reader already has, such as a receiver of notices. */
 const OWN_PORT_IN_DOCUMENTS = /\b4071\b/g;
 
-/** They are what runs this test, or what `.ci/run` runs beside it. */
+/** Replaces npm commands that run this test, or that `.ci/run` runs separately. */
 const NPM = `#!/bin/sh
 case "$*" in ci|test|'run check') exit 0 ;; esac
 exec "$REAL_NPM" "$@"
 `;
 
-/** Where a newcomer begins, and so does the test: the demo makes its database, and npm's own `npx` starts the service. */
+/**
+ * The first document of a newcomer is tested with nothing replaced: the demo creates its database, and npm's
+ * own `npx` starts the service.
+ */
 const FIRST = 'README.md';
 const WITH_NPX = 2;
 
 /**
- * Everywhere else: npm takes longer to find out what to start than that takes to do its work. A configuration without a database gets a
- * copy, since to make one takes seconds. V8 compiles the embedded database once and not twice, which is half of the CPU of a command.
+ * Stand-in for `npx` in all other documents, because npm takes longer to find a program than the program
+ * takes to run. A configuration without a database gets a copy of a migrated one, because creating one takes
+ * seconds. V8 compiles the embedded database only once, which saves half of the CPU time of a command.
  */
 const NPX = `#!/bin/sh
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -47,7 +54,10 @@ case "$1" in influencer-sync) shift; exec node --liftoff-only src/start.js "$@" 
 exec "$@"
 `;
 
-/** Runs the command blocks of a document in order, in a copy of the checkout, and follows its links: tests of the file that calls this. */
+/**
+ * Runs the command blocks of a document in order, in a copy of the checkout, and checks its links. The tests
+ * belong to the calling file.
+ */
 export function describeDocument(document: string): void {
   describe(document, () => declareTests(document));
 }
@@ -87,7 +97,9 @@ function declareTests(document: string): void {
     });
   }
 
-  /** What a block that does not end starts: `serve` or the console, else the sandbox. */
+  /**
+   * The address at which a block that does not end answers: `serve` or the console, otherwise the sandbox.
+   */
   function answersAt(script: string): string {
     return script.includes(String(servePort))
       ? `http://127.0.0.1:${servePort}/`
@@ -101,8 +113,8 @@ function declareTests(document: string): void {
 }
 
 /**
- * A copy of the checkout as a clone would be, with the packages of this one. The copies of a worker are one after the other in one place,
- * because Node finds what it has compiled by its path.
+ * Makes a copy of the checkout like a clone, with the packages of this checkout. All copies of a worker use
+ * the same path, one after the other, because the compile cache of Node depends on the path.
  */
 async function makeClone(document: string): Promise<string> {
   const clone = join(inject('suiteFolder'), `clone-${process.env.VITEST_POOL_ID}`);
@@ -121,7 +133,10 @@ function writeStandIn(clone: string, name: string, script: string): void {
   writeFileSync(join(clone, '.bin', name), script, { mode: 0o755 });
 }
 
-/** The environment of a newcomer's shell: no packages of ours on the path, no settings of the developer's. */
+/**
+ * The environment of a newcomer's shell, without our packages on the path and without the developer's
+ * settings.
+ */
 async function environment(
   clone: string,
   more: Readonly<Record<string, string>> = {},
@@ -170,7 +185,7 @@ async function startServer(script: string, clone: string, url: string): Promise<
   return shell;
 }
 
-/** What a block needs of the world, run on this machine. */
+/** Starts the stand-ins that a block needs on this machine. */
 async function startStandIns({ needs }: CommandBlock, clone: string): Promise<Record<string, string>> {
   const env: Record<string, string> = {};
   for (const need of needs) {
@@ -181,12 +196,12 @@ async function startStandIns({ needs }: CommandBlock, clone: string): Promise<Re
   return env;
 }
 
-/** The service, with the deals that config/codes.csv and the example of the README name. */
+/** Starts the service with the deals that config/codes.csv and the example of the README name. */
 async function startService(clone: string): Promise<Record<string, string>> {
   const rows = ['config/codes.csv', 'examples/shopify-folder/codes.csv'].flatMap((file) =>
     readFileSync(join(clone, file), 'utf8').trim().split('\n').slice(1),
   );
-  // Two codes of one deal stand for one collaboration.
+  // Two codes of one deal count as one collaboration.
   const deals = new Map(
     rows.map((row, index) => {
       const [code, , handle, deal] = row.split(',');
@@ -209,7 +224,7 @@ async function startService(clone: string): Promise<Record<string, string>> {
   };
 }
 
-/** S3, with exports where config/pipeline.yaml and the example look for them. */
+/** Starts S3 with exports at the locations that config/pipeline.yaml and the example read. */
 async function startBucket(clone: string): Promise<Readonly<Record<string, string>>> {
   const server = await startS3Server();
   onTestFinished(() => server.close());

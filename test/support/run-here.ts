@@ -4,16 +4,20 @@ import { replaceEnvironment } from './environment.ts';
 import { type CliOptions, type CliResult, environmentOf, MAIN } from './run-cli.ts';
 
 type HereOptions = Pick<CliOptions, 'cwd' | 'env'> & {
-  /** Standard output and standard error are a terminal of that width, without colours. */
+  /** Simulates a terminal with this width and without colours on standard output and standard error. */
   readonly columns?: number;
 };
 
-/** Commands run one after the other here: each has the process's folder and environment for itself. */
+/**
+ * Commands run one after the other in this process, because each needs the folder and environment of the
+ * process for itself.
+ */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `influencer-sync <args>` to its end in the process of the test: all but the second of CPU that a process takes to start. A command
- * that is stopped, killed, asked something or run beside another one needs a process of its own: `startCli`.
+ * Runs `influencer-sync <args>` in the process of the test, which saves the second of CPU time that a process
+ * takes to start. A command that is stopped, killed, asked a question, or run in parallel with another one
+ * needs its own process: `startCli`.
  */
 export function runHere(args: readonly string[], options: HereOptions = {}): Promise<CliResult> {
   const result = last.then(() => runAlone(args, options));

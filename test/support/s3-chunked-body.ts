@@ -5,9 +5,10 @@ import { S3Error } from './s3-protocol.ts';
 const CRLF = '\r\n';
 
 /**
- * Takes an aws-chunked body out of its envelope: pieces that begin with their length in hex, then trailers with a checksum of the whole.
+ * Decodes an aws-chunked body: chunks that begin with their length in hex, then trailers with a checksum of
+ * the whole body.
  *
- * @param trailer name of the checksum header that must follow.
+ * @param options.trailer name of the checksum header that must follow.
  */
 export function decodeAwsChunked(
   raw: Buffer,
@@ -37,7 +38,7 @@ export function decodeAwsChunked(
   return body;
 }
 
-/** Checks `x-amz-checksum-crc32` and `-sha256`; other kinds are not offered. */
+/** Verifies `x-amz-checksum-crc32` and `-sha256`. Other kinds are not supported. */
 export function verifyChecksum(
   body: Buffer,
   { header, value }: { readonly header: string; readonly value: string | undefined },
@@ -52,7 +53,7 @@ export function verifyChecksum(
   if (actual !== value) throw new S3Error(400, 'BadDigest', 'The checksum does not fit.');
 }
 
-/** As S3 writes it: four bytes, big end first, in base64. */
+/** Formats a CRC-32 as S3 does: four bytes, big-endian, in base64. */
 export function crc32Base64(body: Buffer): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(body));

@@ -1,25 +1,31 @@
 import type { S3Operation, S3Target } from './s3-protocol.ts';
 
-/** What goes wrong, with the next requests that fit. */
+/** A fault that affects the next matching requests. */
 export type Fault = {
   readonly operation: S3Operation;
-  /** Any when left out. */
+  /** Any key if omitted. */
   readonly key?: string;
-  /** Requests that are spoilt; 1 when left out. */
+  /** Number of affected requests. Defaults to 1. */
   times?: number;
 } & FaultKind;
 
 type FaultKind =
-  /** The connection is cut after so many bytes of the body. */
+  /** The connection is cut after this number of bytes of the body. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** The body ends after so many bytes as if it were whole: the headers have neither length nor checksum. */
+  /**
+   * The body ends after this number of bytes as if it were complete, because the headers contain neither
+   * length nor checksum.
+   */
   | { readonly kind: 'end'; readonly afterBytes: number; readonly thenCut?: boolean }
-  /** Nothing more comes after so many bytes of the body, and the connection stays. */
+  /** Nothing more is sent after this number of bytes of the body, and the connection stays open. */
   | { readonly kind: 'stall'; readonly afterBytes: number }
   | { readonly kind: 'stall_before_headers' }
-  /** One byte of the body is another one, as no network should make it. */
+  /** One byte of the body is changed, which networks normally prevent. */
   | { readonly kind: 'damage'; readonly atByte: number }
-  /** Something happens while the body is on its way, for example the object is replaced; perhaps the connection is cut then. */
+  /**
+   * Something happens while the body is being sent, for example the object is replaced. The connection may be
+   * cut afterwards.
+   */
   | {
       readonly kind: 'meanwhile';
       readonly afterBytes: number;
@@ -31,11 +37,11 @@ type FaultKind =
       readonly status: number;
       readonly code: string;
       readonly headers?: Readonly<Record<string, string>>;
-      /** More elements of the answer's XML, for example Region. */
+      /** Additional elements of the answer's XML, for example Region. */
       readonly fields?: Readonly<Record<string, string>>;
     };
 
-/** The fault for a request, if there is one; a fault that has had its times is gone. */
+/** Returns the fault for a request, or null. A fault is removed once it has been applied `times` times. */
 export function takeFault(faults: Fault[], { operation, key }: S3Target): Fault | null {
   const fault = faults.find(
     (candidate) =>

@@ -7,14 +7,14 @@ import { sendBody } from './s3-send-body.ts';
 
 export type S3Object = {
   readonly content: Buffer;
-  /** As it stands in answers, with its quotes; empty as of a gateway's file that was placed in its folder directly. */
+  /** As in answers, with its quotes. Empty for a file that was put directly into the folder of a gateway. */
   readonly etag: string;
   readonly modified: Date;
-  /** Named in answers where its versions are kept; else null. */
+  /** Included in answers if versions are kept. Null otherwise. */
   readonly versionId: string | null;
-  /** Whether whole answers name a checksum of the content. */
+  /** Whether complete answers include a checksum of the content. */
   readonly hasChecksum: boolean;
-  /** How it is encrypted at rest, as answers say: with a key of KMS the ETag is no MD5. */
+  /** Encryption at rest, as reported in answers. With a KMS key, the ETag is not an MD5. */
   readonly encryption: string | null;
 };
 export type S3Bucket = Map<string, S3Object>;
@@ -22,13 +22,13 @@ export type S3Bucket = Map<string, S3Object>;
 export type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of the request. */
+  /** Body of the request. */
   readonly body: Buffer;
   readonly fault: Fault | null;
   readonly buckets: Map<string, S3Bucket>;
-  /** Every answer is the whole object. */
+  /** If true, every answer contains the whole object. */
   readonly ignoresRange: boolean;
-  /** Every answer is the object that is there now. */
+  /** If true, every answer contains the current object. */
   readonly ignoresIfMatch: boolean;
 };
 
@@ -46,7 +46,7 @@ export function toObject(content: Buffer, traits: Partial<Omit<S3Object, 'conten
   };
 }
 
-/** Does what a signed request asks for. */
+/** Performs a signed request. */
 export async function answerRequest(target: S3Target, exchange: Exchange): Promise<void> {
   const { operation, bucket } = target;
   const { response, buckets } = exchange;
@@ -115,7 +115,7 @@ async function get(objects: S3Bucket, { key, operation }: S3Target, exchange: Ex
   await sendBody(response, { body, fault });
 }
 
-/** One page is enough for what is kept in versions here. */
+/** Lists versions in a single page, which is sufficient here. */
 async function listVersions(
   objects: S3Bucket,
   { bucket, query }: S3Target,

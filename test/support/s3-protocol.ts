@@ -31,7 +31,7 @@ const BUCKET_OPERATIONS: Readonly<Record<string, S3Operation>> = {
   HEAD: 'HeadBucket',
 };
 
-/** Reads a path-style address: `/bucket/key?query`. */
+/** Parses a path-style address: `/bucket/key?query`. */
 export function parseTarget(request: IncomingMessage): S3Target {
   const [path = '', search = ''] = (request.url ?? '').split('?', 2);
   const [, rawBucket = '', rawKey = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
@@ -49,12 +49,12 @@ function bucketOperation(method: string, query: URLSearchParams): S3Operation {
   return BUCKET_OPERATIONS[method] ?? 'Unknown';
 }
 
-/** An error as S3 sends it. */
+/** An error in the format of S3. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** More elements of the answer. */
+  /** Additional elements of the answer. */
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(
@@ -83,7 +83,7 @@ export class S3Error extends Error {
 
 type Field = readonly [name: string, content: string | number | boolean | readonly Field[]];
 
-/** An XML document of named fields. */
+/** Builds an XML document of named fields. */
 export function xml(root: string, fields: readonly Field[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element([root, fields])}`;
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Fault } from './s3-faults.ts';
 
-/** What is written at once; a client that stops early shows within the next piece. */
+/** Size of a piece that is written at once. If a client stops early, the next piece shows it. */
 const PIECE_BYTES = 64 * 1_024;
 
-/** Sends a body, spoilt as the fault says. Slow clients are waited for. */
+/** Sends a body, altered according to the fault. Waits for slow clients. */
 export async function sendBody(
   response: ServerResponse,
   { body, fault }: { readonly body: Buffer; readonly fault: Fault | null },
@@ -22,7 +22,10 @@ export async function sendBody(
   if (fault?.kind !== 'stall') response.end();
 }
 
-/** Piece by piece, each handed to the system before the next: a slow client is waited for, and a cut comes after what was sent. */
+/**
+ * Sends bytes piece by piece, and waits until the system has accepted each. So a slow client is waited for,
+ * and a cut happens only after the previous bytes were sent.
+ */
 async function send(response: ServerResponse, bytes: Buffer): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', () => resolve()));
   for (let at = 0; at < bytes.length && !response.destroyed; at += PIECE_BYTES) {

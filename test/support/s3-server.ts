@@ -10,17 +10,17 @@ import { parseTarget, S3Error, type S3Operation } from './s3-protocol.ts';
 import { authorize } from './s3-signature.ts';
 
 export type S3ServerOptions = {
-  /** Where the buckets are; requests signed for another region are redirected. */
+  /** Region of the buckets. Requests signed for another region are redirected. */
   readonly region?: string;
-  /** Answers every range with the whole object. */
+  /** Answers every range request with the whole object. */
   readonly ignoresRange?: boolean;
-  /** Gives the object that is there now, whatever `If-Match` says. */
+  /** Returns the current object, whatever `If-Match` says. */
   readonly ignoresIfMatch?: boolean;
-  /** Speaks TLS with this certificate. */
+  /** Uses TLS with this certificate. */
   readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
 };
 
-/** What a client asked for, and what it got. */
+/** A request and the status of its answer. */
 export type S3Request = {
   readonly operation: S3Operation;
   readonly bucket: string;
@@ -30,7 +30,7 @@ export type S3Request = {
   status: number;
 };
 
-/** What tells an object from an ordinary one, which has an MD5 for its ETag and a checksum. */
+/** Properties that differ from an ordinary object, whose ETag is an MD5 and which has a checksum. */
 export type S3Traits = Partial<Omit<S3Object, 'content'>>;
 
 export type S3Server = {
@@ -38,17 +38,17 @@ export type S3Server = {
   /** Environment variables for the standard chain: endpoint, region, credentials. */
   readonly env: Readonly<Record<string, string>>;
   readonly requests: readonly S3Request[];
-  /** Puts an object there without HTTP; makes the bucket if needed. */
+  /** Stores an object without HTTP. Creates the bucket if needed. */
   readonly put: (bucket: string, key: string, content: Buffer | string, traits?: S3Traits) => S3Object;
-  /** The next requests that fit are spoilt. */
+  /** Applies a fault to the next matching requests. */
   readonly fail: (fault: Fault) => void;
-  /** No request is spoilt any more. */
+  /** Removes all faults. */
   readonly heal: () => void;
-  /** Each page of a listing takes that long from now on. */
+  /** Delays each page of a listing by this time from now on. */
   readonly setListingLatency: (milliseconds: number) => void;
-  /** Connections that are open now, idle or busy. */
+  /** Number of open connections, idle or busy. */
   readonly openConnections: () => number;
-  /** Answers that are on their way now. */
+  /** Number of answers that are being sent. */
   readonly openAnswers: () => number;
   readonly close: () => Promise<void>;
 };
@@ -57,8 +57,9 @@ const ACCESS_KEY_ID = 'TESTACCESSKEY';
 const SECRET_ACCESS_KEY = 'test-secret-access-key';
 
 /**
- * The part of S3 that reading exports needs, in memory: ListObjectsV2, GetObject with Range and If-Match, HeadObject, PutObject,
- * DeleteObject, buckets. Signatures and checksums are verified, errors are S3's, and faults come on demand.
+ * Implements the part of S3 that reading exports needs, in memory: ListObjectsV2, GetObject with Range and
+ * If-Match, HeadObject, PutObject, DeleteObject, buckets. Verifies signatures and checksums, returns errors
+ * in the format of S3, and injects faults on request.
  */
 export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Server> {
   const region = options.region ?? 'us-east-1';
@@ -141,7 +142,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
   };
 }
 
-/** Puts each file below a folder into a bucket, under its path in the folder. */
+/** Stores each file below a folder in a bucket, under its path in the folder. */
 export function putFolder(
   server: S3Server,
   { bucket, folder }: { readonly bucket: string; readonly folder: string },
@@ -157,6 +158,6 @@ function answerError(error: unknown, request: IncomingMessage, response: ServerR
   const s3Error = error instanceof S3Error ? error : new S3Error(500, 'InternalError', String(error));
   response.writeHead(s3Error.status, { 'content-type': 'application/xml', ...s3Error.headers });
   response.end(request.method === 'HEAD' ? undefined : s3Error.toXml());
-  // What a client still sends of a refused upload is not wanted.
+  // Discards what a client still sends of a refused upload.
   request.resume();
 }

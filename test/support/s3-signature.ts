@@ -9,7 +9,7 @@ export type S3Credentials = {
   readonly region: string;
 };
 
-/** S3 accepts a clock that is wrong by this much. */
+/** The clock difference that S3 tolerates. */
 const MAX_SKEW_MS = 15 * 60_000;
 
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
@@ -18,7 +18,7 @@ const STREAMED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
 /**
  * Verifies a request's Signature Version 4 (in its headers) and the digest of its body, as S3 does.
  *
- * @returns the body, out of its aws-chunked envelope.
+ * @returns the body, decoded if it was aws-chunked.
  */
 export async function authorize(request: IncomingMessage, credentials: S3Credentials): Promise<Buffer> {
   const authorization = request.headers.authorization ?? '';

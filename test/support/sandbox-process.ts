@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { MAIN } from './run-cli.ts';
 
-/** A referral as the request log of the sandbox has it. */
+/** A referral in the request log of the sandbox. */
 export type TrueReferral = {
   readonly order_id: string;
   readonly order_platform: string;
@@ -12,21 +12,24 @@ export type TrueReferral = {
   readonly order_notes?: string;
 };
 
-/** A sandbox that a test asks what the service really did. */
+/** A sandbox from which a test can read what the service really did. */
 export type Service = {
   readonly url: string;
   readonly key: string;
   readonly webhookSecret: string;
   readonly accountId: string;
-  /** Every referral that it processed, in order, repeats included. */
+  /** All referrals that it processed, in order, including repeats. */
   referrals(): Promise<readonly TrueReferral[]>;
-  /** Injects faults (see docs/sandbox.md); null clears them. */
+  /** Injects faults (see docs/sandbox.md). Null clears them. */
   setFaults(rules: readonly Record<string, unknown>[] | null): Promise<void>;
 };
 
 export type SandboxProcess = Service & { readonly pid: number };
 
-/** Starts the sandbox in this process, on a free port; it ends with the test. A process of its own takes most of a second to start. */
+/**
+ * Starts the sandbox in this process, on a free port. It is closed when the test ends. Starting a separate
+ * process would take most of a second.
+ */
 export async function startService(options: Partial<SandboxOptions> = {}): Promise<Service> {
   const sandbox = await startSandbox({ port: 0, ...options });
   onTestFinished(() => sandbox.close());
@@ -34,7 +37,7 @@ export async function startService(options: Partial<SandboxOptions> = {}): Promi
   return { url, key, webhookSecret, accountId: accounts[0]?.id ?? '', ...questionsTo(url) };
 }
 
-/** Starts the sandbox as a process of its own on a free port; it ends with the test. */
+/** Starts the sandbox as a separate process on a free port. It is killed when the test ends. */
 export async function startSandboxProcess(options: readonly string[] = []): Promise<SandboxProcess> {
   const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],

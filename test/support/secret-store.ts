@@ -2,32 +2,32 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What an account has in its region. */
+/** The content of an account in its region. */
 export type SecretStoreContent = {
-  /** By name: text, bytes, or null for one that is to be deleted. */
+  /** Secrets by name: text, bytes, or null for a secret that is scheduled for deletion. */
   readonly secrets?: Readonly<Record<string, string | Buffer | null>>;
   readonly parameters?: Readonly<Record<string, string>>;
 };
 
 export type SecretStore = {
-  /** For the standard chain: addresses, region, credentials. */
+  /** Variables for the standard chain: addresses, region, credentials. */
   readonly env: Readonly<Record<string, string>>;
-  /** Operations that were asked for, and of which region and what. */
+  /** The requested operations, with their regions and ids. */
   readonly requests: readonly { readonly operation: string; readonly region: string; readonly id: string }[];
-  /** The next request is answered with this instead. */
+  /** Answers the next request with this error instead. */
   readonly fail: (fault: { readonly status: number; readonly code: string }) => void;
 };
 
 const ACCESS_KEY_ID = 'TESTACCESSKEY';
 const REGION = 'eu-west-1';
 
-/** Where a request says what is asked for, by the service that it is signed for. */
+/** The member of a request that contains the requested id, by the service that the request is signed for. */
 const SERVICES = { secretsmanager: 'SecretId', ssm: 'Name' } as const;
 
 /**
- * GetSecretValue of Secrets Manager and GetParameter of Systems Manager, with the protocol of both (AWS JSON 1.1: a POST whose
- * X-Amz-Target names the operation). Key, region and service of the signature are checked, the signature itself is not. It is closed when
- * the test has finished.
+ * Implements GetSecretValue of Secrets Manager and GetParameter of Systems Manager, with the protocol of both
+ * (AWS JSON 1.1: a POST whose X-Amz-Target names the operation). Checks the key, region and service of the
+ * signature, but not the signature itself. It is closed when the test ends.
  */
 export async function startSecretStore({
   secrets = {},
@@ -59,7 +59,7 @@ export async function startSecretStore({
       return send(200, { Parameter: { Name: id, Type: 'SecureString', Value: isSealed ? 'AQICAH' : value } });
     }
     if (operation !== 'secretsmanager.GetSecretValue') return refuse('InvalidAction');
-    // An ARN ends with six characters that AWS has added to the name.
+    // An ARN ends with six characters that AWS has appended to the name.
     const [, arnRegion = REGION, name = id] =
       /^arn:aws:secretsmanager:([\w-]+):\d+:secret:(.+)-\w{6}$/.exec(id) ?? [];
     const value = region === arnRegion ? secrets[name] : undefined;
@@ -85,7 +85,7 @@ export async function startSecretStore({
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: ACCESS_KEY_ID,
       AWS_SECRET_ACCESS_KEY: 'test-secret-access-key',
-      // No other place for credentials: neither this user's files nor the machine's.
+      // Disables all other sources of credentials, both files of this user and the machine's metadata.
       AWS_CONFIG_FILE: '/nonexistent/config',
       AWS_SHARED_CREDENTIALS_FILE: '/nonexistent/credentials',
       AWS_EC2_METADATA_DISABLED: 'true',

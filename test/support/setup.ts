@@ -13,7 +13,9 @@ export type Stage = {
   readonly folder: string;
 };
 
-/** What a test stands on: a migrated Postgres database and a folder of its own. Cleared away when the test has finished. */
+/**
+ * Creates a migrated Postgres database and a private folder for a test. Both are removed when the test ends.
+ */
 export async function setup(): Promise<Stage> {
   const database = await createTestDatabase(suiteDatabases());
   const db = await connect({ url: database.url, embeddedFolder: '' });
@@ -25,14 +27,14 @@ export async function setup(): Promise<Stage> {
   return { db, databaseUrl: database.url, folder };
 }
 
-/** The embedded database instead: migrated, or without a schema. */
+/** Creates an embedded database instead: migrated, or without a schema. */
 export async function setupEmbedded(content: 'migrated' | 'empty' = 'migrated'): Promise<Database> {
   const { db, drop } = await createEmbeddedDatabase(content);
   onTestFinished(drop);
   return db;
 }
 
-/** A folder for one test that needs no database. */
+/** Creates a folder for a test that needs no database. */
 export function makeTestFolder(): string {
   const folder = mkdtempSync(join(inject('suiteFolder'), 'test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,19 +4,23 @@ import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
 
-/** The suite takes less than half of it. */
+/** The suite needs less than half of this. */
 const ENOUGH_BYTES = 2 * 2 ** 30;
 
 /**
- * Where the suite keeps what it makes and removes: hundreds of databases and folders of some three hundred files each. File systems that
- * do not use a removed file's number again at once (ext4 without a journal: for minutes) search longer and longer for a free one, so where
- * there is room in memory, that is the place; unless TMPDIR names one.
+ * Chooses where the suite keeps its temporary files: hundreds of databases and folders of some three hundred
+ * files each. File systems that do not reuse the inode of a removed file at once (ext4 without a journal: for
+ * minutes) search longer and longer for a free one. So the suite uses memory if there is enough, unless
+ * TMPDIR names another place.
  */
 export function chooseTemporaryFolder(): string {
   return process.env.TMPDIR || !isRoomy(MEMORY) ? tmpdir() : MEMORY;
 }
 
-/** Whether it is a file system of its own with space, from which programs may be started: Postgres is, from there. */
+/**
+ * Returns true if the folder is a file system of its own with enough space, from which programs can be
+ * started, because Postgres is started from there.
+ */
 function isRoomy(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -27,13 +31,13 @@ function isRoomy(folder: string): boolean {
     const { bavail, bsize } = statfsSync(folder);
     return mount?.[3]?.split(',').includes('noexec') === false && bavail * bsize >= ENOUGH_BYTES;
   } catch {
-    return false; // Not on this system, or not for this user.
+    return false; // Not available on this system, or to this user.
   }
 }
 
 /**
- * Gives the suite a home folder of its own where this user has none that can be written, as in a container with a uid of its own: vitest,
- * npm and npx keep files there. It goes with this process.
+ * Gives the suite a temporary home folder if this user has no writable one, as in a container with an
+ * arbitrary uid, because vitest, npm and npx store files there. It is removed when this process ends.
  */
 export function ensureHome(): void {
   if (isWritable(homedir)) return;
@@ -42,7 +46,10 @@ export function ensureHome(): void {
   process.once('exit', () => rmSync(home, { recursive: true, force: true }));
 }
 
-/** @param folder where it is; it may throw: homedir() does where neither HOME nor the passwd database knows one. */
+/**
+ * @param folder returns the folder. It may throw, as homedir() does if neither HOME nor the passwd database
+ * names one.
+ */
 export function isWritable(folder: () => string): boolean {
   try {
     accessSync(folder(), constants.W_OK | constants.X_OK);

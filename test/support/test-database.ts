@@ -3,20 +3,21 @@ import pg from 'pg';
 import { connect } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 
-/** What the databases of a run of the suite are named by: `<prefix><run>_<what>`. */
+/** Prefix of the names of test databases: `<prefix><run>_<what>`. */
 const PREFIX = 'influencer_sync_test_';
 
-/** First half of the advisory lock that a living run holds; any number of our own. */
+/** First half of the advisory lock that a live run holds. An arbitrary number. */
 const LOCK_CLASS = 51_983;
 
 export type SuiteDatabases = {
-  /** Of the server, as a user who may create databases. */
+  /** URL of the server, with a user who may create databases. */
   readonly serverUrl: string;
-  /** Prefix of the names of this run's databases; `<prefix>template` has the schema of the migrations. */
+  /** Prefix of the names of this run's databases. `<prefix>template` has the schema of the migrations. */
   readonly prefix: string;
   /**
-   * How the template is cloned. `file_copy` takes two checkpoints, which cost nothing on a server that never waits for a disk (measured: 40 ms
-   * to make and 26 ms to drop, against 101 and 69), and much on any other.
+   * How the template is cloned. `file_copy` needs two checkpoints. They cost nothing on a server that never
+   * waits for a disk (measured: 40 ms to create and 26 ms to drop, compared with 101 and 69), and much on any
+   * other.
    */
   readonly strategy: 'file_copy' | 'wal_log';
 };
@@ -24,8 +25,8 @@ export type SuiteDatabases = {
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
 /**
- * Makes the template that the tests clone, on a server that other runs of the suite may use at the same time. What killed runs left
- * there is dropped.
+ * Creates the template that the tests clone, on a server that other runs of the suite may use at the same
+ * time. Drops the databases of killed runs.
  */
 export async function prepareDatabases(
   serverUrl: string,
@@ -51,7 +52,7 @@ export async function prepareDatabases(
   return { databases: { serverUrl, prefix, strategy }, drop };
 }
 
-/** A run that lives holds its lock; the databases of the others are nobody's. */
+/** Drops databases of runs that hold no lock. A live run holds its lock. */
 async function dropAbandoned(session: pg.Client): Promise<void> {
   const { rows } = await session.query<{ datname: string }>(
     'select datname from pg_database where starts_with(datname, $1)',
@@ -69,7 +70,7 @@ async function dropAbandoned(session: pg.Client): Promise<void> {
   }
 }
 
-/** A database of its own for one test, with the schema of the migrations. */
+/** Creates a database for one test, with the schema of the migrations. */
 export async function createTestDatabase({
   serverUrl,
   prefix,
@@ -83,7 +84,7 @@ export async function createTestDatabase({
   };
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function runStatement(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -94,7 +95,7 @@ export async function runStatement(serverUrl: string, statement: string): Promis
   }
 }
 
-/** Address of a database of a server. */
+/** The URL of a database on a server. */
 export function urlOf(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;

@@ -7,15 +7,16 @@ export const LINEAGE_FILE = join(import.meta.dirname, '../../sql/lineage.json');
 
 type Node = { readonly tag: string; readonly fields: ReadonlyMap<string, Tree> };
 type Tree = string | Node | readonly Tree[];
-/** A query and those around it, the innermost last: what a column may refer to. */
+/** A query and the queries that enclose it, the innermost last. A column may refer to any of them. */
 type Scope = readonly Node[];
 
-/** Of `RTEKind` in the sources of Postgres. */
+/** Values of `RTEKind` in the sources of Postgres. */
 const KIND = { relation: '0', subquery: '1', join: '2', values: '5', cte: '6', group: '9' } as const;
 
 /**
- * What each column of the views of `bi` is made of, as Postgres itself has understood them: it keeps each view as the tree of its query
- * (`pg_rewrite.ev_action`), in which every column is a number of a table or view. The same of every version of Postgres.
+ * Determines the sources of each column of the views of `bi` from Postgres itself, which stores each view as
+ * a query tree (`pg_rewrite.ev_action`). In the tree, each column is identified by numbers of a relation and
+ * its column. The result is the same for every version of Postgres.
  */
 export async function describeLineage(db: Database): Promise<string> {
   const { rows: views } = await sql<{ name: string; tree: string }>`
@@ -55,9 +56,9 @@ export async function describeLineage(db: Database): Promise<string> {
   return `${JSON.stringify(Object.fromEntries(described), null, 1)}\n`;
 }
 
-/** What a column of a query is made of; each is the number of a relation and of its column. */
+/** The sources of a column of a query. Each is the number of a relation and of its column. */
 function ofColumn(query: Node, index: number, scope: Scope): readonly string[] {
-  // Each query of a UNION adds to each column.
+  // Each query of a UNION contributes to each column.
   if (!isEmpty(field(query, 'setOperations')))
     return nodes(field(query, 'rtable'))
       .map((entry) => field(entry, 'subquery'))
@@ -67,7 +68,10 @@ function ofColumn(query: Node, index: number, scope: Scope): readonly string[] {
   return target === undefined ? [] : ofExpression(field(target, 'expr'), scope);
 }
 
-/** What decides which rows a query has: conditions of WHERE, JOIN and HAVING, its own and those of the queries that it is made of. */
+/**
+ * The columns that determine which rows a query has: conditions of WHERE, JOIN and HAVING, of the query and
+ * of its subqueries.
+ */
 function ofRows(scope: Scope): readonly string[] {
   const query = scope.at(-1);
   if (query === undefined) return [];
@@ -120,13 +124,13 @@ function ofVariable(variable: Node, scope: Scope): readonly string[] {
       const found =
         holder && nodes(field(holder, 'cteList')).find((cte) => text(field(cte, 'ctename')) === name);
       const ctequery = found && field(found, 'ctequery');
-      // A recursive one refers to itself, which adds nothing.
+      // A recursive query refers to itself, which adds nothing.
       return ctequery !== undefined && isNode(ctequery) && !outer.includes(ctequery)
         ? ofColumn(ctequery, column - 1, [...around, ctequery])
         : [];
     }
     default:
-      // A function or the like: all that it is called with.
+      // A function or similar: all its arguments.
       return [...entry.fields].flatMap(([key, value]) =>
         key === 'functions' ? ofExpression(value, outer) : [],
       );
@@ -161,7 +165,10 @@ function text(tree: Tree): string {
   return typeof tree === 'string' ? tree : '';
 }
 
-/** Reads what Postgres writes of a tree: `{TAG :field value …}` for a node, `(…)` for a list, words for everything else. */
+/**
+ * Parses the text of a Postgres tree: `{TAG :field value …}` for a node, `(…)` for a list, words for
+ * everything else.
+ */
 function parse(written: string): Tree {
   const words = written.match(/[(){}]|"(?:\\.|[^"\\])*"|(?:\\.|[^\s(){}\\])+/gs) ?? [];
   let at = 0;

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often the condition is looked at: a look may be a request or a connection, beside the processes that bring the condition about. */
+/**
+ * How often the condition is checked. A check may be a request or a connection, which competes with the
+ * processes that the test waits for.
+ */
 const LOOK_EVERY_MS = 20;
-/** Long enough for a busy machine: a condition that comes is not waited for longer than it takes. */
+/** Long enough for a busy machine. If the condition becomes true, the wait ends at once. */
 const GIVE_UP_MS = 120_000;
 
 /**
  * Waits until a condition holds.
  *
- * @throws when it does not hold in time.
+ * @throws if it does not hold in time.
  */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,

@@ -1,6 +1,7 @@
 /**
- * `npm run schema`: writes what follows from `sql/migrations/` and `sql/views/`: the dumped schema, the types of the tables, the data
- * dictionary and its picture, the lineage of the views; and the page of the errors, from the code.
+ * `npm run schema`: writes the files generated from `sql/migrations/` and `sql/views/`: the dumped schema,
+ * the types of the tables, the data dictionary and its picture, and the lineage of the views. Also writes the
+ * page of errors, from the code.
  */
 import { writeFileSync } from 'node:fs';
 import { connect } from '../../src/db/connect.ts';
