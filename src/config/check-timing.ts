@@ -6,7 +6,7 @@ import type { ConfigFinding } from './configured-kind.ts';
 const FIVE_FIELDS =
   'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.';
 
-/** Whether a job's schedule is one, its zone exists, and what it follows comes at all. */
+/** Checks that a job's schedule and time zone are valid, and that a job it follows ever runs. */
 export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<ConfigFinding> {
   const at = (key: string) => ['jobs', job.name, key];
   const title = `jobs.${job.name}`;
@@ -34,7 +34,7 @@ export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Ge
   }
 }
 
-/** Follows the chain to its head, which must have a schedule. */
+/** Follows `after` to the first job of the chain, which must have a schedule. */
 function problemOfChain(
   job: JobSettings,
   jobs: PipelineConfig['jobs'],
@@ -43,14 +43,14 @@ function problemOfChain(
   let head = job;
   while (head.after !== null) {
     const next = jobs[head.after];
-    if (next === undefined) return null; // Said where it stands.
+    if (next === undefined) return null; // Reported for that job.
     way.push(next.name);
     if (next.name === job.name)
       return {
         message: `the jobs wait for each other: ${way.join(' → ')}.`,
         help: 'Give one of them a schedule instead.',
       };
-    if (way.indexOf(next.name) < way.length - 1) return null; // A circle that this job only leads into.
+    if (way.indexOf(next.name) < way.length - 1) return null; // A circle that this job is not part of.
     head = next;
   }
   if (head.schedule !== null) return null;
@@ -60,7 +60,7 @@ function problemOfChain(
   };
 }
 
-/** What is wrong with it, as the end of a sentence; null when it is well. */
+/** @returns what is wrong with a schedule, as the end of a sentence; null if it is valid. */
 function problemOfSchedule(schedule: string): string | null {
   const fields = schedule.split(/\s+/).length;
   if (fields !== 5) return `is not a cron expression (it has ${fields} ${fields === 1 ? 'field' : 'fields'})`;
@@ -73,7 +73,7 @@ function problemOfSchedule(schedule: string): string | null {
   }
 }
 
-/** Whether the runtime knows it as an IANA name; offsets like +02:00 are none. */
+/** @returns true if the runtime knows the zone as an IANA name. Offsets such as +02:00 are not names. */
 export function isTimeZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -83,7 +83,7 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
-/** How to write the zone that was meant. */
+/** Suggests how to write the zone that was meant. */
 export function helpForTimeZone(zone: string): string {
   const near = didYouMean(zone, Intl.supportedValuesOf('timeZone'));
   return near === null

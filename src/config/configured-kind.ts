@@ -3,40 +3,45 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import type { ConfigPath } from './locate.ts';
 
-/** A rule's finding: where in the file, what is wrong, how to fix it. */
+/** A problem that a rule found: its place in the file, what is wrong, and how to fix it. */
 export type ConfigFinding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
 
-/** What a job's settings need beyond their own lines of the file. */
+/** What a job's settings need besides their own section of the file. */
 export type JobContext = {
   readonly name: string;
-  /** Makes a path absolute, from the folder of the file. */
+  /** Resolves a path relative to the folder of the file. */
   readonly resolvePath: (path: string) => string;
-  /** Whether orders of a source are stored with the key of their customer. */
+  /** Whether the orders of a source are stored with a key of their customer. */
   readonly hasCustomerKeys: (source: string) => boolean;
 };
 
-/** A strict object with the literal `kind` that ends in a function from its context to its settings. */
+/**
+ * A strict object schema with the literal `kind`. Its output is a function from the context to the settings.
+ */
 export type JobFields<Settings extends JobSettings = JobSettings> = z.core.$ZodTypeDiscriminable &
   z.ZodType<(context: JobContext) => Settings>;
 
-/** What the configuration has to know of a kind of job. Written as methods, so that kinds with settings of their own fit into one list. */
+/**
+ * What the configuration must know about a kind of job. The members are methods, so that kinds with different
+ * settings fit into one list.
+ */
 export type ConfiguredKind<Settings extends JobSettings = JobSettings> = {
   readonly kind: Settings['kind'];
-  /** Its fields in `pipeline.yaml`. */
+  /** The fields of the kind in `pipeline.yaml`. */
   readonly fields: JobFields<Settings>;
-  /** Whether a source that it reads must say its `order_platform`. */
+  /** Whether its sources must set `order_platform`. */
   readonly needsOrderPlatform: boolean;
-  /** What to do where two jobs of the kind read one source. */
+  /** Advice if two jobs of the kind read the same source. */
   readonly oneReaderHelp: string;
   /**
-   * What no single setting shows.
+   * Checks what no single setting shows.
    *
-   * @param context.before jobs of the same kind that stand before it in the file.
+   * @param context.before earlier jobs of the same kind in the file.
    */
   crossCheck?(
     job: Settings,
     context: { readonly config: PipelineConfig; readonly before: readonly Settings[] },
   ): Iterable<ConfigFinding>;
-  /** Mistakes in the files that its jobs name, of those that are there. */
+  /** Finds problems in the files that its jobs name, if they exist. */
   checkFiles?(jobs: readonly Settings[]): readonly Problem[];
 };

@@ -10,9 +10,10 @@ import { checkStatements } from './money/check-statements.ts';
 import { checkNotify } from './notify/check-notify.ts';
 
 /**
- * What no single value can show: names that must exist, words that another authority defines, settings that must fit each other.
+ * Checks what no single value shows: names that must exist, words that another authority defines, and
+ * settings that must fit each other.
  *
- * @param options.sourceNames every source that the file names, also one that has a problem of its own.
+ * @param options.sourceNames all sources in the file, including those with problems of their own.
  */
 export function crossCheck(
   config: PipelineConfig,
@@ -88,7 +89,10 @@ function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
   };
 }
 
-/** Where people reach the console and who signs them in: addresses, and nobody in between who could read along. */
+/**
+ * Checks the address of the console and the settings for signing in, including that they are not sent
+ * unencrypted.
+ */
 function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Generator<ConfigFinding> {
   const at = URL.parse(url);
   if (url !== '' && (at === null || !/^https?:$/.test(at.protocol))) {
@@ -187,7 +191,7 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Con
   }
 }
 
-/** How the store of a source is reached. */
+/** Checks the settings of a source's store. */
 function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
   const title = `sources.${source.name}`;
   if (!/^s3:/i.test(source.uri)) {
@@ -230,7 +234,10 @@ function* checkJobs(
   }
 }
 
-/** Whether the sources of a job are there, each named once, and read by no other job of its kind. */
+/**
+ * Checks that the sources of a job exist, that each is named once, and that no other job of its kind reads
+ * them.
+ */
 function* checkSourcesOf(
   job: JobSettings,
   options: {
@@ -265,7 +272,10 @@ function helpForSource(source: string, sourceNames: readonly string[]): string {
   return `Add it under sources, or use one of: ${sourceNames.join(', ') || '(none yet)'}.`;
 }
 
-/** Without its platform an order has no identity at the service; a source that only other kinds of jobs read needs none. */
+/**
+ * Checks `order_platform`. Without it, an order has no identity at the service. A source that only other
+ * kinds of jobs read does not need it.
+ */
 function* checkPlatform(
   source: SourceSettings,
   { jobs }: PipelineConfig,

@@ -7,16 +7,19 @@ import type { ConfigPath, Places } from './locate.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Sections that had another name before. */
+/** Sections that were renamed, by their old name. */
 const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
 
-/** Where things stand in the file, and what may stand there. */
+/** The places in a file, and the settings that it may contain. */
 export type ExplainedFile = {
   readonly places: Places;
   readonly knownKeys: KnownKeys;
 };
 
-/** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to fix it. */
+/**
+ * Converts an issue of zod to problems for a person: the place, what is written there, why it does not fit,
+ * and how to fix it.
+ */
 export function explainIssue(issue: Issue, file: ExplainedFile): readonly Problem[] {
   const { places, knownKeys } = file;
   if (issue.code === 'unrecognized_keys') {
@@ -30,7 +33,10 @@ export function explainIssue(issue: Issue, file: ExplainedFile): readonly Proble
   return [{ where, ...describe(issue, file) }];
 }
 
-/** Of a setting that is a word, a section or a list: the issues of the one that is written there; null where nothing tells which. */
+/**
+ * For a setting that may be a word, a section or a list: the issues of the form that the file uses. Null if
+ * that is unclear.
+ */
 function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || SPOKEN.has(issue.message))
     return null;
@@ -72,7 +78,7 @@ function describe(issue: Issue, { places }: ExplainedFile): Omit<Problem, 'where
     const found = issue.code === 'too_small' ? `an empty ${located.kind}` : `a ${located.kind}`;
     return { message: `${what} is ${found}.`, help: `It should be ${expected(issue)}.` };
   }
-  // An address may hold a password.
+  // A URL may contain a password.
   const isHidden = isSecretSetting(what) || what === 'api.url';
   const shown = isHidden ? 'a value' : JSON.stringify(located.written);
   const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
@@ -87,7 +93,7 @@ function describe(issue: Issue, { places }: ExplainedFile): Omit<Problem, 'where
   return { message: `${what} is ${shown}${from}, which does not fit.`, help };
 }
 
-/** Settings that have no default, as they may be written. */
+/** Examples of settings without a default. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   uri: './exports/shopify/',
   layout: 'shopify-orders',
@@ -105,25 +111,25 @@ function explainMissing(issue: Issue): string {
     : `${where}, for example \`${key}: ${example}\`.`;
 }
 
-/** What other languages of configuration write for true and false. */
+/** Words for true and false in other configuration languages. */
 const YES_OR_NO = new Map([
   ...['yes', 'on', 'y'].map((word) => [word, 'true'] as const),
   ...['no', 'off', 'n'].map((word) => [word, 'false'] as const),
 ]);
 
-/** The words that may stand there, when they are few. */
+/** The allowed words, if there are few. */
 function wordsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   if (issue.code === 'invalid_type' && issue.expected === 'boolean') return ['true', 'false'];
   return issue.code === 'invalid_union' && issue.discriminator !== undefined ? kindsOf(issue) : [];
 }
 
-/** What `kind` may say. */
+/** The allowed values of `kind`. */
 function kindsOf(issue: Extract<Issue, { code: 'invalid_union' }>): readonly string[] {
   return 'options' in issue ? (issue.options ?? []).map(String) : [];
 }
 
-/** What should stand there, as the end of "It should be …". */
+/** The expected value, as the end of "It should be …". */
 function expected(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -150,14 +156,14 @@ function expected(issue: Issue): string {
   }
 }
 
-/** What the `error` of a union stands for. */
+/** Expected values by the `error` of a union. */
 const SPOKEN = new Map([
   ['id', 'the id of a brand, a number or text'],
   ['names', 'a name or a list of names'],
   ['addresses', 'an e-mail address or a list of them'],
 ]);
 
-/** What the `error` of a pattern stands for. */
+/** Expected values by the `error` of a pattern. */
 const PATTERNS = new Map([
   ['time', 'a time of day in quotes, like "08:00"'],
   ['amount', 'an amount with a point, like 12.50'],
@@ -175,7 +181,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'a list: [a, b]',
 };
 
-/** `jobs.attribute-orders.include[0]`. */
+/** A path as text, such as `jobs.attribute-orders.include[0]`. */
 function name(path: ConfigPath): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

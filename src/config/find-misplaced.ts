@@ -5,12 +5,13 @@ import { isSection } from './salvage.ts';
 
 type IndentedFile = { readonly places: Places; readonly knownKeys: KnownKeys };
 
-/** Sections whose entries have names that the file chooses. */
+/** Sections whose entries have names that the file's author chooses. */
 const OF_NAMES = ['sources', 'jobs'];
 
 /**
- * Settings that stand one level too deep or not deep enough, because their line is indented wrongly: it is still YAML, but says something
- * else. Told apart from other mistakes, since each of them would otherwise be many problems: what is missing there, and too much here.
+ * Finds settings that are one level too deep or not deep enough because their line is indented wrongly. Such
+ * a file is valid YAML with another meaning. They are reported separately, because each would otherwise cause
+ * many problems: missing settings in one place and unknown ones in another.
  */
 export function findMisplaced(content: unknown, file: IndentedFile): readonly Problem[] {
   if (!isSection(content)) return [];
@@ -18,7 +19,10 @@ export function findMisplaced(content: unknown, file: IndentedFile): readonly Pr
   return [...tooDeep(content, file), ...notDeepEnough(content, [], file), ...named];
 }
 
-/** `jobs:` below `sources:`, indented as if it were a source. A job may have the name of a section. */
+/**
+ * Finds sections indented like an entry, such as `jobs:` below `sources:`. (A job may have the name of a
+ * section.)
+ */
 function tooDeep(
   content: Readonly<Record<string, unknown>>,
   { places, knownKeys }: IndentedFile,
@@ -44,7 +48,10 @@ function tooDeep(
   );
 }
 
-/** A setting of the section before it that is indented less than the others of it, or as far as the section itself. */
+/**
+ * Finds settings of the preceding section that are indented less than its other settings, or as far as the
+ * section itself.
+ */
 function notDeepEnough(content: unknown, path: ConfigPath, file: IndentedFile): readonly Problem[] {
   const { places, knownKeys } = file;
   if (!isSection(content)) return [];
@@ -66,14 +73,14 @@ function notDeepEnough(content: unknown, path: ConfigPath, file: IndentedFile): 
   });
 }
 
-/** Whether something of this shape may stand there. */
+/** @returns true if a value of this shape is valid at the path. */
 function fits(value: unknown, path: ConfigPath, knownKeys: KnownKeys): boolean {
   return path.length === 1 ? knownKeys([]).includes(String(path[0])) : value === null || isSection(value);
 }
 
 type Entry = { readonly name: string; readonly value: unknown; readonly kind: string | undefined };
 
-/** Whether the section at a path could have that entry. */
+/** @returns true if the section at the path may contain the entry. */
 function accepts(path: ConfigPath, { name, value, kind }: Entry, knownKeys: KnownKeys): boolean {
   const isOfNames = path.length === 1 && OF_NAMES.includes(String(path[0]));
   if (!isOfNames) return knownKeys(path, kind).includes(name);

@@ -3,14 +3,14 @@ import type { JobTiming } from '../model/config.ts';
 import type { JobContext } from './configured-kind.ts';
 import { anyNumber, day, NAME, oneOrMore, text } from './fields.ts';
 
-/** Fields of `pipeline.yaml` that several kinds of jobs have. */
+/** Fields of `pipeline.yaml` that several kinds of jobs share. */
 
-/** A month: longer than any run that is well. */
+/** 31 days: longer than any healthy run. */
 const LONGEST_MINUTES = 44_640;
 
 const minutes = () => anyNumber(0.01, LONGEST_MINUTES);
 
-/** When a job of any kind runs by itself; every kind has these fields beside its own. */
+/** When a job runs and how long it may take. Every kind has these fields in addition to its own. */
 export const timing = {
   schedule: text(100)
     .nullable()
@@ -54,7 +54,7 @@ export const timing = {
 
 type TimingFile = z.output<z.ZodObject<typeof timing>>;
 
-/** What every kind's settings begin with: the job's name, its kind, and what the fields of `timing` come to. */
+/** The common part of all kinds' settings: the job's name, its kind, and the values of `timing`. */
 export function toJobBase<Kind extends string>(
   file: TimingFile & { readonly kind: Kind },
   { name }: JobContext,
@@ -73,7 +73,7 @@ export function toJobBase<Kind extends string>(
   };
 }
 
-/** @param what its files are: `a source of clicks`. */
+/** @param what what the files contain: `a source of clicks`. */
 export function sourceNames(what = 'a source') {
   return oneOrMore(text(60), { error: 'names' }).describe(`Name of ${what}, or a list of names.`);
 }
@@ -88,7 +88,7 @@ export function codesFile(advice: string) {
     );
 }
 
-/** @param meaning what happens from that day on, and before. */
+/** @param meaning what happens from that day on, and before it. */
 export function firstDay(meaning: string) {
   return day().nullable().default(null).describe(meaning);
 }

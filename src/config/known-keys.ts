@@ -3,9 +3,9 @@ import type { ConfigPath } from './locate.ts';
 import type { PipelineSchema } from './schema.ts';
 
 /**
- * The settings that may stand in the section at a path, for "did you mean".
+ * Lists the valid settings of the section at a path, for "did you mean".
  *
- * @param kind what the section says of its kind: of a job, only the settings of its kind are meant.
+ * @param kind the section's `kind`: for a job, only the settings of this kind are listed.
  */
 export type KnownKeys = (path: ConfigPath, kind?: string) => readonly string[];
 
@@ -36,7 +36,7 @@ function step(schema: z.core.$ZodType, key: string): z.core.$ZodType[] {
   return child === undefined ? [] : [child];
 }
 
-/** Defaults, nullables, transforms and unions, down to what they wrap. */
+/** Removes defaults, nullables, transforms and unions down to the schemas that they wrap. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
   if (schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
     return unwrap(schema.def.innerType);

@@ -5,23 +5,21 @@ import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../package/lay
 import { isSection } from './salvage.ts';
 
 /**
- * Where layouts are looked for, in this order: `layouts/` beside the configuration file, so that a deployment can add or replace one,
- * then those that come with the project.
- *
- * @param configPath absolute path of the configuration file.
+ * The folders with layouts, in order of precedence: `layouts/` next to the configuration file, where a
+ * deployment can add or replace layouts, then those of the project.
  */
 export function layoutFolders(configPath: string): readonly string[] {
   return [...new Set([join(dirname(configPath), 'layouts'), BUNDLED_LAYOUTS])];
 }
 
-/** Names of all layouts that can be found, without `.yaml`, sorted. */
+/** Names of all available layouts, without `.yaml`, sorted. */
 export function layoutNames(configPath: string): readonly string[] {
   return listLayoutNames(layoutFolders(configPath));
 }
 
 /**
- * The status words that a layout names: those that it credits, translates, and translates to. None where the layout is missing or is not
- * what it should be, which is told when the source is read.
+ * The status words in a layout: those that it credits, translates, and translates to. Empty if the layout is
+ * missing or invalid, which is reported when the source is read.
  */
 export function statusWords(configPath: string, layout: string): readonly string[] {
   const path = findLayoutFile(layout, layoutFolders(configPath));

@@ -23,15 +23,17 @@ import { toConsoleSettings } from './server-fields.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
 
-/** After the last answer there are still results to record and files to give up. */
+/** After the last answer, results must still be recorded and files released. */
 const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
 
 /**
- * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
+ * Reads `pipeline.yaml`: substitutes environment variables, checks everything, applies defaults and makes
+ * paths absolute.
  *
- * @param options.stored what AWS gave for the variables that {@link findVariables} finds.
- * @param options.kinds those of which a job may be.
- * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
+ * @param options.stored the values that AWS returned for the variables that {@link findVariables} finds.
+ * @param options.kinds the kinds of jobs.
+ * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once,
+ *   each with its place.
  */
 export function loadConfigFile(options: {
   readonly path: string;
@@ -60,7 +62,8 @@ export function loadConfigFile(options: {
   ];
   const config = data === null ? null : toConfig(absolute, data, yaml.variables);
   if (config !== null) {
-    // One problem a place is enough: a value that does not fit, or is missing, is not checked against others as well.
+    // One problem per place is enough: a value that is missing or does not fit is not also compared with
+    // others.
     const told = new Set(problems.map((problem) => problem.where));
     const sourceNames = namesIn(yaml.content, 'sources');
     const findings = crossCheck(config, { places, sourceNames, kinds });
@@ -71,7 +74,7 @@ export function loadConfigFile(options: {
 }
 
 /**
- * The variables that `pipeline.yaml` names, before any has a value; none where it is no YAML.
+ * Lists the variables in `pipeline.yaml` without substituting them. Empty if it is not YAML.
  *
  * @throws KnownError `config_missing` (exit 2).
  */
@@ -79,7 +82,7 @@ export function findVariables(path: string): readonly string[] {
   return readYaml(readConfigFile(resolve(path)), { file: '', env: {}, stored: new Map() }).variables;
 }
 
-/** Mistakes in the files that jobs name are reported with those of the configuration. */
+/** Checks the files that jobs name, so that their problems are reported with those of the configuration. */
 function checkFiles({ jobs }: PipelineConfig, kinds: readonly ConfiguredKind[]): readonly Problem[] {
   return kinds.flatMap(
     ({ kind, checkFiles: check }) => check?.(Object.values(jobs).filter((job) => job.kind === kind)) ?? [],
@@ -199,7 +202,8 @@ function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
 }
 
 /**
- * The settings of a source that says only where its files are, as if a configuration in the current folder named it.
+ * The settings of a source of which only the address is known, as if a configuration in the current folder
+ * contained it.
  *
  * @param uri an S3 address, or a path.
  */

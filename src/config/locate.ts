@@ -1,29 +1,32 @@
 import { isAbsolute, relative } from 'node:path';
 import type { DatabaseSettings } from '../model/config.ts';
 
-/** Where in the file something stands, 1-based. */
+/** A position in the file, 1-based. */
 export type Position = { readonly line: number; readonly column: number };
 
 /** A path into the file: `['jobs', 'attribute-orders', 'source', 0]`. */
 export type ConfigPath = readonly PropertyKey[];
 
-/** What the file says at one path: the text as written, before substitution, so that it never shows what the environment holds. */
+/**
+ * What the file contains at a path. The text is as written, before substitution, so that it never shows
+ * values of the environment.
+ */
 export type Located = {
-  /** Where its key (or list item) stands. */
+  /** Position of the key or list item. */
   readonly key: Position;
-  /** Where its value stands. */
+  /** Position of the value. */
   readonly value: Position;
   readonly kind: 'scalar' | 'section' | 'list' | 'nothing';
   /** The scalar as written; empty for the other kinds. */
   readonly written: string;
 };
 
-/** Finds what a path names in the file. */
+/** Finds places in the file by path. */
 export class Places {
   readonly #places = new Map<string, Located>();
   readonly #file: string;
 
-  /** @param file as messages name it. */
+  /** @param file the name of the file in messages. */
   constructor(file: string) {
     this.#file = file;
   }
@@ -36,7 +39,7 @@ export class Places {
     return this.#places.get(toKey(path));
   }
 
-  /** `file:line:column` of the value at a path; where there is none (a missing key), of the nearest parent's key. */
+  /** `file:line:column` of the value at a path. For a missing key, that of the nearest parent's key. */
   where(path: ConfigPath): string {
     for (let depth = path.length; depth >= 0; depth -= 1) {
       const found = this.get(path.slice(0, depth));
@@ -60,14 +63,17 @@ function toKey(path: ConfigPath): string {
   return JSON.stringify(path.map(String));
 }
 
-/** Where a database is: host, port and name without user and password, or the folder of the embedded one. */
+/**
+ * The place of a database for display: host, port and name without user and password, or the folder of the
+ * embedded database.
+ */
 export function databasePlace({ url, dataFolder }: DatabaseSettings): string {
   if (url === '') return shortPath(dataFolder);
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `${host}${pathname}`;
 }
 
-/** A path as a person would type it: relative to the current folder where that is shorter. */
+/** A path as a person would type it: relative to the current folder if the path is inside it. */
 export function shortPath(path: string, folder: string = process.cwd()): string {
   const fromHere = relative(folder, path);
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;

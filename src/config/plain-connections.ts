@@ -1,14 +1,15 @@
 import type { PipelineConfig } from '../model/config.ts';
 import type { Misled } from './environment/unused-variables.ts';
 
-/** Modes of libpq that encrypt; `prefer` does where the server can. */
+/** SSL modes that encrypt. `prefer` encrypts if the server supports it. */
 const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * Connections to other machines on which a secret or customers' data go unencrypted: the key of the service over
- * http://, a database without TLS. Nothing is said of this machine, and no password is repeated.
+ * Finds unencrypted connections to other machines that carry a secret or customers' data: the service's key
+ * over http://, or a database without TLS. Connections to this machine are ignored. Messages contain no
+ * password.
  *
- * @param pgSslMode PGSSLMODE, which counts where an address says nothing.
+ * @param pgSslMode PGSSLMODE, which applies if an address has no sslmode.
  */
 export function findPlainConnections(
   { api, database, notify, openlineage }: Pick<PipelineConfig, 'api' | 'database' | 'notify' | 'openlineage'>,
@@ -63,7 +64,7 @@ function isEncrypted({ searchParams }: URL, pgSslMode: string): boolean {
   return ENCRYPTING.includes(searchParams.get('sslmode') ?? pgSslMode) || ssl === 'true' || ssl === '1';
 }
 
-/** By its name or address; an empty one is a socket of this machine. */
+/** @returns true if the host is this machine, by its name or address. An empty host means a local socket. */
 function isThisMachine(hostname: string): boolean {
   return (
     hostname === '' ||

@@ -7,25 +7,25 @@ import { type Substituted, substitute } from './environment/substitute.ts';
 import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
 
 export type ReadYaml = {
-  /** False when it is not YAML at all; `problems` then says why. */
+  /** False if the text is not YAML; `problems` then contains the reason. */
   readonly isReadable: boolean;
-  /** Plain objects, lists and scalars, with the environment filled in. */
+  /** Plain objects, lists and scalars, with variables substituted. */
   readonly content: unknown;
   readonly places: Places;
   readonly problems: readonly Problem[];
-  /** Paths whose value is unknown because a variable is missing: no second problem is reported for them. */
+  /** Paths whose value is unknown because a variable is missing. No further problem is reported for them. */
   readonly unresolved: readonly ConfigPath[];
-  /** Names of the environment variables that it refers to. */
+  /** Names of the environment variables in the text. */
   readonly variables: readonly string[];
 };
 
-/** An alias that refers to itself, or a tower of them, ends here. */
+/** Limit on aliases, which stops circular and deeply nested ones. */
 const MAX_ALIASES = 100;
 
 /**
- * Parses YAML and fills in the environment, remembering where everything stands.
+ * Parses YAML, substitutes variables, and records the position of every value.
  *
- * @param file its name, as messages say it.
+ * @param file the name of the file in messages.
  */
 export function readYaml(
   text: string,
@@ -60,7 +60,7 @@ function kindOf(node: unknown): Located['kind'] {
   return isScalar(node) && node.value !== null ? 'scalar' : 'nothing';
 }
 
-/** Turns YAML nodes into plain values; one instance a file. */
+/** Converts YAML nodes to plain values; one instance per file. */
 class Walker {
   readonly problems: Problem[] = [];
   readonly unresolved: ConfigPath[] = [];
@@ -127,7 +127,8 @@ class Walker {
 
   #readScalar(node: Scalar, path: ConfigPath): unknown {
     const { value, source } = node;
-    // A number that would not survive (a long id, leading zeros) stays text; a number field reads it back from there.
+    // A number that JavaScript would change (a long id, leading zeros) stays text. A number field converts it
+    // from there.
     if (typeof value === 'number') return source === undefined || String(value) === source ? value : source;
     if (typeof value !== 'string' || !value.includes('${')) return value;
     const result = this.#substitute(value);

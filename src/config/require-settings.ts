@@ -4,7 +4,7 @@ import { KnownError } from '../model/known-error.ts';
 import { shortPath } from './locate.ts';
 
 /**
- * The service's settings for a command that sends: there is no default target.
+ * Returns the service's settings for a command that sends. There is no default target.
  *
  * @throws KnownError `api_url_missing` or `api_key_missing` (exit 2).
  */
@@ -25,18 +25,19 @@ export function requireService(config: PipelineConfig): ApiSettings {
   });
 }
 
-/** As many characters as 128 bits take in hexadecimal digits. */
+/** The number of hexadecimal digits of 128 bits. */
 const MIN_CHARS = 32;
 
-/** Secrets under which customers' addresses are hashed. */
+/** Secrets with which customers' addresses are hashed. */
 export type CustomerKeys = {
   readonly current: string;
-  /** Under which customers are still known; null: there is none. */
+  /** The previous key, under which some customers are still known; null if there is none. */
   readonly previous: string | null;
 };
 
 /**
- * The keys under which customers' addresses are hashed: there is no default, because it would be public, and addresses could be tried with it.
+ * Returns the keys with which customers' addresses are hashed. There is no default: it would be public, and
+ * anyone could test addresses with it.
  *
  * @throws KnownError `customer_key_missing`, `customer_key_short` (exit 2).
  */

@@ -3,14 +3,14 @@ import type { PipelineFile, PipelineSchema } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Each round takes out what the one before found; a file needs few. */
+/** Each round removes the values that the previous one found invalid; a file needs few rounds. */
 const MAX_ROUNDS = 8;
 
 /**
- * Validates the file, and where it has issues, takes the parts at fault out and validates the rest again, so that what no single
- * value shows can be checked too and all problems are reported at once.
+ * Validates the file. If it has issues, removes the invalid parts and validates the rest again, so that it
+ * can be cross-checked too and all problems are reported at once.
  *
- * @returns the file, or what could be saved of it (null: nothing), and the issues of the file as it stands.
+ * @returns the file, or the valid rest of it (null if there is none), and the issues of the original file.
  */
 export function parseSalvaging(
   content: unknown,
@@ -44,10 +44,13 @@ function takeOut(rest: Record<string, unknown>, issue: Issue): void {
   }
 }
 
-/** Stands in for a value that is missing, so that the rest of its section is still checked. */
+/** Placeholder for a missing value, so that the rest of its section is still checked. */
 const PLACEHOLDER = '?';
 
-/** Removes the value at fault, or the list that it is in; then puts a placeholder there; then gives the whole section up. */
+/**
+ * Removes an invalid value, or the list that contains it. If it is missing, inserts a placeholder; if that is
+ * invalid too, removes the whole section.
+ */
 function remove(rest: Record<string, unknown>, path: readonly PropertyKey[]): void {
   const item = path.findIndex((part) => typeof part === 'number');
   const keys = (item === -1 ? path : path.slice(0, item)).map(String);

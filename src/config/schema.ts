@@ -70,7 +70,7 @@ const database = z
   .prefault({})
   .describe('Where orders and the ledger are kept.');
 
-/** How the S3 store of an address is reached. */
+/** How to reach the S3 store of an address. */
 const store = {
   endpoint: text(500)
     .nullable()
@@ -158,7 +158,7 @@ const limits = z
   .prefault({})
   .describe('Limits at which a file is held.');
 
-/** @param what is kept, as the beginning of a sentence. */
+/** @param what the data that is kept, as the beginning of a sentence. */
 function kept(what: string) {
   return anyNumber(1, 36_500)
     .nullable()
@@ -177,7 +177,10 @@ const retention = z
   .prefault({})
   .describe('How long data is kept. `npx influencer-sync prune` deletes older data. See docs/privacy.md.');
 
-/** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
+/**
+ * Files that tools leave next to exports: hidden files, markers of finished jobs, file lists, and files of
+ * desktop systems.
+ */
 const DEFAULT_EXCLUDE = [
   '.*',
   '_SUCCESS',
@@ -253,7 +256,10 @@ export const sourceSchema = z.strictObject({
   expect,
 });
 
-/** What the file may say, where jobs are of these kinds. Every object is strict, so that nothing in it is silently unused. */
+/**
+ * The schema of the file for the given kinds of jobs. Every object is strict, so that no setting is silently
+ * ignored.
+ */
 export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
   const [first, ...others] = kinds.map(({ fields }) => fields);
   if (first === undefined) throw new Error('there is no kind of job');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConsoleSettings } from '../model/config.ts';
 import { anyNumber, oneOrMore, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
 
-/** The receiver of events. */
+/** Section `webhooks`: the receiver of events. */
 export const webhooksSchema = z
   .strictObject({
     host: text(200)
@@ -43,7 +43,7 @@ export const webhooksSchema = z
   .prefault({})
   .describe('The receiver of events: `npx influencer-sync webhooks`.');
 
-/** The process that runs jobs on their schedules. */
+/** Section `serve`: the process that runs jobs on their schedules. */
 export const serveSchema = z
   .strictObject({
     host: text(200)
@@ -60,7 +60,7 @@ export const serveSchema = z
   .prefault({})
   .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
 
-/** Who does the work of runs. */
+/** Section `work`: which processes do the work of runs. */
 export const workSchema = z
   .strictObject({
     engine: z
@@ -87,7 +87,7 @@ function names(description: string) {
   return z.array(text(200)).default([]).describe(description);
 }
 
-/** Who may use the console, and where it is. */
+/** Section `console`: its address, and who may use it. */
 export const consoleSchema = z
   .strictObject({
     enabled: yesOrNo()
@@ -184,7 +184,7 @@ export const consoleSchema = z
   .prefault({})
   .describe('The console: pages that show what happened and let you settle it.');
 
-/** The receiver of lineage. */
+/** Section `openlineage`: the receiver of lineage. */
 export const openlineageSchema = z
   .strictObject({
     url: z
@@ -207,7 +207,7 @@ export const openlineageSchema = z
   .prefault({})
   .describe('The receiver of OpenLineage events, which state what each run reads and writes.');
 
-/** @param file what the schema made of it. */
+/** @param file the section as parsed by its schema. */
 export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
   const { users, tokens, proxy, oidc } = file.auth;
   return {

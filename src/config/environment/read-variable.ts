@@ -3,23 +3,29 @@ import type { StoredSecret, StoredVariables, Variable } from '../../model/variab
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable that names a file with the value, as secrets of containers and credentials of systemd are mounted. */
+/**
+ * The variable that names a file with the value, for mounted secrets of containers and credentials of
+ * systemd.
+ */
 function fileVariable(name: string): string {
   return `${name}_FILE`;
 }
 
-/** What follows the name of a variable in the one that says where AWS keeps its value. */
+/** Suffixes of the variables that say where AWS stores a value. */
 const AWS_SUFFIXES: readonly (readonly [suffix: string, store: StoredSecret['store']])[] = [
   ['_AWS_SECRET', 'Secrets Manager'],
   ['_AWS_PARAMETER', 'Parameter Store'],
 ];
 
-/** The variables that can give a variable its value, itself first. */
+/** The variables that can set a variable, itself first. */
 export function waysToSet(name: string): readonly string[] {
   return [name, fileVariable(name), ...AWS_SUFFIXES.map(([suffix]) => `${name}${suffix}`)];
 }
 
-/** Those of the variables whose value AWS keeps, and where: `<name>[#key in a JSON object]`, since no name in AWS has a `#`. */
+/**
+ * Finds the variables whose value AWS stores, and where: `<name>[#key in a JSON object]`. No name in AWS
+ * contains a `#`.
+ */
 export function findStoredSecrets(names: Iterable<string>, env: Environment): readonly StoredSecret[] {
   return [...names].flatMap((name) =>
     AWS_SUFFIXES.flatMap(([suffix, store]) => {
@@ -31,22 +37,24 @@ export function findStoredSecrets(names: Iterable<string>, env: Environment): re
   );
 }
 
-/** Whether AWS is named for any variable at all. */
+/** @returns true if AWS stores the value of any variable. */
 export function storesSecrets(env: Environment): boolean {
   return Object.keys(env).some((name) => AWS_SUFFIXES.some(([suffix]) => name.endsWith(suffix)));
 }
 
 /**
- * Reads a variable from the environment, from the file that `<name>_FILE` names, or from what AWS gave for it. One line break at the end
- * of either is no part of the value. Nothing of it is in a message: it is a secret.
+ * Reads a variable from the environment, from the file that `<name>_FILE` names, or from the values that AWS
+ * returned. One line break at the end of a file or an AWS value is removed. Messages never contain the value,
+ * which may be a secret.
  *
- * @param stored what AWS gave for what {@link findStoredSecrets} found.
- * @returns empty text where it is not set in any way.
+ * @param stored the values that AWS returned for the result of {@link findStoredSecrets}.
+ * @returns empty text if the variable is not set in any way.
  */
 export function readVariable(name: string, env: Environment, stored: StoredVariables): Variable {
   const [first, second] = waysToSet(name).filter((variable) => (env[variable] ?? '') !== '');
   if (first === undefined) return { kind: 'value', text: '' };
-  // Whichever took precedence, somebody would expect the other one, and send to the account of the wrong key.
+  // Neither may take precedence: someone would expect the other one, and orders would go to the account of
+  // the wrong key.
   if (second !== undefined)
     return unreadable(`${first} and ${second} are both set.`, `Unset the one that you do not need.`);
   const set = env[first] ?? '';
@@ -75,7 +83,7 @@ function readVariableFile(variable: string, path: string): Variable {
 
 function oneLine(text: string, variable: string, place: string): Variable {
   const value = text.replace(/\r?\n$/, '');
-  // An empty value would mean "not set": another database, or no key.
+  // An empty value would mean "not set", and so another database or no key.
   if (value !== '' && !/\p{Cc}/u.test(value)) return { kind: 'value', text: value };
   return isNoValue(variable, place, 'is not one line of UTF-8 text');
 }

@@ -1,7 +1,7 @@
 import type { StoredVariables } from '../../model/variable.ts';
 import { type Environment, readVariable } from './read-variable.ts';
 
-/** A scalar after substitution, or what keeps it from having a value. */
+/** A scalar after substitution, or the reason why it has no value. */
 export type Substituted =
   | { readonly kind: 'value'; readonly text: string; readonly names: readonly string[] }
   | { readonly kind: 'missing'; readonly name: string; readonly names: readonly string[] }
@@ -17,9 +17,9 @@ const REFERENCE = /\$\$\{|\$\{(?<body>[^}]*)(?<end>\}?)/g;
 const BODY = /^(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^$]*))?$/;
 
 /**
- * Replaces `${VAR}` and `${VAR:-default}` in one scalar that YAML has already parsed, so a value can never become structure.
- * As in a shell, `:-` also covers a variable that is set but empty. `$${` stands for a plain `${`. The value may also be in a file, or
- * with AWS: see {@link readVariable}.
+ * Replaces `${VAR}` and `${VAR:-default}` in one scalar that YAML has already parsed, so a value can never
+ * become structure. As in a shell, `:-` also covers a variable that is set but empty. `$${` stands for a
+ * plain `${`. A file or AWS may also provide the value: see {@link readVariable}.
  */
 export function substitute(text: string, env: Environment, stored: StoredVariables): Substituted {
   const names: string[] = [];

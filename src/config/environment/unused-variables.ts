@@ -2,10 +2,16 @@ import type { PipelineConfig } from '../../model/config.ts';
 import { shortPath } from '../locate.ts';
 import { type Environment, waysToSet } from './read-variable.ts';
 
-/** A setting that does not do what its author must expect. No values, which may be secrets. */
+/**
+ * A setting that has a different effect than its author expects. The texts contain no values, which may be
+ * secrets.
+ */
 export type Misled = { readonly message: string; readonly help: string };
 
-/** Variables that .env.example names and only the configuration can use, each with the line that uses it. */
+/**
+ * Variables of .env.example that have an effect only through the configuration, each with the line that uses
+ * it.
+ */
 const USES: Readonly<Record<string, string>> = {
   INFLUENCER_API_URL: 'api: { url: "$INFLUENCER_API_URL" }',
   INFLUENCER_API_KEY: 'api: { key: "$INFLUENCER_API_KEY" }',
@@ -15,7 +21,7 @@ const USES: Readonly<Record<string, string>> = {
   INFLUENCER_WEBHOOK_SECRET: 'webhooks: { secret: "$INFLUENCER_WEBHOOK_SECRET" }',
 };
 
-/** Variables that are set, and that the configuration does not name, so that setting them has no effect. */
+/** Finds variables that are set but do not appear in the configuration, so that they have no effect. */
 export function findUnusedVariables(
   { path, variables }: Pick<PipelineConfig, 'path' | 'variables'>,
   env: Environment,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { CHECK_ACTIONS, type Expectations, HEADER_ACTIONS } from '../../model/checks/expectations.ts';
 import { text, wholeNumber } from '../fields.ts';
 
-/** `expect:` of a source: what its files are usually like. docs/checks.md explains each check. */
+/** Section `expect:` of a source: what its files are usually like. docs/checks.md explains each check. */
 
-/** @param what the check looks at, as the end of a sentence. */
+/** @param what the subject of the check, as the beginning of the description. */
 function action(what: string) {
   return z
     .enum(CHECK_ACTIONS)
@@ -21,7 +21,7 @@ function headerAction(what: string) {
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 
-/** Days of the week, 0 is Sunday, by the word for them. */
+/** Weekdays by word; 0 is Sunday. */
 const WEEKDAYS: Readonly<Record<'daily' | 'weekdays' | (typeof DAYS)[number], readonly number[]>> = {
   ...{ daily: [0, 1, 2, 3, 4, 5, 6], weekdays: [1, 2, 3, 4, 5], sunday: [0], monday: [1], tuesday: [2] },
   ...{ wednesday: [3], thursday: [4], friday: [5], saturday: [6] },
@@ -85,7 +85,7 @@ export const expect = z
   .prefault({})
   .describe('What to do with a file that differs from the usual files of the source. See docs/checks.md.');
 
-/** @param timeZone of the source. */
+/** @param timeZone the time zone of the source. */
 export function toExpectations(file: z.output<typeof expect>, timeZone: string | null): Expectations {
   const { time_zone: ownZone, floor, freshness: due, header: columns, ...actions } = file;
   return {

@@ -2,7 +2,7 @@ import type { PipelineConfig } from '../../model/config.ts';
 import { helpForTimeZone, isTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 
-/** Whether the zone of statements exists, and amounts can be converted into what is named. */
+/** Checks the time zone of statements and the settings for the conversion of amounts. */
 export function* checkStatements({ statements }: PipelineConfig): Generator<ConfigFinding> {
   const { timeZone, reportingCurrency, fx } = statements;
   if (!isTimeZone(timeZone)) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { exactNumber, text, wholeNumber } from '../fields.ts';
 
-/** How statements of earnings are made. */
+/** Section `statements`: how earnings are calculated. */
 export const statementsSchema = z
   .strictObject({
     terms: text(500)
@@ -39,7 +39,7 @@ export const statementsSchema = z
   .prefault({})
   .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
 
-/** When a difference between our totals and those of the service is worth a look. */
+/** Section `reconcile`: which differences between this project's totals and the service's are reported. */
 export const reconcileSchema = z
   .strictObject({
     orders_above: wholeNumber(0, 1_000_000)

@@ -4,7 +4,10 @@ import { helpForTimeZone, isTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 import type { ConfigPath } from '../locate.ts';
 
-/** Whether channels have addresses, and routes, digest and pings name what there is. */
+/**
+ * Checks that channels have valid addresses, and that routes, digest and pings name existing channels and
+ * jobs.
+ */
 export function* checkNotify({ notify, jobs }: PipelineConfig): Generator<ConfigFinding> {
   for (const channel of [...notify.channels, ...notify.pings]) {
     const path = ['notify', 'channels', channel.name];
@@ -51,7 +54,7 @@ export function* checkNotify({ notify, jobs }: PipelineConfig): Generator<Config
   };
 }
 
-/** An address may be a secret, so it is not repeated. */
+/** The address is not repeated, because it may be a secret. */
 function* checkAddress(address: string, path: ConfigPath): Generator<ConfigFinding> {
   if (address === '' || /^https?:$/.test(URL.parse(address)?.protocol ?? '')) return;
   yield {

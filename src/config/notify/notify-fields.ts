@@ -72,7 +72,7 @@ const ping = z
   })
   .describe("A dead-man's switch: it raises an alarm if a job does not run.");
 
-/** `22:00`. */
+/** A time of day such as `22:00`. */
 const clockTime = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'time' });
 
 const zone = (of: string) =>
@@ -80,7 +80,7 @@ const zone = (of: string) =>
 
 const DURATION = /^(\d{1,5})\s*(m|h|d)$/;
 
-/** What is told to whom when something is wrong. */
+/** Section `notify`: which problems are reported to which channels. */
 export const notifySchema = z
   .strictObject({
     channels: z
@@ -146,7 +146,7 @@ export const notifySchema = z
   .prefault({})
   .describe('Notices: who is told when something is wrong, and when it is over.');
 
-/** @param file what the schema made of it. */
+/** @param file the section as parsed by its schema. */
 export function toNotifySettings(file: z.output<typeof notifySchema>): NotifySettings {
   const named = Object.entries(file.channels);
   return {
@@ -184,7 +184,7 @@ function omitZone<Section extends { readonly time_zone: string }>({
 
 const MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `24h` in milliseconds. */
+/** Converts a duration such as `24h` to milliseconds. */
 function toMs(duration: string): number {
   const [, count = '0', unit = 'h'] = DURATION.exec(duration) ?? [];
   return Number(count) * MS[unit as keyof typeof MS];
