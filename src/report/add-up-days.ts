@@ -2,7 +2,8 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
 /**
- * Adds the orders of some days up anew, whatever was there: a sum that is made from its parts cannot drift away from them.
+ * Recalculates all sums of some days from their orders. A sum that is always recalculated from its parts
+ * cannot drift away from them.
  *
  * @param dates days in UTC, YYYY-MM-DD.
  */
@@ -13,7 +14,7 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
       trx,
     );
   const orders = ofDays('reporting.order_dispositions', days);
-  // By the index of days, however many of all orders the server believes to be of each.
+  // Forces the index on days, even if the planner expects each day to contain many of the orders.
   await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
   await sql`
     insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason, orders, amount)
@@ -27,7 +28,10 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 
-/** Rows `s` of a table, day by day: otherwise the server may think it best to read all of them, in the order in which they are grouped. */
+/**
+ * Rows `s` of a table, read day by day. Without the lateral join, the planner might read the whole table in
+ * the order of the grouping.
+ */
 function ofDays(table: string, days: RawBuilder<unknown>): Rows {
   return sql`${days} as d(day) cross join lateral (select s.* from ${sql.table(table)} s where s.day_utc = d.day offset 0) s`;
 }
@@ -59,7 +63,7 @@ async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
     group by 1, 2, 3 order by 1`.execute(trx);
 }
 
-/** Of an order without a code its links stand in, and without those the deal or handle that the export names. */
+/** For an order without a code, its links count, and without links the deal or handle in the export. */
 async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
     insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
@@ -82,7 +86,7 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
     group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
 }
 
-/** An order counts once, however many jobs look at it. */
+/** An order counts once, even if several jobs decide about it. */
 async function addUpUse(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
     insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)

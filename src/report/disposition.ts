@@ -1,18 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Where each of some orders stands for a job: rows as those of `reporting.order_dispositions`, one an order.
+ * SQL for the dispositions of some orders in a job: rows like those of `reporting.order_dispositions`, one
+ * per order.
  *
- * What the ledger knows wins over what attribution says now, because money that has moved does not stop having moved: an accepted order
- * that was cancelled since stays `accepted` (and has an adjustment). Only an entry that was held or refused, so that no money moved,
- * gives way to an attribution that no longer wants it.
+ * The ledger takes precedence over the current attribution, because money that has moved stays moved: an
+ * accepted order that was cancelled later stays `accepted` (and has an adjustment). Only if an entry was held
+ * or refused, so that no money moved, does an attribution that no longer wants it take precedence.
  *
- * An entry that is being sent counts as `ready` while its owner is alive, because it is about to be settled, and as `in_doubt` once
- * the owner's lease is over, because that is what it will be as soon as somebody reaps it.
+ * An entry that is being sent counts as `ready` while its owner is alive, because it will be settled soon. It
+ * counts as `in_doubt` once the owner's lease has expired, because that is the state it gets when a process
+ * reaps it.
  *
- * Each order is looked up by keys, whatever the server believes about the tables (see db/large-statements.ts).
+ * Each order is looked up by keys, independent of the planner's statistics (see db/large-statements.ts).
  *
- * @param options.orders rows with the columns of `STATED_BY_ORDER`: versions in force, of sealed files.
+ * @param options.orders rows with the columns of `STATED_BY_ORDER`: current versions in sealed files.
  */
 export function dispositionOfOrders(options: {
   readonly job: string;
@@ -59,17 +61,23 @@ export function dispositionOfOrders(options: {
     ) s`;
 }
 
-/** Of order `o`: what its disposition needs of what the export says. */
+/** Columns of order `o` that its disposition needs from the export. */
 export const STATED_BY_ORDER = sql`
   o.source, o.order_id, o.order_version_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
 
-/** Whether the process that claimed entry `e` still gives signs of life, by the database's clock. */
+/** Condition: the lease of the process that claimed entry `e` has not expired, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;
 
-/** Entry `e` may have been processed without an answer that says so: in doubt, or its process is gone. */
+/**
+ * Condition: entry `e` may have been processed without an answer that proves it. It is in doubt, or its
+ * process is gone.
+ */
 export const isDoubt = sql`(not e.is_settled and (e.state = 'in_doubt' or (e.state = 'sending' and not ${hasLiveOwner})))`;
 
-/** Entry `e` is of clicks that were refused, and that belong to another influencer, or to none, by now: nothing is left to do. */
+/**
+ * Condition: entry `e` is for refused clicks that now belong to another influencer or to none, so nothing is
+ * left to do.
+ */
 export const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
   select from intake.clicks c
   where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'

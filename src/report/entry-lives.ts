@@ -2,25 +2,28 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { effects } from '../effects/index.ts';
 
-/** What entry `e` is about, in a few words: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. No addresses. */
+/**
+ * SQL for a short description of entry `e`: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. It
+ * contains no e-mail addresses.
+ */
 export const entrySubject = sql<string>`(case e.effect ${sql.join(
   Object.values(effects).map(({ effect, subject }) => sql`when ${sql.lit(effect)} then ${subject}`),
   sql` `,
 )} end)`;
 
-/** One thing that happened to an entry, or one thing that was found out about it. */
+/** One event in the history of an entry, or one finding about it. */
 export type EntryEvent = {
   readonly at: Date;
   readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';
-  /** What happened, in words of ours and of the service. No addresses. */
+  /** What happened, partly in the service's words. Contains no e-mail addresses. */
   readonly text: string;
   readonly detail: string | null;
 };
 
-/** One entry of the ledger, with all that happened to it. */
+/** One entry of the ledger with its history. */
 export type EntryLife = {
   readonly entryId: string;
-  /** What it is about, in a few words: `shopify order 1001`. */
+  /** A short description, such as `shopify order 1001`. */
   readonly subject: string;
   readonly job: string;
   readonly state: string;
@@ -31,30 +34,30 @@ export type EntryLife = {
   readonly currency: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** The frozen request. */
+  /** The frozen request body. */
   readonly body: string;
-  /** Attempts, answers, evidence, decisions and adjustments, in the order in which they happened. */
+  /** Attempts, answers, evidence, decisions and adjustments, in chronological order. */
   readonly events: readonly EntryEvent[];
 };
 
-/** What a kind of job knows of one thing that it works on. */
+/** The explanation of one subject by a kind of job. */
 export type Explained = {
   readonly title: string;
   readonly sections: readonly {
     readonly heading: string;
     readonly lines: readonly {
-      /** Null: at no known time. */
+      /** Null if the time is unknown. */
       readonly at: Date | null;
       readonly text: string;
       readonly detail: string | null;
     }[];
-    /** What is said where there are no lines. */
+    /** The text if there are no lines. */
     readonly otherwise: string;
   }[];
   readonly entries: readonly EntryLife[];
 };
 
-/** The entries `e` that a condition names, oldest first. */
+/** Reads the entries `e` that match a condition, oldest first, 200 at most. */
 export async function readEntryLives(
   db: Database,
   condition: RawBuilder<unknown>,
@@ -67,13 +70,16 @@ export async function readEntryLives(
   return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
 }
 
-/** What happened to one entry. @returns null where there is none. */
+/**
+ * Reads the history of one entry.
+ * @returns null if there is no such entry.
+ */
 export async function readEntryLife(db: Database, entryId: string): Promise<EntryLife | null> {
   const [life] = await readEntryLives(db, sql`e.entry_id = ${entryId}::bigint`);
   return life ?? null;
 }
 
-/** Two decimals at least, four at most. */
+/** At least two and at most four decimals. */
 const MONEY = sql.lit('FM99999999999990.0099');
 
 async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {

@@ -2,20 +2,20 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { CustomerHash } from '../model/customer.ts';
 
-/** What is known of a customer of one brand: nothing of it names the customer. */
+/** What is stored about a customer of one brand. Nothing in it identifies the customer. */
 export type CustomerLife = {
   readonly customerHash: string;
   readonly brandId: string;
   readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
-  /** Why it was refused. */
+  /** Why the customer was refused. */
   readonly stateReason: string | null;
-  /** Waits to be submitted, for the first time or again. */
+  /** Whether the customer waits to be submitted, for the first time or again. */
   readonly isWaiting: boolean;
   readonly source: string;
   readonly firstSeenAt: Date;
   readonly submissions: number;
   readonly submittedAt: Date | null;
-  /** Run that sent it last. */
+  /** The last run that submitted the customer. */
   readonly runId: string | null;
   readonly sourceType: string | null;
   readonly ordersCount: number | null;
@@ -31,7 +31,10 @@ export type CustomerLife = {
   } | null;
 };
 
-/** The lives of a customer, one a brand; none: no file that was read names it, or not for these brands. */
+/**
+ * Reads what is stored about a customer, one row per brand. Empty if no file contained the customer, or not
+ * for these brands.
+ */
 export async function explainCustomer(
   db: Database,
   hashes: readonly CustomerHash[],

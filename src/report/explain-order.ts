@@ -35,34 +35,36 @@ export type OrderAttribution = {
   readonly amount: string | null;
   readonly currency: string;
   readonly decidedAt: Date;
-  /** What names which owner, where the order names more than one: `link mia → deal:D1`. */
+  /** The evidence and its owners, if the order has evidence for more than one: `link mia → deal:D1`. */
   readonly claims: string | null;
 };
 
-/** The whole life of one order of one source. */
+/** The whole history of one order of one source. */
 export type OrderLife = {
   readonly source: string | null;
   readonly orderId: string;
   readonly orderName: string | null;
   readonly versions: readonly OrderVersion[];
-  /** Versions before those were deleted, because they were older than `retention.order_versions`. */
+  /** Whether earlier versions were deleted because they were older than `retention.order_versions`. */
   readonly hasPrunedVersions: boolean;
   readonly attributions: readonly OrderAttribution[];
   readonly entries: readonly EntryLife[];
 };
 
 /**
- * The life of an order, from the line of the file to the answer of the service. An id can stand in several sources, so there may be
- * several lives; none: no file that was read has it, and the ledger does not know it.
+ * Reads the history of an order, from the line in the file to the service's answer. Several sources can
+ * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
+ * does not know it.
  *
- * @param options.order its id, or its name (`#1001`; the `#` may be left out where no order has such an id).
+ * @param options.order the id, or the name (`#1001`). The `#` may be left out if no order has such an id.
  */
 export async function explainOrder(
   db: Database,
   options: { readonly order: string; readonly source?: string },
 ): Promise<readonly OrderLife[]> {
   const { order, source = null } = options;
-  // Names have no index, which each order that is read would pay for, so an id is looked for first, unless this can only be a name.
+  // Names have no index, because it would slow down the reading of every order. So the id is tried first,
+  // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
   const found = await find(db, { order, source });
   const rows = found.length > 0 ? found : await findOtherwise(db, { order, source });
@@ -73,8 +75,8 @@ type Found = { readonly source: string | null; readonly orderId: string; readonl
 type Asked = { readonly order: string; readonly source: string | null };
 
 /**
- * All sources that have orders, and all jobs that have decided about some: the first column of an index, from one value to the next, so that
- * the rest of the index finds an order at once.
+ * All sources with orders, and all jobs with attributions. The recursive queries jump from value to value in
+ * the first column of an index; with those values, the rest of the index finds an order at once.
  */
 const SOURCES = sql`
   sources as (
@@ -130,7 +132,7 @@ async function readVersions(
   db: Database,
   { source, orderId }: Of,
 ): Promise<Pick<OrderLife, 'versions' | 'hasPrunedVersions'>> {
-  // The one in force and those that it replaced, and what is read or held now.
+  // The current version and those that it replaced, and versions in files that are being read or held.
   const { rows } = await sql<OrderVersion & { readonly isPrunedBefore: boolean }>`
     with recursive versions as (
       select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current

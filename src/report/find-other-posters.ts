@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-/** Orders of a job's exports that others have credited, as signed events of the service say. */
+/** Orders of a job's exports that someone else has credited, according to signed events of the service. */
 export type OtherPosters = { readonly orders: number; readonly latestOrderId: string | null };
 
-/** Longer ago says more about what was than about what is. */
+/** Older events tell more about the past than about the present. */
 const DAYS = 30;
 
 /**
- * Events of the last 30 days about orders of the job's exports for which no request of ours may have been processed.
+ * Finds orders of the job's exports with an event of the last 30 days, although no request of this project
+ * for them may have been processed.
  *
- * @param platforms `order_platform` of each of the job's sources.
+ * @param platforms the `order_platform` of each of the job's sources.
  */
 export async function findOtherPosters(
   db: Database,

@@ -8,14 +8,14 @@ import { entrySubject } from './entry-lives.ts';
 export type DoubtFilter = {
   readonly job?: string | null;
   readonly entryId?: string | null;
-  /** Exactly these words. */
+  /** The exact reason. */
   readonly reason?: string | null;
   readonly dealId?: string | null;
-  /** In doubt since this instant or longer. */
+  /** Only doubts that exist since this instant or longer. */
   readonly sinceBefore?: Date | null;
 };
 
-/** Where the next part of a list begins: behind this doubt. */
+/** Key with which the next page begins. */
 export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
 
 type Row<More = unknown> = Omit<Doubt, 'ageSeconds' | 'since'> & {
@@ -23,7 +23,7 @@ type Row<More = unknown> = Omit<Doubt, 'ageSeconds' | 'since'> & {
   readonly ageSeconds: string;
 } & More;
 
-/** Orders that may have been credited without an answer that says so, oldest first, with what is known about each. */
+/** Lists entries in doubt, oldest first, with what is known about each. */
 export async function listDoubts(
   db: Database,
   {
@@ -36,7 +36,7 @@ export async function listDoubts(
     after === null
       ? sql`true`
       : sql`(${since}, e.entry_id) > (${after.since}::timestamptz, ${after.entryId}::bigint)`;
-  // First which they are: what is shown of each is looked up for these alone.
+  // First selects the entries, then looks up details for these only.
   const { rows } = await sql<Row>`
     select ${doubtColumns}
     from (
@@ -47,10 +47,13 @@ export async function listDoubts(
   return rows.map(toDoubt);
 }
 
-/** An entry in any state, with what identifies its situation; `in_doubt` also where its process is gone. */
+/**
+ * An entry in any state, with the data that identifies its situation. The state is `in_doubt` also if its
+ * process is gone.
+ */
 export type OpenEntry = Doubt & { readonly state: EntryState; readonly attempt: number };
 
-/** @returns null where there is no such entry. */
+/** @returns null if there is no such entry. */
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
   const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt'>>>`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt
@@ -61,7 +64,7 @@ export async function findEntry(db: Database, entryId: string): Promise<OpenEntr
   return row === undefined ? null : { ...toDoubt(row), state: row.state, attempt: row.attempt };
 }
 
-/** Doubts that a filter finds, added up by reason and currency. */
+/** Matching doubts, summed by reason and currency. */
 export type DoubtSum = {
   readonly reason: string;
   readonly currency: string | null;
@@ -69,7 +72,7 @@ export type DoubtSum = {
   readonly amount: string;
 };
 
-/** How many doubts a filter finds and how much money they are, most first. */
+/** Counts the matching doubts and sums their amounts, the most frequent reasons first. */
 export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly DoubtSum[]> {
   const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
     select ${reason} as reason, e.currency, count(*) as doubts, coalesce(sum(e.amount), 0) as amount
@@ -79,8 +82,9 @@ export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise
 }
 
 /**
- * Entries to be settled together, as SQL: the doubts that a filter finds, or those that a person picked, in whatever state they are. Rows have
- * entry_id, job, effect, state, attempt, amount, currency, has_evidence, and the deal and collaboration that the entry or its evidence names.
+ * SQL that selects entries to settle together: the doubts that match a filter, or the entries that a person
+ * picked, in any state. Its rows have entry_id, job, effect, state, attempt, amount, currency, has_evidence,
+ * and the deal and collaboration of the entry or its evidence.
  */
 export function selectToSettle(
   chosen: DoubtFilter | { readonly entryIds: readonly string[] },
@@ -102,11 +106,11 @@ export function selectToSettle(
 
 const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
 const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
-/** In milliseconds, which is what an instant keeps outside the database: a list in parts compares with it. */
+/** Truncated to milliseconds, the precision of a JavaScript Date, with which pages compare it. */
 const since = sql`date_trunc('milliseconds', coalesce(first.claimed_at, e.state_changed_at))`;
 
 const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
-/** Evidence `v` names entry `e`, or its order. */
+/** Condition: evidence `v` is about entry `e` or its order. */
 const isAboutEntry = sql`(v.entry_id = e.entry_id
   or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform))`;
 
@@ -121,17 +125,20 @@ const doubtColumns = sql`
     from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
 
-/** When the entry came into doubt, as `first`. */
+/** Joins the claim that put the entry in doubt, as `first`. */
 const withFirstClaim = sql`
   left join lateral (
     select t.claimed_at from ledger.attempts t
     where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true`;
 
-/** Whose the order is, as `a`. */
+/** Joins the attribution of the order, as `a`. */
 const withAttribution = sql`
   left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true`;
 
-/** Doubts that a filter finds. Other tables are asked only where the filter, or its reader, needs them: there may be 100,000 doubts. */
+/**
+ * SQL for the doubts that match a filter. Joins other tables only if the filter or the caller needs them,
+ * because there may be 100,000 doubts.
+ */
 function fromDoubts(filter: DoubtFilter, { withSince = false } = {}): RawBuilder<unknown> {
   const needsSince = withSince || filter.sinceBefore != null;
   return sql`
@@ -177,14 +184,17 @@ function toDoubt(row: Row): Doubt {
   };
 }
 
-/** How many of a job there are. */
+/** Counts the doubts of a job. */
 export async function countDoubts(db: Database, job: string): Promise<number> {
   const { rows } = await sql<{ doubts: string }>`
     select count(*) as doubts from ledger.entries e where ${isDoubt} and e.job = ${job}`.execute(db);
   return Number(rows[0]?.doubts ?? 0);
 }
 
-/** Orders for which the service has accepted more than one request, and that are not acknowledged yet. They are rare: the index finds them. */
+/**
+ * Lists entries for which the service has accepted more than one request and that are not acknowledged yet.
+ * They are rare, and an index finds them.
+ */
 export async function listDoubleCredits(
   db: Database,
   { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
@@ -199,8 +209,9 @@ export async function listDoubleCredits(
 }
 
 /**
- * Double credits to be acknowledged together, as SQL: those of a job, or the entries that a person picked, whether or not they are credited
- * twice. Rows have entry_id, job, state, attempt, amount, currency and credits.
+ * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person
+ * picked, whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount,
+ * currency and credits.
  */
 export function selectToAcknowledge(
   chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },
@@ -221,7 +232,7 @@ export type DealOfHandle = {
   readonly isActive: boolean | null;
 };
 
-/** The deals that the mirror knows for the handle of a doubt, active ones first; there may be others. */
+/** Lists the influencer's deals in the mirror, active ones first. The service may have others. */
 export async function dealsOfHandle(db: Database, handle: string): Promise<readonly DealOfHandle[]> {
   const { rows } = await sql<DealOfHandle>`
     select deal_id as "dealId", brand_id as "brandId", is_active as "isActive" from mirror.deal_versions

@@ -2,10 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Amount, NoticeEvent, Problem, Severity } from '../model/notify/notice.ts';
 
-/** A problem that is open, as notices last told or will tell of it. */
+/** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };
 
-/** Problems that are open, errors first, then by age. None where no notices are configured: nothing looks for them then. */
+/**
+ * Lists open problems, errors first, then by age. Empty if no notices are configured, because nothing checks
+ * for problems then.
+ */
 export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
   const { rows } = await sql<OpenProblem>`
     select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
@@ -13,7 +16,7 @@ export async function listOpenProblems(db: Database): Promise<readonly OpenProbl
   return rows;
 }
 
-/** When problems of a kind were last observed, by job; null: those of every job. */
+/** When problems of a kind were last observed, by job; null stands for problems of every job. */
 export async function lastObservations(
   db: Database,
   kind: string,
@@ -32,7 +35,7 @@ export type ListedNotice = {
   readonly severity: Severity;
   readonly amounts: readonly Amount[];
   readonly summary: string;
-  /** Where it went, or is to go. */
+  /** The deliveries of the notice, sent or pending. */
   readonly deliveries: readonly {
     readonly channel: string;
     readonly state: 'pending' | 'sent' | 'given_up';
@@ -41,7 +44,10 @@ export type ListedNotice = {
   }[];
 };
 
-/** Notices, newest first, with what became of them in each channel. @param options.after `noticeId` of the last row of the part before. */
+/**
+ * Lists notices with their deliveries, newest first.
+ * @param options.after `noticeId` of the last row of the previous page.
+ */
 export async function listNotices(
   db: Database,
   options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
@@ -60,19 +66,19 @@ export async function listNotices(
   return rows;
 }
 
-/** Notices that a channel has not taken. */
+/** A channel that does not accept notices. */
 export type ChannelTrouble = {
   readonly channel: string;
-  /** Tried at least once, and tried again. */
+  /** Deliveries that failed at least once and are retried. */
   readonly failing: number;
-  /** Given up within the last seven days, and nothing was sent since. */
+  /** Deliveries given up within the last seven days, if none succeeded since. */
   readonly givenUp: number;
   readonly lastError: string;
-  /** When the oldest of them was to be sent. */
+  /** When the oldest of these deliveries was due. */
   readonly since: Date;
 };
 
-/** Channels that do not take notices; one that has taken a later notice is well. */
+/** Lists channels that do not accept notices. A channel that has accepted a later notice works again. */
 export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
   const { rows } = await sql<
     Omit<ChannelTrouble, 'failing' | 'givenUp'> & { failing: string; givenUp: string }

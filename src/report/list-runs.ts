@@ -5,7 +5,7 @@ import type { RunAmount } from '../model/report.ts';
 export type ListedRun = {
   readonly runId: string;
   readonly job: string;
-  /** As stored, or `lost`: it still says running, but its process gives no sign of life. */
+  /** Status as stored, or `lost` if it is still `running` but its process no longer renews its lease. */
   readonly status: string;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
@@ -13,28 +13,28 @@ export type ListedRun = {
   readonly exitCode: number | null;
   readonly amounts: readonly RunAmount[] | null;
   readonly problem: string | null;
-  /** Stable machine name of the problem; null where there is none. */
+  /** Stable code of the problem; null if there is none. */
   readonly problemCode: string | null;
   /** The kind of the job, or `backfill`. */
   readonly kind: string;
-  /** As the kind counts; null where the run did not come to its end. */
+  /** Counts of the job's kind; null if the run did not reach its end. */
   readonly counts: object | null;
-  /** Base address of the service that it called; null for a plan, and where it is not known. */
+  /** Base address of the service that the run called; null for a plan, or if unknown. */
   readonly service: string | null;
-  /** Of OpenTelemetry; null where nothing was traced. */
+  /** Id of the OpenTelemetry trace; null if the run was not traced. */
   readonly traceId: string | null;
 };
 
 export type RunFilter = {
   readonly job?: string | null;
-  /** As it is shown: `lost` too. */
+  /** Status as shown, including `lost`. */
   readonly status?: string | null;
-  /** Days in UTC on which it began, both included. */
+  /** First and last day on which the run started, in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
 };
 
-/** As stored, or `lost`. */
+/** SQL for the status: as stored, or `lost`. */
 const status = sql<string>`case when r.status = 'running' and not exists (
   select 1 from ops.leases l where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
 ) then 'lost' else r.status end`;
@@ -44,7 +44,10 @@ const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "started
   r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
 
-/** Goes from job to job by the index: a comparison with the largest id of its job would look at every run. */
+/**
+ * Finds the last run of each job by jumping from job to job in an index. A comparison with each job's largest
+ * id would read every run.
+ */
 const LAST_OF_EACH_JOB = sql`(
   with recursive jobs as (
     (select job from ops.runs order by job limit 1)
@@ -55,10 +58,10 @@ const LAST_OF_EACH_JOB = sql`(
 ) r`;
 
 /**
- * Runs, newest first.
+ * Lists runs, newest first.
  *
- * @param options.perJob only the last one of each job.
- * @param options.after `runId` of the last row of the part before.
+ * @param options.perJob only the last run of each job.
+ * @param options.after `runId` of the last row of the previous page.
  */
 export async function listRuns(
   db: Database,
@@ -77,7 +80,7 @@ export async function listRuns(
   return rows;
 }
 
-/** How many runs the filter finds, up to `limit` and one. */
+/** Counts the matching runs, up to `limit` + 1. */
 export async function countRuns(
   db: Database,
   { limit, ...filter }: RunFilter & { readonly limit: number },
@@ -89,14 +92,14 @@ export async function countRuns(
   return Number(rows[0]?.count ?? 0);
 }
 
-/** @returns null where there is no such run. */
+/** @returns null if there is no such run. */
 export async function findRun(db: Database, runId: string): Promise<ListedRun | null> {
   const { rows } =
     await sql<ListedRun>`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`.execute(db);
   return rows[0] ?? null;
 }
 
-/** The last run of the same job before one; null for the first. */
+/** Finds the previous run of the same job; null for the first run. */
 export async function findRunBefore(
   db: Database,
   { job, runId }: Pick<ListedRun, 'job' | 'runId'>,

@@ -7,16 +7,16 @@ export type ListedSlot = {
   readonly state: string;
   readonly reason: string | null;
   readonly runId: string | null;
-  /** Who asked for it; null for a slot of the schedule. */
+  /** Who requested it; null for a slot of the schedule. */
   readonly requestedBy: string | null;
 };
 
-/** What became of the slots of one job. */
+/** A summary of the slots of one job. */
 export type SlotSummary = {
   readonly job: string;
-  /** The latest slot that has come. */
+  /** The latest slot whose time has come. */
   readonly last: ListedSlot;
-  /** Of the last seven days. */
+  /** Counts of the last seven days. */
   readonly missed: number;
   readonly skipped: number;
   readonly failed: number;
@@ -24,19 +24,19 @@ export type SlotSummary = {
 
 const columns = sql`s.job, s.slot, s.state, s.reason, s.run_id as "runId", s.requested_by as "requestedBy"`;
 
-/** A slot is begun within seconds of its time where a process serves: what waits longer is late. */
+/** A `serve` process starts a slot within seconds of its time. A slot that waits longer than this is late. */
 const LATE_AFTER = '5 minutes';
 
-/** State of a slot as it is shown: as stored, or `late`; `s` is the slot's name in the query. */
+/** SQL for the state of a slot as shown: as stored, or `late`. The query must call the slot `s`. */
 export const shownState = sql<string>`case
   when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
 
 /**
- * Slots of all jobs, newest first.
+ * Lists the slots of all jobs, newest first.
  *
- * @param options.state as it is shown: `late` too.
- * @param options.from first day in UTC, and `to` the last one.
- * @param options.after instant and job of the last row of the part before.
+ * @param options.state state as shown, including `late`.
+ * @param options.from first day in UTC; `to` is the last one.
+ * @param options.after instant and job of the last row of the previous page.
  */
 export async function listSlots(
   db: Database,
@@ -76,19 +76,20 @@ export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]
   return rows;
 }
 
-/** Slots of one job that are late, or were missed. */
+/** Late or missed slots of one job. */
 export type SlotTrouble = {
   readonly job: string;
   readonly kind: 'late' | 'missed';
   readonly slots: number;
-  /** The first of them. */
+  /** Time of the first one. */
   readonly since: Date;
 };
 
 /**
- * Slots for which no process has run their job: late ones, and missed ones since its last run that came to its end. Missed ones that were
- * noted since `told` (by job) count too, even if the job has run since: somebody must hear of them once. A slot that was noted long after
- * its time, or was put back, is late some minutes after that: a process that starts late begins it within seconds.
+ * Lists slots whose job no process has run: late ones, and those missed since the job's last completed run. A
+ * slot that was marked as missed since `told` (by job) counts even if the job has run since, so that it is
+ * reported once. A slot that was recorded long after its time, or postponed, is late some minutes after that:
+ * a process that starts late begins it within seconds.
  */
 export async function listUnrunSlots(
   db: Database,
@@ -111,7 +112,7 @@ export async function listUnrunSlots(
   return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
 }
 
-/** Whether a process runs jobs on schedule now. */
+/** @returns true if a process currently runs jobs on schedule. */
 export async function isServed(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select from ops.leases where starts_with(name, 'serve:') and expires_at > clock_timestamp() limit 1`.execute(
@@ -120,7 +121,7 @@ export async function isServed(db: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Slots that did not come to a good end: failed, skipped, missed. Newest first. */
+/** Lists slots that failed, were skipped or were missed, newest first. */
 export async function listSlotTroubles(
   db: Database,
   options: { readonly job?: string; readonly limit: number },
@@ -133,7 +134,7 @@ export async function listSlotTroubles(
   return rows;
 }
 
-/** How each job's schedule was kept; jobs without a slot so far are left out. */
+/** Summarises the slots of each job. Jobs without any slot are left out. */
 export async function summariseSlots(db: Database): Promise<readonly SlotSummary[]> {
   const { rows } = await sql<ListedSlot & { missed: string; skipped: string; failed: string }>`
     select ${columns}, week.missed, week.skipped, week.failed

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { type GivenUpUnit, GONE_AFTER, type WorkerSeen } from '../model/work.ts';
 
-/** Workers that are alive, the longest at work first. */
+/** Lists live workers, the longest running first. */
 export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
   const { rows } = await sql<Omit<WorkerSeen, 'units'> & { readonly units: string }>`
     select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt",
@@ -12,7 +12,10 @@ export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> 
   return rows.map((row) => ({ ...row, units: Number(row.units) }));
 }
 
-/** Units that no worker could do, of the last run of each job: what an earlier run left, the last one has done. */
+/**
+ * Lists units that no worker could complete, of the last run of each job. What an earlier run left undone,
+ * the last run has done.
+ */
 export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
   const { rows } = await sql<GivenUpUnit>`
     select u.job, u.run_id as "runId", u.kind, u.payload, u.ended_at as at from ops.work_units u

@@ -4,19 +4,22 @@ import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { STATED_BY_ORDER } from './disposition.ts';
 
-/** Some orders in the order of an index, and how the last of them is found. */
+/** SQL for some orders in index order, and for the sort order that finds the last of them. */
 export type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
 
-/** A file about whose orders a job has decided since the reports counted it. */
+/** A file whose orders a job has decided about since the reports last counted it. */
 export type ChangedFile = {
   readonly sourceFileId: string;
-  /** As text: a Date would lose its microseconds. */
+  /** As text, because a Date would lose the microseconds. */
   readonly attributedAt: string;
-  /** Versions of orders that it states, at most. */
+  /** Maximum number of order versions in the file. */
   readonly orders: number;
 };
 
-/** Files whose decisions for a job are others than those that its reports count, in the order in which they were read. */
+/**
+ * Lists files whose decisions for a job differ from those that its reports count, in the order in which they
+ * were read.
+ */
 export async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
   const { rows } = await sql<ChangedFile>`
     select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt", f.orders
@@ -32,7 +35,7 @@ export async function listChangedFiles(db: Database, job: string): Promise<reado
   return rows;
 }
 
-/** From now on the reports of a job count what was decided about these files. */
+/** Records that the reports of a job now count the decisions about these files. */
 export async function countFiles(
   trx: Transaction<DB>,
   { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
@@ -44,7 +47,10 @@ export async function countFiles(
     on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
 }
 
-/** Orders of a file after one of them, in the order of its index. Those that another file states by now are looked at with that one. */
+/**
+ * The orders of a file after a given one, in index order. Those that a later file states are handled with
+ * that file.
+ */
 export function ordersOfFile(sourceFileId: string, afterId: string): Orders {
   return {
     inOrder: sql`
@@ -67,7 +73,7 @@ export function ordersOfFiles(files: readonly ChangedFile[]): Orders {
   };
 }
 
-/** Orders that were open when they were last looked at, after one of them. */
+/** Orders that were open when the reports last compared them, after a given one. */
 export function openOrders(
   job: string,
   after: { readonly source: string; readonly orderId: string },
@@ -86,7 +92,10 @@ export function openOrders(
   };
 }
 
-/** Small files share a step, since a commit for each of thousands takes longer than their orders do; a large one has several. */
+/**
+ * Groups files into steps. Small files share a step, because thousands of commits would take longer than the
+ * orders themselves. A large file is a step of its own, which the caller splits.
+ */
 export function* inSteps(
   files: readonly ChangedFile[],
   stepOrders: number,

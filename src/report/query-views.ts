@@ -4,31 +4,32 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
 export type QueryOptions = {
-  /** One statement that selects. */
+  /** A single select statement. */
   readonly text: string;
-  /** Rows at most. */
+  /** Maximum number of rows. */
   readonly limit: number;
   readonly timeoutMs: number;
 };
 
 export type QueryResult = {
-  /** Names of the columns, in their order; none when there is no row. */
+  /** Column names in order; empty if there are no rows. */
   readonly columns: readonly string[];
-  /** Exactly as the database writes them; null is null. */
+  /** Values exactly as the database writes them. */
   readonly rows: readonly (readonly (string | null)[])[];
-  /** Each row as JSON text, numbers as exact as they are. */
+  /** Each row as JSON text, with exact numbers. */
   readonly json: readonly string[];
-  /** There are more rows than the limit. */
+  /** Whether there are more rows than the limit. */
   readonly isCut: boolean;
 };
 
 /**
- * Asks one question. It cannot change anything: the transaction is read-only, the text stands in a subquery and is sent with a parameter, so
- * that Postgres takes neither a second statement nor anything but a select; on a server it sees what `bi_reader` sees, where that role
- * exists. Functions that would change the role, or run a text as another statement, are refused by their names. A login of its own
- * (`database.bi_url`) has no other role to change to; without one this guards against accidents, not against who holds DATABASE_URL.
+ * Runs one query, which cannot change anything. The transaction is read-only. The text is a subquery of a
+ * statement with parameters, so Postgres accepts neither a second statement nor anything but a select. On a
+ * server with the role `bi_reader`, the query has the rights of that role. Functions that change the role or
+ * run text as a statement are refused by name. A login of its own (`database.bi_url`) has no other role to
+ * change to. Without one, this protects against accidents, not against a person who has DATABASE_URL.
  *
- * @throws KnownError `query_failed` (exit 2) with what Postgres says.
+ * @throws KnownError `query_failed` (exit 2) with Postgres's message.
  */
 export async function queryViews(db: Database, options: QueryOptions): Promise<QueryResult> {
   const { text, limit, timeoutMs } = options;
@@ -37,14 +38,14 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   const refused = REFUSED.exec(question)?.[0];
   if (refused !== undefined) throw failed(`${refused} cannot be used in a query.`, ONLY_VIEWS);
   return db.transaction().execute(async (trx) => {
-    // Said in SQL: the dialect of the embedded database knows no access modes.
+    // Set in SQL, because the dialect of the embedded database does not support access modes.
     await sql`set transaction read only`.execute(trx);
     await sql`
         select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('timezone', 'UTC', true),
           case when exists (select from pg_roles where rolname = 'bi_reader' and pg_has_role(oid, 'member') and has_schema_privilege(oid, 'bi', 'usage'))
             then set_config('role', 'bi_reader', true) end`.execute(trx);
-    // The line break ends a comment at the end of the question.
-    // What would not fit is measured where it is, and does not come.
+    // The line break before `) as question` ends a comment at the end of the query. The size is measured in
+    // the database, so that rows beyond the limit are not transferred.
     const { rows } = await sql<{ json: string | null; columns: string[]; cells: (string | null)[] }>`
         select case when fits then q.text end as json,
           case when fits then array(select json_object_keys(q.text::json)) end as columns,
@@ -71,12 +72,12 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   });
 }
 
-/** What one process can show: more than any screen or spreadsheet does. */
+/** More than any screen or spreadsheet shows, and small enough for one process. */
 const MAX_ANSWER_BYTES = 32 * 1024 ** 2;
 
 /**
- * Functions that a question must not call: they change the role or a setting, run a text as a statement, or write elsewhere. Names with
- * escapes (U&"…") could hide one.
+ * Functions that a query must not call, because they change the role or a setting, run text as a statement,
+ * or write elsewhere. Names with escapes (U&"…") could hide one.
  */
 const REFUSED =
   /\b(?:set_config|\w+_to_xml\w*|ts_stat|ts_rewrite|dblink\w*|lo_\w+|pg_(?:try_)?advisory\w*|pg_notify|nextval|setval)\b|u&"/i;
@@ -90,7 +91,7 @@ function explain(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof Error) || !('code' in error) || !/^[0-9A-Z]{5}$/.test(String(error.code)))
     return error;
   if (/invalid memory alloc request size|out of memory/.test(error.message)) return tooLarge();
-  // The server is gone, or a bug of ours: not the question's fault.
+  // The server is gone, or this project has a bug: not the query's fault.
   if (/^(08|53|57P|58|XX)/.test(String(error.code))) return error;
   if (error.code === CANCELLED)
     return failed(

@@ -9,8 +9,9 @@ import { listPausedJobs } from './list-slots.ts';
 import { listWorkers } from './list-workers.ts';
 
 /**
- * The figures of /metrics. None of the queries reads what is settled and done, so they stay cheap however long the ledger is: the entries
- * that wait, those that were refused and the files that are held by their indexes, the runs from the newest on, the slots of a day.
+ * Reads the gauges of /metrics. No query reads settled entries, so they stay cheap however long the ledger
+ * is: indexes find waiting entries, refused ones and held files; runs are read from the newest, and slots of
+ * one day.
  */
 export async function readGauges(db: Database, jobs: readonly string[]): Promise<Gauges> {
   const held = Map.groupBy(await listHeldFiles(db), ({ source }) => source);
@@ -61,7 +62,10 @@ async function readEntries(db: Database): Promise<Pick<Gauges, 'entries' | 'doub
   };
 }
 
-/** As `dispositionOfOrders` has it: an order that attribution no longer wants was refused and is of no interest. */
+/**
+ * Counts refused entries. As in `dispositionOfOrders`, a refused order that attribution no longer wants is
+ * left out.
+ */
 async function readRefused(db: Database): Promise<Gauges['refused']> {
   const { rows } = await sql<{ job: string; entries: string }>`
     select e.job, count(*) as entries

@@ -19,11 +19,11 @@ import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from
 import { listGivenUpUnits, listWorkers } from './list-workers.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
-/** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
+/** Entries of a job in one state. Entries in state `sending` whose process is gone count as in_doubt. */
 export type Backlog = {
   readonly job: string;
   readonly state: string;
-  /** Ready or sending, and only by this backfill, which is not finished; null for all others. */
+  /** The unfinished backfill that alone may post these ready or sending entries; null for all others. */
   readonly backfillId: string | null;
   readonly currency: string | null;
   readonly entries: number;
@@ -42,29 +42,29 @@ export type Status = {
   readonly account: string | null;
   readonly backlog: readonly Backlog[];
   readonly customers: readonly CustomerGroup[];
-  /** The oldest few. */
+  /** The oldest doubts. */
   readonly doubts: readonly Doubt[];
   /** Orders that the service has accepted more than once, until a person acknowledges them. */
   readonly doubleCredits: readonly DoubleCredit[];
-  /** Claims that the database lost and whose orders no file has stated to it since. */
+  /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
-  /** What checks found unusual lately in files that count all the same, until a person acknowledges it. */
+  /** Recent unacknowledged warnings of checks about files that count nevertheless. */
   readonly warnings: readonly CheckFinding[];
   readonly leases: readonly LiveLease[];
   readonly workers: readonly WorkerSeen[];
   readonly givenUpUnits: readonly GivenUpUnit[];
   readonly slots: readonly SlotSummary[];
   readonly pausedJobs: readonly PausedJob[];
-  /** As notices tell of them; none where no channel is configured. */
+  /** Open problems, as in notices; empty if no channel is configured. */
   readonly problems: readonly OpenProblem[];
   readonly channelTroubles: readonly ChannelTrouble[];
 };
 
 const SHOWN_DOUBTS = 5;
 
-/** How things stand now, over all jobs. */
+/** Reads the current state of all jobs. */
 export async function readStatus(db: Database): Promise<Status> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
@@ -97,7 +97,7 @@ async function readWaiting(db: Database): Promise<Waiting> {
 
 /** What waits to be sent, or for a person. */
 export type Needs = Waiting & {
-  /** Without entries that are settled, which are most: an index has the others. */
+  /** Without settled entries, which are most; an index has the others. */
   readonly backlog: readonly Backlog[];
 };
 
@@ -128,16 +128,19 @@ async function readLeases(db: Database): Promise<readonly LiveLease[]> {
   return rows.map((row) => ({ ...row, secondsLeft: Math.round(Number(row.secondsLeft)) }));
 }
 
-/** Customers of a brand that stand alike. `staged` ones wait to be submitted, their addresses with them. */
+/**
+ * Customers of a brand in the same state. `staged` customers wait to be submitted; their addresses are still
+ * stored.
+ */
 export type CustomerGroup = {
   readonly brandId: string;
   readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
   readonly customers: number;
-  /** When the first of them was read. */
+  /** When the first of these customers was read. */
   readonly oldest: Date;
 };
 
-/** How many customers of each brand stand how; those of a file that does not count yet are left out. */
+/** Counts the customers of each brand by state. Customers of files that do not count yet are left out. */
 export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
     select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest

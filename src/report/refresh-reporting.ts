@@ -17,30 +17,35 @@ import {
 
 export type RefreshOptions = {
   readonly job: string;
-  /** Orders that each step looks at; a step is one commit. */
+  /** Orders per step; a step is one commit. */
   readonly stepOrders?: number;
-  /** Called after each step with the orders that it has looked at; what it throws ends the refresh between two steps. */
+  /**
+   * Called after each step with the number of orders that it compared. If it throws, the refresh ends between
+   * two steps.
+   */
   readonly onStep?: (orders: number) => void;
 };
 
 export type Refreshed = {
-  /** Orders that stand otherwise than before. */
+  /** Number of orders whose disposition changed. */
   readonly orders: number;
-  /** Days whose sums were made anew. */
+  /** Number of days whose sums were recalculated. */
   readonly days: number;
 };
 
-/** A step of so many takes a second or less. */
+/** A step of this size takes a second or less. */
 const STEP_ORDERS = 20_000;
 const STEP_DAYS = 31;
 
 /**
- * Brings `reporting` up to date with what one job has decided and what the ledger has recorded, in bounded steps, one step of one refresh at
- * a time: first where orders stand, noting their days, then the sums of those days.
+ * Updates schema `reporting` with the decisions of one job and the records of the ledger. It works in bounded
+ * steps, one step of one refresh at a time: first it updates dispositions and marks their days, then it
+ * recalculates the sums of those days.
  *
- * It asks no clock what has changed but compares: files whose decisions are others than those it has counted, and orders that were
- * open when it last looked. A file counts once all of it was compared, and a day stays noted until it was added up, so it makes no
- * difference where the refresh before was ended: the next one does the rest. Until then `order_dispositions` may be ahead of the sums.
+ * It finds changes by comparison, not by time: files whose decisions differ from those it has counted, and
+ * orders that were open at the last refresh. A file counts once it was compared completely, and a day stays
+ * marked until it was summed. So a refresh can be interrupted anywhere, and the next one does the rest. Until
+ * then, `order_dispositions` may be ahead of the sums.
  */
 export async function refreshReporting(db: Database, options: RefreshOptions): Promise<Refreshed> {
   const { onStep = () => {} } = options;
@@ -99,7 +104,10 @@ async function* stepsOf(
   }
 }
 
-/** One commit. The row of `reporting.refresh` is locked first: what another refresh has just written is seen by the statements after. */
+/**
+ * Runs one step in one commit. It first locks the row of `reporting.refresh`, so that later statements see
+ * what another refresh has just written.
+ */
 function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
@@ -111,8 +119,9 @@ function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Re
 type Page = Step & { readonly lastSource: string; readonly lastId: string };
 
 /**
- * Compares the first so many of some orders, or all of them, with `order_dispositions`, replaces what stands otherwise, and notes the days, before and now. No
- * other refresh writes there meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts.
+ * Compares some orders (up to `limit` if given) with `order_dispositions`, updates those that differ, and
+ * marks their days before and after the change. No other refresh writes there at the same time, so a plain
+ * insert suffices, which takes half the time of an upsert.
  */
 async function refreshPage(
   trx: Transaction<DB>,
@@ -186,7 +195,10 @@ async function refreshPage(
   };
 }
 
-/** Adds up the next days that were noted. @returns how many there were. */
+/**
+ * Recalculates the sums of the next marked days.
+ * @returns how many there were.
+ */
 function refreshDays(db: Database): Promise<number> {
   return inStep(db, async (trx) => {
     const { rows } = await sql<{ day: string }>`
@@ -205,7 +217,7 @@ function refreshDays(db: Database): Promise<number> {
 /** SQLSTATE classes whose messages may quote values of rows: 22 data exception, 23 constraint. */
 const QUOTING_STATES = /^2[23]/;
 
-/** For a person: the refresh failed, and what that means. No row values. */
+/** Explains to a person that the refresh failed, and the consequences. Contains no row values. */
 export function explainStale(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : null;
   const message = error instanceof Error ? error.message : String(error);

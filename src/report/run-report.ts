@@ -8,9 +8,9 @@ import { listRejected } from './files/list-rejected.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { unreportedRuns } from './unreported-runs.ts';
 
-/** What the reports of several kinds of jobs tell in the same way: of files, of doubts, of entries. */
+/** What the reports of several kinds of jobs have in common: files, doubts and entries. */
 
-/** The run that is reported. */
+/** The run to report. */
 export type ReportedRun = {
   readonly runId: string;
   readonly job: string;
@@ -18,16 +18,16 @@ export type ReportedRun = {
   readonly sources: readonly string[];
 };
 
-/** A summary shows so many of each kind and says how to see the rest. */
+/** Maximum number of rows of each kind in a summary, which says how to see the rest. */
 const SHOWN_ROWS = 5;
 
-/** What a run has read, and what of it a person must fix. */
+/** The files that a run has read, and the problems that a person must fix. */
 export type RunFiles = {
   readonly counts: FileCounts;
   readonly details: FileDetails;
-  /** Rows that state nothing that is looked for, by reason. */
+  /** Rows without relevant content, by reason. */
   readonly passedOver: Readonly<Record<string, number>>;
-  /** Rows were rejected, or files are held. */
+  /** Whether rows were rejected or files are held. */
   readonly needAttention: boolean;
   /** Whether every row is accounted for. */
   readonly addUp: boolean;
@@ -36,10 +36,10 @@ export type RunFiles = {
 type Count = 'files' | 'rows' | 'used' | 'rejected' | 'duplicates';
 
 /**
- * Files of a run, and of runs of its job before it that could not report them. Rows count once their file is sealed: those of a held file
- * are neither used nor lost, the file is shown instead.
+ * Reads the files of a run, and of earlier runs of its job that could not report them. Rows count once their
+ * file is sealed. Those of a held file are neither used nor lost; the file is shown instead.
  *
- * @param options.readFor only files that are held for this; else all held files of the sources.
+ * @param options.readFor only files held for this purpose; default: all held files of the sources.
  */
 export async function readRunFiles(
   db: Database,
@@ -74,7 +74,7 @@ export async function readRunFiles(
   };
 }
 
-/** The first few doubts of a job, all its double credits, and how many there are of both. */
+/** Reads the first doubts of a job, all its double credits, and the number of both. */
 export async function readRunDoubts(
   db: Database,
   { job, shown = SHOWN_ROWS }: { readonly job: string; readonly shown?: number },
@@ -87,14 +87,17 @@ export async function readRunDoubts(
   };
 }
 
-/** Whether a run made the attempt that decided an entry; `entry` is the entry's name in the query. */
+/**
+ * Condition: the run made the attempt that decided an entry.
+ * @param entry the name of the entry in the query.
+ */
 export function isOfRun(runId: string, entry = 'e'): RawBuilder<boolean> {
   return sql`exists (
     select from ledger.attempts t where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
       and t.run_id = ${runId}::bigint)`;
 }
 
-/** How many entries a run has found changed after they were sent, and how. */
+/** How many sent entries a run found changed afterwards, by kind of change. */
 export type AdjustmentGroup = { readonly kind: string; readonly entries: number };
 
 export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {

@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * The runs whose files a report accounts for: the run itself, and those of its job before it that ended without a report, because their
- * process died or lost its database. Without them, rows that such a run had rejected would be in no report.
+ * SQL for the runs whose files a report covers: the run itself, and earlier runs of its job that ended
+ * without a report because their process died or lost its database. Without them, rows that such a run
+ * rejected would appear in no report.
  *
- * @param since `reported`: those after the last run that stored its counts, so that no file is counted in two runs. `completed`: those after
- * the last run that came to its end, and could therefore say by its exit code that rows were rejected; an interrupted one says something else.
+ * @param since `reported`: runs after the last one that stored its counts, so that no file is counted in two
+ *   runs. `completed`: runs after the last one that completed and could therefore report rejected rows by its
+ *   exit code; an interrupted run has another exit code.
  */
 export function unreportedRuns(runId: string, since: 'reported' | 'completed'): RawBuilder<unknown> {
   const isBound = since === 'reported' ? sql`p.counts is not null` : sql`p.status in ('ok', 'issues')`;

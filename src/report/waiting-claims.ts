@@ -8,7 +8,10 @@ export type WaitingClaims = {
   readonly amounts: readonly ClaimSum[];
 };
 
-/** Lost claims whose order no file has stated to this database since: nothing of them is posted, but no report shows their orders either. */
+/**
+ * Sums lost claims whose order no file has contained since. None of them is posted, but no report shows their
+ * orders either.
+ */
 export async function readWaitingClaims(db: Database): Promise<WaitingClaims> {
   const { rows } = await sql<{ currency: string | null; amount: string; claims: string; accepted: string }>`
     select l.currency, coalesce(sum(l.amount), 0) as amount, count(*) as claims, count(*) filter (where l.disposition = 'accepted') as accepted

@@ -5,13 +5,17 @@ import type { ExpectedDate } from '../../model/checks/expectations.ts';
 import type { ReadFor } from '../../model/layout.ts';
 import { unreportedRuns } from '../unreported-runs.ts';
 
-/** A warning that nobody acknowledges is listed for so long. What holds a file is listed as long as it does. */
+/**
+ * How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is
+ * held.
+ */
 const LISTED_DAYS = 14;
 
 /**
- * What checks found unusual and nobody has acknowledged, newest first: what holds a file, and warnings of the last two weeks.
+ * Lists unacknowledged findings, newest first: those that hold a file, and warnings of the last two weeks.
  *
- * @param options.reportOf a run: warnings in its files, and in those of runs before it that could not report them.
+ * @param options.reportOf a run: only warnings about its files and about those of earlier runs that could not
+ *   report them.
  */
 export async function listFindings(
   db: Database,
@@ -19,7 +23,7 @@ export async function listFindings(
     readonly source?: string;
     readonly reportOf?: string;
     readonly limit?: number;
-    /** `findingId` of the last row of the part before. */
+    /** `findingId` of the last row of the previous page. */
     readonly after?: string | null;
   } = {},
 ): Promise<readonly CheckFinding[]> {
@@ -40,7 +44,7 @@ export async function listFindings(
   return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
 }
 
-/** A finding with its file, and who has acknowledged it. */
+/** A finding with its file, and its acknowledgement if any. */
 export type KnownFinding = CheckFinding & {
   readonly sourceFileId: string;
   readonly runId: string;
@@ -49,7 +53,10 @@ export type KnownFinding = CheckFinding & {
   readonly acknowledgeReason: string | null;
 };
 
-/** Every finding in the file of one, acknowledged ones too, by their numbers; none where there is no such finding. */
+/**
+ * Lists all findings in the file of the given one, including acknowledged ones, by number. Empty if the
+ * finding does not exist.
+ */
 export async function listFindingsBeside(db: Database, findingId: string): Promise<readonly KnownFinding[]> {
   const { rows } = await sql<Omit<KnownFinding, 'lines'> & { lines: readonly string[] }>`
     select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
@@ -62,14 +69,14 @@ export async function listFindingsBeside(db: Database, findingId: string): Promi
   return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
 }
 
-/** The latest file of a source that was checked, and what each check said of it. */
+/** The latest checked file of a source, and the result of each check. */
 export type CheckedFile = {
   readonly source: string;
   readonly readFor: ReadFor;
   readonly uri: string;
   readonly state: string;
   readonly arrivedAt: Date;
-  /** Files that later ones are compared with. */
+  /** Number of files with which later ones are compared. */
   readonly learntFrom: number;
   readonly results: readonly Omit<CheckResult, 'message' | 'sample'>[];
 };
@@ -84,7 +91,7 @@ export async function listCheckedFiles(db: Database): Promise<readonly CheckedFi
   return rows.map((row) => ({ ...row, learntFrom: Number(row.learntFrom) }));
 }
 
-/** When the latest file of each source arrived, whatever became of it. */
+/** When the latest file of each source arrived, whatever its result. */
 export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
   const { rows } = await sql<{ source: string; at: Date }>`
     select f.source, max(coalesce(s.arrived_at, f.first_seen_at)) as at
@@ -93,7 +100,10 @@ export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Da
   return new Map(rows.map(({ source, at }) => [source, at]));
 }
 
-/** Dates on which unusual amounts are expected, from today on and of the last eight weeks, of all sources. */
+/**
+ * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight
+ * weeks.
+ */
 export async function listExpectedDates(db: Database): Promise<readonly ExpectedDate[]> {
   const { rows } = await sql<ExpectedDate>`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates

@@ -21,9 +21,10 @@ const columns = sql`audit_id as "auditId", occurred_at as "occurredAt", actor, v
   reason, before, after, filter, bulk_id as "bulkId"`;
 
 /**
- * What people changed, newest first; a bulk action as one change, unless its parts or one subject are asked for.
+ * Lists people's changes, newest first. A bulk action is one change, unless its parts or the changes of one
+ * subject are requested.
  *
- * @param options.after `auditId` of the last row of the part before.
+ * @param options.after `auditId` of the last row of the previous page.
  */
 export async function listAudit(
   db: Database,
@@ -32,7 +33,7 @@ export async function listAudit(
     readonly after?: string | null;
     readonly actor?: string | null;
     readonly subject?: string | null;
-    /** Only what was a part of this bulk action. */
+    /** Only changes that belong to this bulk action. */
     readonly bulkId?: string | null;
   },
 ): Promise<readonly AuditEntry[]> {
@@ -49,7 +50,7 @@ export async function listAudit(
   return rows;
 }
 
-/** @returns null where there is no such record. */
+/** @returns null if there is no such record. */
 export async function findAudit(db: Database, auditId: string): Promise<AuditEntry | null> {
   const { rows } =
     await sql<AuditEntry>`select ${columns} from ops.audit where audit_id = ${auditId}::bigint`.execute(db);

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { foldCode } from '../../model/text/fold.ts';
 
-/** A code that orders carry and nobody owns. */
+/** A code in orders that has no owner. */
 export type UnownedCode = {
   readonly job: string;
-  /** In capitals, without blanks. */
+  /** The code in capitals, without blanks. */
   readonly folded: string;
-  /** One spelling of it, e-mail addresses masked. */
+  /** One spelling of the code, with e-mail addresses masked. */
   readonly code: string;
   readonly carriedAs: string;
   readonly currency: string;
@@ -16,12 +16,15 @@ export type UnownedCode = {
   readonly lastDay: string;
 };
 
-/** A code with its owner, as the last run of the job loaded it. */
+/** A code with its owner, as loaded by the last run of the job. */
 export type OwnedCode = {
   readonly job: string;
   readonly folded: string;
   readonly code: string;
-  /** In codes.csv; 0: assigned in the console; negative: an event of the service. */
+  /**
+   * Line in codes.csv; 0 if it was assigned in the console, negative if it comes from an event of the
+   * service.
+   */
   readonly line: number;
   readonly brandId: string | null;
   readonly influencerHandle: string | null;
@@ -31,7 +34,7 @@ export type OwnedCode = {
   readonly validTo: Date | null;
 };
 
-/** What a person assigned, whether or not a run has loaded it. */
+/** An owner that a person assigned, whether or not a run has loaded it. */
 export type AssignedCode = {
   readonly job: string;
   readonly folded: string;
@@ -44,13 +47,13 @@ export type AssignedCode = {
   readonly validTo: string | null;
   readonly assignedAt: Date;
   readonly assignedBy: string;
-  /** Line of codes.csv that names the code too, and goes first; null: none did in the last run. */
+  /** Line of codes.csv that contains the code too and takes precedence; null if the last run found none. */
   readonly overriddenBy: number | null;
 };
 
 export type CodeFilter = { readonly job?: string | null; readonly code?: string | null };
 
-/** Codes without an owner, those with the most revenue of each currency first. */
+/** Lists codes without an owner, for each currency those with the most revenue first. */
 export async function listUnownedCodes(
   db: Database,
   {
@@ -76,18 +79,18 @@ export async function listUnownedCodes(
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** Revenue of codes without an owner, of a job in one currency. */
+/** Revenue of a job's codes without an owner, in one currency. */
 export type UnownedRevenue = {
   readonly job: string;
   readonly currency: string;
   readonly codes: number;
   readonly orders: number;
   readonly amount: string;
-  /** Day in UTC of the first order. */
+  /** Day of the first order, in UTC. */
   readonly since: string;
 };
 
-/** How much revenue carries codes that nobody owns, as of the last refresh of the reports. */
+/** Sums the revenue of codes without an owner, as of the last refresh of the reports. */
 export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
   const { rows } = await sql<Omit<UnownedRevenue, 'codes' | 'orders'> & { codes: string; orders: string }>`
     select job, currency, count(distinct code_folded) as codes, sum(orders) as orders, sum(amount) as amount,
@@ -99,10 +102,11 @@ export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRev
 const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;
 
 /**
- * Codes with an owner, in the order of the alphabet.
+ * Lists codes with an owner in alphabetical order.
  *
- * @param options.which all; `ambiguous`: given to several owners at the same time; `expiring`: whose validity ends within 30 days, or has.
- * @param options.after folded code and line of the last row of the part before.
+ * @param options.which `all`; `ambiguous`: codes with several owners at the same time; `expiring`: codes
+ *   whose validity ends within 30 days or has ended.
+ * @param options.after key of the last row of the previous page.
  */
 export async function listOwnedCodes(
   db: Database,
@@ -133,7 +137,7 @@ export async function listOwnedCodes(
   return rows;
 }
 
-/** Owners that people assigned and did not withdraw. */
+/** Lists owners that people assigned and did not withdraw. */
 export async function listAssignedCodes(
   db: Database,
   { job = null }: { readonly job?: string | null } = {},

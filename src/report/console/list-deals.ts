@@ -29,7 +29,10 @@ const columns = sql`deal_id as "dealId", influencer_handle as "influencerHandle"
   total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
   is_deleted as "isDeleted", found_by as "foundBy", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
 
-/** Deals that the mirror knows, by id. @param options.after id of the last one of the part before. */
+/**
+ * Lists the deals in the mirror by id.
+ * @param options.after id of the last row of the previous page.
+ */
 export async function listDeals(
   db: Database,
   options: {
@@ -57,7 +60,7 @@ export async function listDeals(
   return rows;
 }
 
-/** @returns null where the mirror does not know the deal. */
+/** @returns null if the deal is not in the mirror. */
 export async function findDeal(db: Database, dealId: string): Promise<ListedDeal | null> {
   const { rows } = await sql<ListedDeal>`select ${columns} from bi.deals where deal_id = ${dealId}`.execute(
     db,
@@ -65,7 +68,7 @@ export async function findDeal(db: Database, dealId: string): Promise<ListedDeal
   return rows[0] ?? null;
 }
 
-/** How a deal was at a time, by the service's own count. */
+/** A version of a deal, with the service's own counts. */
 export type DealVersion = {
   readonly validFrom: Date;
   readonly validTo: Date | null;
@@ -78,7 +81,7 @@ export type DealVersion = {
   readonly totalSales: string | null;
 };
 
-/** The newest versions of a deal, newest first. */
+/** Lists the versions of a deal, newest first. */
 export async function listDealVersions(
   db: Database,
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
@@ -91,7 +94,7 @@ export async function listDealVersions(
   return rows;
 }
 
-/** What we know of a deal's orders of one month, as of the last refresh of the reports. */
+/** This project's counts of a deal's orders of one month, as of the last refresh of the reports. */
 export type DealMonth = {
   readonly month: string;
   readonly currency: string;
@@ -100,7 +103,7 @@ export type DealMonth = {
   readonly amount: string;
 };
 
-/** The newest months first. */
+/** Lists the months of a deal, newest first. */
 export async function listDealMonths(
   db: Database,
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
@@ -114,7 +117,7 @@ export async function listDealMonths(
   return rows.map((row) => ({ ...row, accepted: Number(row.accepted), open: Number(row.open) }));
 }
 
-/** How deals were discovered, and how fresh they are, as of the last publication of the mirror. */
+/** How the mirror discovered deals, and how fresh they are, as of its last publication. */
 export type Coverage = {
   readonly way: string;
   readonly publishedAt: Date;

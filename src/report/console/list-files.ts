@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../files/list-known-files.ts';
 
-/** The last reading of a name, with the run that read it. */
+/** The last reading of a file name, with the run that read it. */
 export type ListedFile = Omit<KnownFile, 'version' | 'state'> & {
-  /** `read`: its rows count. */
+  /** `read` means that the file is sealed, so its rows count. */
   readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
   readonly runId: string;
   readonly firstSeenAt: Date;
@@ -14,13 +14,16 @@ export type FileFilter = {
   readonly source?: string | null;
   readonly state?: string | null;
   readonly layout?: string | null;
-  /** Part of the address. */
+  /** Part of the file's address. */
   readonly name?: string | null;
 };
 
 const stateOf = sql`case f.state when 'sealed' then 'read' else f.state end`;
 
-/** What became of each name that was read, as `listKnownFiles` has it; the newest first. @param options.after id of the last row of the part before. */
+/**
+ * Lists the last reading of each file name, newest first; see also `listKnownFiles`.
+ * @param options.after id of the last row of the previous page.
+ */
 export async function listFilesRead(
   db: Database,
   { limit, after = null, ...filter }: FileFilter & { readonly limit: number; readonly after?: string | null },
@@ -32,13 +35,16 @@ export async function listFilesRead(
   );
 }
 
-/** One reading of a file, also one that a later reading has replaced. @returns null where there is none. */
+/**
+ * Finds one reading of a file, even if a later reading has replaced it.
+ * @returns null if there is none.
+ */
 export async function findFileRead(db: Database, sourceFileId: string): Promise<ListedFile | null> {
   const [file] = await select(db, sql`f.source_file_id = ${sourceFileId}::bigint`);
   return file ?? null;
 }
 
-/** How many names are in each state, whatever state the filter names. */
+/** Counts the file names in each state. The filter's state is ignored. */
 export async function countFilesRead(
   db: Database,
   filter: FileFilter,
@@ -49,7 +55,10 @@ export async function countFilesRead(
   return rows.map(({ state, files }) => ({ state, files: Number(files) }));
 }
 
-/** Files to be decided about together, as SQL: those that a filter finds, or those that a person picked. Rows have source_file_id, state, is_last. */
+/**
+ * SQL that selects the files of a bulk decision: those that match a filter, or those that a person picked.
+ * Its rows have source_file_id, state and is_last.
+ */
 export function selectToDecide(
   chosen: FileFilter | { readonly fileIds: readonly string[] },
 ): RawBuilder<unknown> {
@@ -84,7 +93,10 @@ async function select(db: Database, condition: RawBuilder<unknown>): Promise<rea
   }));
 }
 
-/** No later reading of the name counts; what the program released itself does not stand where there is another one. */
+/**
+ * Condition: file `f` is the last reading of its name. A hold that the program itself released does not count
+ * if the name has another reading.
+ */
 const isLastReading = sql`
   f.superseded_by is null
   and not exists (

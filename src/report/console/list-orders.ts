@@ -24,14 +24,14 @@ export type OrderFilter = {
   readonly disposition?: string | null;
   readonly reason?: string | null;
   readonly deal?: string | null;
-  /** Part of the code or link that matched, or did not. */
+  /** Part of the code or link that was matched or could not be matched. */
   readonly matched?: string | null;
   /** Days in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
 };
 
-/** Key of an order in a list: where the next part begins. */
+/** Key of an order, with which the next page begins. */
 export type OrderKey = {
   readonly day: string;
   readonly job: string;
@@ -39,10 +39,10 @@ export type OrderKey = {
   readonly orderId: string;
 };
 
-/** Dispositions for which an index finds the few orders among many. */
+/** Dispositions of open orders, for which an index finds the few orders among many. */
 const OPEN = ['ready', 'in_doubt', 'rejected', 'held'];
 
-/** Orders of all jobs as of the last refresh of the reports, newest day first. */
+/** Lists the orders of all jobs as of the last refresh of the reports, newest day first. */
 export async function listOrders(
   db: Database,
   {
@@ -67,7 +67,7 @@ export async function listOrders(
   return rows;
 }
 
-/** How many the filter finds, up to `limit` and one. */
+/** Counts the matching orders, up to `limit` + 1. */
 export async function countOrders(
   db: Database,
   { limit, ...filter }: OrderFilter & { readonly limit: number },

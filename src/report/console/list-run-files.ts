@@ -8,19 +8,19 @@ export type RunFile = {
   readonly uri: string;
   readonly readFor: string;
   readonly state: string;
-  /** Null while it is read. */
+  /** Null while the file is being read. */
   readonly rows: number | null;
   readonly rejectedRows: number;
   readonly holdMessage: string | null;
-  /** The run that read it: the one that is asked for, or one before it that could not report it. */
+  /** The run that read the file: the requested one, or an earlier one that could not report it. */
   readonly runId: string;
 };
 
 export type RunFiles = {
-  /** Those with the most rows. */
+  /** The files with the most rows. */
   readonly files: readonly RunFile[];
   readonly total: number;
-  /** Of all files that count, shown or not. */
+  /** Sums over all sealed files, shown or not. */
   readonly sealed: { readonly files: number; readonly rows: number; readonly rejectedRows: number };
 };
 
@@ -29,9 +29,10 @@ type Row = Omit<RunFile, 'rows' | 'rejectedRows'> &
   Record<'rows' | 'sealedRows' | 'sealedRejected', string | null>;
 
 /**
- * Files that the counts of a run are about: its own, and those of runs before it that ended without a report.
+ * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
+ * report.
  *
- * @param options.isReported the run stored its counts; otherwise only its own files are listed.
+ * @param options.isReported whether the run stored its counts; otherwise only its own files are listed.
  */
 export async function listRunFiles(
   db: Database,

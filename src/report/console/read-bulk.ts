@@ -3,21 +3,21 @@ import type { Database } from '../../db/connect.ts';
 import type { Bulk, BulkOutcome } from '../../model/bulk.ts';
 import { entrySubject } from '../entry-lives.ts';
 
-/** A preview whose time is over is expired, whether or not a process has marked it. */
+/** A preview is shown as expired after its expiry, whether or not a process has marked it. */
 const columns = sql`
   b.bulk_id as "bulkId", case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired' else b.state end as state,
   b.decision, b.via, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
   b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy", b.confirmed_at as "confirmedAt",
   b.aborted_by as "abortedBy", b.aborted_at as "abortedAt", b.ended_at as "endedAt"`;
 
-/** @returns null where there is none of that number. */
+/** @returns null if there is no bulk action with this number. */
 export async function findBulk(db: Database, bulkId: string): Promise<Bulk | null> {
   const { rows } = await sql<Bulk>`
     select ${columns} from ops.bulk_actions b where b.bulk_id = ${bulkId}::bigint`.execute(db);
   return rows[0] ?? null;
 }
 
-/** The process that works on it now; null where none does. */
+/** Finds the process that currently works on a bulk action; null if there is none. */
 export async function findBulkProcess(
   db: Database,
   bulkId: string,
@@ -29,10 +29,13 @@ export async function findBulkProcess(
   return rows[0] ?? null;
 }
 
-/** With how many entries it has settled so far. */
+/** A bulk action with the number of entries that it has settled so far. */
 export type ListedBulk = Bulk & { readonly settled: number };
 
-/** Bulk actions, newest first. @param options.after `bulkId` of the last row of the part before. */
+/**
+ * Lists bulk actions, newest first.
+ * @param options.after `bulkId` of the last row of the previous page.
+ */
 export async function listBulks(
   db: Database,
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
@@ -47,7 +50,9 @@ export async function listBulks(
   return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
 }
 
-/** Entries or files of a bulk action of one outcome and currency; `outcome` is null for those that wait. */
+/**
+ * The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones.
+ */
 export type BulkSum = {
   readonly outcome: BulkOutcome | null;
   readonly currency: string | null;
@@ -55,7 +60,7 @@ export type BulkSum = {
   readonly amount: string;
 };
 
-/** What has become of its entries so far. Nothing for one that has expired. */
+/** Sums the items of a bulk action by outcome so far. Empty if it has expired. */
 export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
   const { rows } = await sql<Omit<BulkSum, 'entries'> & { entries: string }>`
     select outcome, currency, count(*) as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
@@ -63,25 +68,25 @@ export async function sumBulkItems(db: Database, bulkId: string): Promise<readon
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }
 
-/** An entry or a file as it was frozen, and what has become of it. */
+/** An entry or file as it was frozen, and its outcome. */
 export type ListedBulkItem = {
   readonly subjectId: string;
-  /** What an entry is about, in a few words: `shopify order 1001`; of a file its address. */
+  /** A short description of an entry, such as `shopify order 1001`, or the address of a file. */
   readonly subject: string;
   readonly amount: string | null;
   readonly currency: string | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
-  /** Null: it waits. */
+  /** Null while it waits. */
   readonly outcome: BulkOutcome | null;
   readonly outcomeAt: Date | null;
 };
 
 /**
- * Entries or files of a bulk action by their number.
+ * Lists the entries or files of a bulk action by number.
  *
- * @param options.outcome only those; `waiting` for those that nobody has dealt with.
- * @param options.after `subjectId` of the last row of the part before.
+ * @param options.outcome only items with this outcome; `waiting` for those without one.
+ * @param options.after `subjectId` of the last row of the previous page.
  */
 export async function listBulkItems(
   db: Database,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
-/** An influencer among the customers of a brand: the public profile, and no address. */
+/** An influencer among the customers of a brand: the public profile, without an e-mail address. */
 export type FoundInfluencer = {
   readonly brandId: string;
   readonly brandName: string | null;
@@ -15,10 +15,10 @@ export type FoundInfluencer = {
   readonly lookedUpAt: Date;
 };
 
-/** Why the service did not take customers, with how many each. */
+/** A reason for which the service refused customers, and their number. */
 export type Refusal = { readonly brandId: string; readonly message: string; readonly customers: number };
 
-/** What look-ups in real time found, by brand. */
+/** Results of real-time look-ups, by brand. */
 export type Lookups = {
   readonly brandId: string;
   readonly influencers: number;
@@ -39,7 +39,7 @@ export async function readLookups(db: Database): Promise<readonly Lookups[]> {
   }));
 }
 
-/** The commonest reasons first. */
+/** Lists reasons for refusals, the most frequent first. */
 export async function listRefusals(
   db: Database,
   { limit }: { readonly limit: number },
@@ -53,7 +53,7 @@ export async function listRefusals(
   return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
 }
 
-/** Where the next part of the influencers begins. */
+/** Key with which the next page of influencers begins. */
 export type InfluencerKey = {
   readonly followers: string;
   readonly platform: string;
@@ -61,7 +61,7 @@ export type InfluencerKey = {
   readonly brandId: string;
 };
 
-/** Influencers that were found among customers, those with the most followers first. */
+/** Lists influencers found among customers, those with the most followers first. */
 export async function listInfluencers(
   db: Database,
   options: { readonly limit: number; readonly after?: InfluencerKey | null; readonly brand?: string | null },

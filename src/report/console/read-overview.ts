@@ -9,7 +9,7 @@ export type OutcomeOfDay = {
   readonly orders: number;
 };
 
-/** What was credited, by currency. */
+/** Credited orders, by job and currency. */
 export type Credited = {
   readonly job: string;
   readonly currency: string;
@@ -26,7 +26,7 @@ export type JobHealth = {
   readonly missedSlots: number;
 };
 
-/** The newest day, in UTC and not after `now`, of which there are orders; null where there are none. */
+/** Finds the newest day with orders, in UTC and not after `now`; null if there are no orders. */
 export async function findLastDay(db: Database, now: Date): Promise<string | null> {
   const { rows } = await sql<{ day: string | null }>`
     select to_char(max(day_utc), 'YYYY-MM-DD') as day from reporting.funnel_days
@@ -37,7 +37,7 @@ export async function findLastDay(db: Database, now: Date): Promise<string | nul
 /** Days in UTC, both included. */
 export type Days = { readonly from: string; readonly to: string };
 
-/** What became of the orders of each of these days, as of the last refresh of the reports. */
+/** Counts the orders of each day by disposition, as of the last refresh of the reports. */
 export async function readOutcomesByDay(db: Database, { from, to }: Days): Promise<readonly OutcomeOfDay[]> {
   const { rows } = await sql<Omit<OutcomeOfDay, 'orders'> & { orders: string }>`
     select to_char(day_utc, 'YYYY-MM-DD') as day, job, disposition, sum(orders) as orders from reporting.funnel_days
@@ -46,7 +46,7 @@ export async function readOutcomesByDay(db: Database, { from, to }: Days): Promi
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** Revenue that the service has accepted for orders of these days. */
+/** Sums the revenue that the service has accepted for the orders of these days. */
 export async function readCredited(db: Database, { from, to }: Days): Promise<readonly Credited[]> {
   const { rows } = await sql<Omit<Credited, 'orders'> & { orders: string }>`
     select job, currency, sum(orders) as orders, sum(amount) as amount from reporting.funnel_days
@@ -55,7 +55,7 @@ export async function readCredited(db: Database, { from, to }: Days): Promise<re
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** How each job that has run is. */
+/** Reads the health of each job that has run. */
 export async function readJobHealth(db: Database): Promise<readonly JobHealth[]> {
   const { rows } = await sql<Omit<JobHealth, 'missedSlots'> & { missedSlots: string }>`
     select job, kind, last_run_id as "lastRunId", last_status as "lastStatus", last_ok_at as "lastOkAt", missed_slots as "missedSlots"
@@ -71,7 +71,7 @@ export type WaitingOrders = {
   readonly amount: string;
 };
 
-/** Orders that were held before they were sent, and those that the service refused, as of the last refresh of the reports. */
+/** Sums orders that are held or that the service refused, as of the last refresh of the reports. */
 export async function readWaitingOrders(db: Database): Promise<readonly WaitingOrders[]> {
   const { rows } = await sql<Omit<WaitingOrders, 'orders'> & { orders: string }>`
     select disposition, currency, count(*) as orders, coalesce(sum(amount), 0) as amount from reporting.order_dispositions

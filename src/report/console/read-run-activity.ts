@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { RunActivity, RunMessage, RunRequests, RunStep } from '../../model/run.ts';
 
-/** What a run has done with its time, as far as it is written: about a second behind a run that goes on, and empty for runs of older versions. */
+/**
+ * Reads the steps, requests and messages of a run. They lag about a second behind a running run, and are
+ * empty for runs of older versions.
+ */
 export async function readRunActivity(db: Database, runId: string): Promise<RunActivity> {
   const [steps, requests, messages] = await Promise.all([
     sql<RunStep>`

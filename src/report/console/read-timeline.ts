@@ -2,23 +2,23 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { shownState } from '../list-slots.ts';
 
-/** Slots of one job and span that stand alike. */
+/** Slots of one job in one span with the same state. */
 export type SlotGroup = {
   readonly job: string;
-  /** Which span of the timeline: 0 is the first. */
+  /** Index of the span in the timeline, from 0. */
   readonly span: number;
-  /** As in `ops.slots`; `late` for one that should have begun by now. */
+  /** State as in `ops.slots`, or `late` if the slot should have started by now. */
   readonly state: string;
   readonly slots: number;
-  /** The last run of them; null where none ran. */
+  /** The last run of these slots; null if none ran. */
   readonly runId: string | null;
 };
 
 /**
- * What became of the slots of some jobs, in spans of the same length.
+ * Counts the slots of some jobs by state, in spans of equal length.
  *
- * @param options.from where the first span begins.
- * @param options.until where the last one ends.
+ * @param options.from beginning of the first span.
+ * @param options.until end of the last span.
  */
 export async function readTimeline(
   db: Database,
@@ -42,14 +42,14 @@ export async function readTimeline(
   return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
 }
 
-/** The slot that a run was started for. */
+/** The slot for which a run was started. */
 export type SlotOfRun = {
   readonly slot: Date;
   readonly attempts: number;
   readonly requestedBy: string | null;
 };
 
-/** @returns null for a run that somebody started by hand. */
+/** @returns null for a run that was started by hand. */
 export async function findSlotOfRun(db: Database, runId: string): Promise<SlotOfRun | null> {
   const { rows } = await sql<SlotOfRun>`
     select s.slot, s.attempts, s.requested_by as "requestedBy" from ops.slots s where s.run_id = ${runId}::bigint limit 1`.execute(

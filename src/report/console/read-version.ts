@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
-/** A text that differs when something has changed that a page of the console shows. Costs a few index look-ups. */
+/** Returns a text that changes whenever data on a page of the console changes. Costs a few index look-ups. */
 export async function readChangeVersion(db: Database): Promise<string> {
   const { rows } = await sql<{ version: string }>`
     select concat_ws('/',

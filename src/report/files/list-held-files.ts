@@ -3,7 +3,10 @@ import type { Database } from '../../db/connect.ts';
 import type { ReadFor } from '../../model/layout.ts';
 import type { HeldFile } from '../../model/report.ts';
 
-/** Files that are kept back as a whole now, newest first. A newer version of the same object that was read takes its place. */
+/**
+ * Lists the files that are currently held, newest first. A held file is left out if a newer version of the
+ * same object was read.
+ */
 export async function listHeldFiles(
   db: Database,
   options: { readonly sources?: readonly string[]; readonly readFor?: ReadFor } = {},

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { ReadFor } from '../../model/layout.ts';
 
-/** The last reading of a name, in whichever version it was. */
+/** The last reading of a file name, in any version. */
 export type KnownFile = {
   readonly sourceFileId: string;
   readonly source: string;
@@ -14,12 +14,12 @@ export type KnownFile = {
   readonly sizeBytes: number;
   readonly rowsRead: number | null;
   readonly rejectedRows: number;
-  /** Why it is held, or was until it was released. */
+  /** Why the file is held, or was held before it was released. */
   readonly holdMessage: string | null;
   readonly holdHelp: string | null;
-  /** Whom it has its content in common with. */
+  /** The file with the same content. */
   readonly duplicateOf: string | null;
-  /** Null also where the program ended the hold. */
+  /** Null if it was not released, or if the program ended the hold. */
   readonly releasedBy: string | null;
   readonly releaseReason: string | null;
   readonly isRereadWanted: boolean;
@@ -31,7 +31,7 @@ type Row = Omit<KnownFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
   readonly rejectedRows: string;
 };
 
-/** What became of each name that was ever read: its last reading. In the order of sources and names. */
+/** Lists the last reading of each file name, by source and name. */
 export async function listKnownFiles(
   db: Database,
   filter: { readonly source?: string; readonly layout?: string } = {},

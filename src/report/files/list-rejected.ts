@@ -5,24 +5,26 @@ import { unreportedRuns } from '../unreported-runs.ts';
 
 export type RejectedFilter = {
   readonly runId?: string;
-  /** Run whose report they belong to: its own, and those of runs before it that could not report them. */
+  /**
+   * A run: rejected rows of its report, that is its own and those of earlier runs that could not report them.
+   */
   readonly reportOf?: string;
   readonly sources?: readonly string[];
   /** Part of the file's address. */
   readonly file?: string;
-  /** Machine name of the problem. */
+  /** Code of the problem. */
   readonly code?: string;
-  /** Id of one file, and of one record in it. */
+  /** Id of one file, and number of one record in it. */
   readonly sourceFileId?: string;
   readonly record?: number;
   readonly limit?: number;
-  /** Where the next part of the list begins: behind this row. */
+  /** Key of the last row of the previous page. */
   readonly after?: { readonly sourceFileId: string; readonly record: number };
 };
 
 type Row = Omit<RejectedRowPlace, 'line' | 'record'> & { readonly line: string; readonly record: string };
 
-/** Rows that could not be used, in the order of their files and lines; those of held files too, not those of a file that is being read. */
+/** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
 export async function listRejected(
   db: Database,
   filter: RejectedFilter = {},
@@ -37,7 +39,7 @@ export async function listRejected(
   return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
 }
 
-/** How many rows of files the same filter finds, without its limit. */
+/** Counts the rows of files that match the same filter; its limit is ignored. */
 export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
   const { rows } = await sql<{
     rows: string;
@@ -48,7 +50,7 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
 /** Rejected rows with the same cause. */
 export type RejectedCause = {
   readonly code: string;
-  /** What is wrong, and how to fix it, as said of the first of them. */
+  /** The problem and its fix, as reported for the first row. */
   readonly reason: string;
   readonly help: string;
   readonly rows: number;
@@ -56,8 +58,8 @@ export type RejectedCause = {
 };
 
 /**
- * Rejected rows by cause, the most frequent first. They are added up file by file before the files are looked up, and texts are read for the
- * first row of a cause alone: there may be tens of thousands.
+ * Lists rejected rows by cause, the most frequent first. There may be tens of thousands, so they are counted
+ * per file before the files are looked up, and texts are only read for the first row of a cause.
  */
 export async function listRejectedCauses(
   db: Database,
@@ -83,7 +85,10 @@ function matching(filter: RejectedFilter): RawBuilder<unknown> {
   return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
 }
 
-/** File `f` of row `r`, by its key whatever the server believes about the tables (see db/large-statements.ts). */
+/**
+ * File `f` of row `r`, looked up by key, independent of the planner's statistics (see
+ * db/large-statements.ts).
+ */
 const withFile = sql`
   cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
 
@@ -104,7 +109,7 @@ function isRow({
     and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
 }
 
-/** File `f` counts, and is one of those that are asked for. */
+/** Condition: file `f` counts and matches the filter. */
 function isInFile({ sources = null, file = null }: Filter): RawBuilder<unknown> {
   return sql`
     f.state <> 'reading'

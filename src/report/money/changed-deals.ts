@@ -3,8 +3,8 @@ import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 
 /**
- * Takes deals and months whose sums are to be made anew, as the temporary table `changed_deals`. Another refresh waits until the end of the
- * transaction.
+ * Moves deals and months whose sums must be recalculated into the temporary table `changed_deals`. Another
+ * refresh waits until this transaction ends.
  *
  * @returns how many there are.
  */
@@ -25,7 +25,7 @@ export async function takeChangedDeals(trx: DatabaseTransaction, limit: number):
   return Number(numAffectedRows ?? 0);
 }
 
-/** All deals and months are to be made anew: what they are added up by has changed. */
+/** Marks all deals and months to be recalculated, because the basis of their sums has changed. */
 export async function noteAllDeals(trx: DatabaseTransaction): Promise<void> {
   await sql`
     insert into reporting.changed_deals (deal_id, month_utc)
@@ -34,7 +34,7 @@ export async function noteAllDeals(trx: DatabaseTransaction): Promise<void> {
     on conflict do nothing`.execute(trx);
 }
 
-/** Deals of some months, as `2026-10-01`, are to be made anew. */
+/** Marks the deals of some months, such as `2026-10-01`, to be recalculated. */
 export async function noteDealsOf(trx: DatabaseTransaction, months: readonly string[]): Promise<void> {
   if (months.length === 0) return;
   await sql`

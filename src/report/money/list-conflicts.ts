@@ -3,15 +3,15 @@ import type { Database } from '../../db/connect.ts';
 import type { ConflictingOrder, ConflictKind, RuleSum } from '../../model/money/conflicts.ts';
 
 export type ConflictFilter = {
-  /** Months as `2026-10`, both included, in UTC; null: all. */
+  /** First and last month as `2026-10`, in UTC, both included; null for no limit. */
   readonly from: string | null;
   readonly to: string | null;
   readonly kind?: ConflictKind | null;
-  /** Deal that is credited or would be by some rule. */
+  /** A deal that is credited, or that one of the rules would credit. */
   readonly dealId?: string | null;
 };
 
-/** Key of an order in the list: where the next part begins. */
+/** Key of an order, with which the next page begins. */
 export type ConflictKey = {
   readonly day: string;
   readonly job: string;
@@ -19,7 +19,7 @@ export type ConflictKey = {
   readonly orderId: string;
 };
 
-/** Orders whose evidence names more than one owner, the newest first. */
+/** Lists orders with evidence for more than one owner, newest first. */
 export async function listConflicts(
   db: Database,
   {
@@ -44,7 +44,7 @@ export async function listConflicts(
   return rows;
 }
 
-/** What all of them come to for each owner under each rule, those with most at stake of each currency first. */
+/** Sums what each rule would credit to each owner; for each currency, the largest sums first. */
 export async function compareRules(
   db: Database,
   { limit, ...filter }: ConflictFilter & { readonly limit: number },

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { CustomersWon, ReturnGroup, ReturnSum } from '../../model/money/returns.ts';
 
-/** Months as `2026-10`, both included; null: all. */
+/** Filter; `from` and `to` are months as `2026-10`, both included, null for no limit. */
 export type ReturnFilter = {
   readonly from: string | null;
   readonly to: string | null;
@@ -13,10 +13,10 @@ export type ReturnFilter = {
   readonly currency?: string | null;
 };
 
-/** Key of a sum in a list: where the next part begins. */
+/** Key of a sum, with which the next page begins. */
 export type ReturnKey = { readonly currency: string; readonly rank: string; readonly key: string };
 
-/** What a sum is of. A deal that nothing is known of, as of the fee of a code, has an empty key. */
+/** The key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
 const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   deal: sql`coalesce(deal_id, '') collate "C"`,
   creator: sql`lower(coalesce(influencer_handle, '')) collate "C"`,
@@ -44,7 +44,10 @@ const STATED: Amounts = {
   isUnconverted: sql`false`,
 };
 
-/** Rows that were added up before the currency was configured are unknown until the next run. */
+/**
+ * Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the
+ * next run.
+ */
 function convertedTo(currency: string): Amounts {
   const only = (amount: RawBuilder<unknown>) =>
     sql`case when reporting_currency = ${currency}::text then ${amount} end`;
@@ -58,14 +61,15 @@ function convertedTo(currency: string): Amounts {
   };
 }
 
-/** Null where one is. */
+/** The sum, or null if one of the values is null. */
 function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`case when count(*) = count(${amount}) then sum(${amount}) end`;
 }
 
 /**
- * Adds up what deals brought and cost, one sum for each group and currency, as of the last refresh: those of a currency with most net revenue
- * first, months from the newest. A number of a sum is null where one of its parts is unknown.
+ * Sums what deals brought in and cost, by group and currency, as of the last refresh. For each currency,
+ * groups with the most net revenue come first; months begin with the newest. A sum is null if one of its
+ * parts is unknown.
  */
 export async function listReturns(
   db: Database,
@@ -79,7 +83,10 @@ export async function listReturns(
     readonly by: ReturnGroup;
     readonly limit: number;
     readonly after?: ReturnKey | null;
-    /** Amounts of all currencies in this one, statements.reporting_currency; null: each in its own. */
+    /**
+     * Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its
+     * own.
+     */
     readonly inCurrency?: string | null;
   },
 ): Promise<readonly ReturnSum[]> {
@@ -113,7 +120,7 @@ export async function listReturns(
   return rows;
 }
 
-/** Customers that deals won, month by month, and what they have ordered since: newest month first. */
+/** Lists the customers that deals won, by month, and what they have ordered since; newest month first. */
 export async function listCustomersWon(
   db: Database,
   {
@@ -122,7 +129,7 @@ export async function listCustomersWon(
     ...filter
   }: ReturnFilter & {
     readonly limit: number;
-    /** Month, deal, brand and currency of the last row of the part before. */
+    /** Month, deal, brand and currency of the last row of the previous page. */
     readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
   },
 ): Promise<readonly CustomersWon[]> {
@@ -141,7 +148,7 @@ export async function listCustomersWon(
   return rows;
 }
 
-/** The newest month with orders, `2026-10`; null where nothing was added up yet. */
+/** The newest month with orders, as `2026-10`; null if no sums exist yet. */
 export async function findNewestMonth(db: Database): Promise<string | null> {
   const { rows } = await sql<{ month: string | null }>`
     select to_char(max(month_utc), 'YYYY-MM') as month from reporting.return_months`.execute(db);

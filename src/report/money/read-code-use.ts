@@ -3,20 +3,21 @@ import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { CodeDay, LeakedCode } from '../../model/money/leak.ts';
 
-/** Use of an owned code, as far as it is looked at. */
+/** Recent use of a code that has an owner. */
 export type CodeUse = Pick<LeakedCode, 'dealId' | 'influencerHandle'> & {
-  /** Folded, as orders are matched by it. */
+  /** The code in the folded form by which orders are matched. */
   readonly code: string;
-  /** Day on which an order first carried it in what is known. */
+  /** Day of the first known order with the code. */
   readonly firstDay: number;
   readonly days: readonly CodeDay[];
 };
 
 /**
- * How often codes that have an owner were used of late, day by day, as of the last refresh. Cancelled orders and tests are left out.
+ * Reads how often codes with an owner were used, day by day, as of the last refresh. Cancelled orders and
+ * tests are left out.
  *
- * @param options.days so many days before today, in UTC.
- * @param options.recent only codes with enough orders without a link: `orders` of them in the last `days`.
+ * @param options.days number of days before today to read, in UTC.
+ * @param options.recent only codes with at least `orders` orders without a link in the last `days` days.
  */
 export async function readCodeUse(
   db: Database,
@@ -51,7 +52,10 @@ export async function readCodeUse(
   return rows;
 }
 
-/** Orders with each of some codes since a day: how many of their customers are known, and how many of those had ordered before. */
+/**
+ * Counts the orders with each of some codes since a day: those with a known customer, and those whose
+ * customer had ordered before.
+ */
 export async function countReturning(
   db: Database,
   codes: readonly { readonly code: string; readonly since: string }[],
@@ -75,7 +79,7 @@ export async function countReturning(
   );
 }
 
-/** Codes that somebody has looked at in the last 30 days, as the audit keeps it. */
+/** Lists codes that a person acknowledged in the last 30 days, from the audit. */
 export async function listAcknowledgedLeaks(
   db: Database,
 ): Promise<ReadonlyMap<string, NonNullable<LeakedCode['acknowledged']>>> {

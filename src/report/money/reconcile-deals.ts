@@ -3,15 +3,16 @@ import type { Database } from '../../db/connect.ts';
 import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
 
 /**
- * Compares what we posted with what the service counts, deal by deal.
+ * Compares the orders that this project posted with those that the service counts, deal by deal.
  *
- * The service tells totals of a deal (orders and sales), but not which orders they count, and they hold whatever was there before us. So what is
- * compared is how much they have grown between the first and the last reading of the mirror. An order of ours is surely in that growth
- * when it was claimed after the first reading and its acceptance recorded by the last one. It may be in it when only one of the two is known: in
- * doubt, written off, or on its way while the deal was read. Growth between "all that is sure" and "all that may be" is explained.
+ * The service reports totals of a deal (orders and sales), not single orders, and they include older orders.
+ * So the growth between the first and the last reading of the mirror is compared. An order is certainly part
+ * of it if it was claimed after the first reading and its acceptance was recorded by the last one. It may be
+ * part of it if only one of the two is certain: in doubt, written off, or in flight while the deal was read.
+ * Growth between "all certain orders" and "all possible orders" is explained.
  *
- * Totals cannot say which of several orders they count, and the specification of the service does not name them. So they settle no doubt by
- * themselves: they are shown to the person who does.
+ * Totals do not show which orders they count, and the service's specification does not define them. So they
+ * settle no doubt by themselves; they are shown to the person who does.
  */
 export async function reconcileDeals(
   db: Database,
@@ -29,7 +30,9 @@ export async function reconcileDeals(
   return rows;
 }
 
-/** Keeps the comparison of all deals, for notices and `bi.reconciliation`. The mirror calls it when it has published new totals. */
+/**
+ * Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals.
+ */
 export async function keepReconciliation(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly runId: string },
@@ -47,14 +50,12 @@ export async function keepReconciliation(
   });
 }
 
-/** Key of a deal in the list: where the next part begins. */
+/** Key of a deal, with which the next page begins. */
 export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
 
 /**
- * The comparison as it was kept when the mirror last published: deals of which most is unexplained first, and those whose total is unknown
- * last.
- *
- * @param options.isOpen only deals of which something is unexplained.
+ * Lists the stored comparison: the largest unexplained differences first, deals with an unknown total last;
+ * with `isOpen`, only deals with an unexplained difference.
  */
 export async function listReconciled(
   db: Database,
@@ -96,7 +97,7 @@ export async function listReconciled(
   return rows;
 }
 
-/** What was unexplained when the mirror last published. */
+/** Lists the unexplained differences that were stored when the mirror last published. */
 export async function listKeptReconciliation(db: Database): Promise<
   readonly (Pick<
     ReconciledDeal,
@@ -117,20 +118,22 @@ export async function listKeptReconciliation(db: Database): Promise<
   return rows;
 }
 
-/** An event may come so long after the order that it tells of was counted, or the other way round. */
+/** How far apart an event and the counting of its order may be, in either direction. */
 const LATE = sql`interval '1 hour'`;
 
 const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
 
-/** Entry `e` may have been processed. */
+/** Condition: entry `e` may have been processed. */
 const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
 
-/** Evidence `v`: an event about an order for which no request of ours may have been processed. */
+/** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
 const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where e.order_id = v.order_id and ${wasSent}
     and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform))`;
 
-/** Common table expressions; the last, `compared`, has a row for each deal that we or the service have orders of. */
+/**
+ * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
+ */
 function comparison({
   accountCurrency,
   dealId = null,
@@ -244,10 +247,13 @@ function comparison({
     )`;
 }
 
-/** So many of a kind are listed. */
+/** Maximum number of orders of each kind. */
 const LISTED = 200;
 
-/** Orders about which events of the service and the ledger do not agree, and, where the service counts fewer than we posted, ours without an event. */
+/**
+ * Lists orders about which events and ledger disagree, and posted orders without an event in deals where the
+ * service counts fewer.
+ */
 export async function listDisputedOrders(
   db: Database,
   { dealId = null, fewerIn }: { readonly dealId?: string | null; readonly fewerIn: readonly string[] },
