@@ -19,19 +19,19 @@ import { addActions } from './perform-action.ts';
 import { idOf } from './read-query.ts';
 
 export type ConsoleOptions = {
-  /** For pages: its statements end after seconds. */
+  /** Connection for pages; its statements time out after seconds. */
   readonly readDb: Database;
-  /** For what people change. */
+  /** Connection for changes. */
   readonly db: Database;
   readonly config: PipelineConfig;
-  /** Address that the server listens on, which decides whether people must sign in. */
+  /** Address on which the server listens. It decides whether people must sign in. */
   readonly host: string;
   /** Name of the person at this machine. */
   readonly localActor: string;
   readonly onError: (error: unknown) => void;
 };
 
-/** What a browser may do with a page: load what is of this server, and send forms to it. */
+/** Headers that restrict a page to resources and forms of this server. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -72,7 +72,7 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
   void server.register(
     async (scope) => {
       await scope.register(formBody);
-      // Not /live, whose events must arrive one by one: it answers past the hooks.
+      // Does not affect /live, which bypasses the hooks, so that its events arrive one by one.
       await scope.register(compress, { encodings: ['br', 'gzip'], globalDecompression: false });
       const actors = new WeakMap<FastifyRequest, Actor>();
       scope.addHook('onRequest', async (request, reply) => {
@@ -98,7 +98,10 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
   );
 }
 
-/** Somebody opens a page, rather than a script of a page that is open: only that can be led to another site. */
+/**
+ * @returns true if the browser opens a page. Only such a request can be redirected to another site, unlike
+ *   one of a script.
+ */
 function isNavigation({ method, headers }: FastifyRequest): boolean {
   if (method !== 'GET') return false;
   const mode = headers['sec-fetch-mode'];
@@ -123,7 +126,10 @@ function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
   scope.addHook('preClose', async () => updates.close());
 }
 
-/** Carries out what is confirmed here, or was in another process, while the server listens. @returns what has it look for work at once. */
+/**
+ * Carries out bulk actions that were confirmed here or in another process, while the server listens.
+ * @returns a function that makes the worker look for work at once.
+ */
 function addBulkWorker(scope: FastifyInstance, { db, config, onError }: ConsoleOptions): () => void {
   let worker: BulkWorker | null = null;
   scope.addHook('onListen', async () => {
@@ -195,7 +201,7 @@ function send(
     .send(pageFrame(visit, shown));
 }
 
-/** Offered to be saved, never shown: what stands in it was written by others. */
+/** Sends a file as a download that the browser never displays, because others wrote its content. */
 function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
   return reply
     .type(`${type}; charset=utf-8`)
@@ -241,7 +247,7 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** The statement took longer than its limit. */
+/** @returns true if the statement exceeded its time limit. */
 function isCutOff(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014';
 }

@@ -1,17 +1,17 @@
 import type { Database } from '../db/connect.ts';
 import { runBulks } from '../pipeline/decisions/run-bulks.ts';
 
-/** How often it looks for what another process, or this one before a restart, has left. */
+/** How often to look for actions that another process, or this one before a restart, left unfinished. */
 const POLL_MS = 5_000;
 
 export type BulkWorker = {
-  /** Looks for work now: somebody has just confirmed something. */
+  /** Looks for work now, after a confirmation. */
   wake(): void;
-  /** Finishes the entry that is being settled. The rest waits for the next process. */
+  /** Finishes the entry that is being settled. The next process continues with the rest. */
   stop(): Promise<void>;
 };
 
-/** Carries out bulk actions behind the pages, one at a time, until it is stopped. */
+/** Starts a worker that carries out bulk actions in the background, one at a time, until it is stopped. */
 export function startBulkWorker({
   db,
   leaseMs,
@@ -33,7 +33,7 @@ export function startBulkWorker({
         await runBulks(db, { leaseMs, stopping: stopping.signal, onError });
         isTroubled = false;
       } catch (error) {
-        // A database that is away is said once, not at each look.
+        // An unreachable database is reported once, not at each poll.
         if (!isTroubled && !stopping.signal.aborted) onError(error);
         isTroubled = true;
       }

@@ -5,88 +5,98 @@ import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { PipelineConfig, Role } from '../model/config.ts';
 import type { HtmlValue } from '../model/text/html.ts';
 
-/** Who is at the browser. */
+/** The person who uses the console. */
 export type Actor = { readonly name: string; readonly role: Role };
 
-/** One request for a page, and what the page is made with. */
+/** A request for a page, and everything that the page needs. */
 export type Visit = {
-  /** Reads only, and no statement takes longer than a person waits. */
+  /** A read-only connection with a statement timeout that a person can wait for. */
   readonly db: Database;
   readonly config: PipelineConfig;
   readonly actor: Actor;
-  /** Whether this person may change things here: otherwise a page shows no forms. */
+  /** Whether this person may change things. If not, pages show no forms. */
   readonly mayChange: boolean;
-  /** Of this page, without its query. */
+  /** Path of this page, without its query. */
   readonly path: string;
   /** Parts of the path: `run` of `/runs/:run`. */
   readonly params: Readonly<Record<string, string>>;
-  /** What stands behind the question mark. */
+  /** The query of the address. */
   readonly query: URLSearchParams;
-  /** The instant that the page shows: relative times are counted from here. */
+  /** The time of the request, from which relative times are calculated. */
   readonly now: Date;
-  /** IANA zone beside UTC: of the query, else of the configuration. */
+  /** IANA zone in which times are shown in addition to UTC, from the query, else from the configuration. */
   readonly zone: string;
-  /** Address of a page of ours; empty values are left out, and the chosen zone goes along. */
+  /** Builds the address of a page of the console. Empty values are left out, and the chosen zone is kept. */
   link(path: string, query?: Readonly<Record<string, LinkValue>>): string;
 };
 
 export type LinkValue = string | number | null | undefined;
 
-/** What a page shows, the address of the page that shows it, or a file. */
+/** The result of a page: its content, a redirect, or a file. */
 export type Shown = ShownPage | { readonly redirect: string } | { readonly download: Download };
 
-/** A file to save. Its name is of our own words and ids. */
+/** A file to download. Its name consists of fixed words and ids only. */
 export type Download = { readonly name: string; readonly type: string; readonly content: string | Buffer };
 
 export type ShownPage = {
-  /** Heading, and title of the window. */
+  /** Heading of the page and title of the window. */
   readonly title: string;
   readonly content: HtmlValue;
-  /** 200, unless there is nothing of the name (404). */
+  /** 404 if the requested object does not exist; default 200. */
   readonly status?: 404;
 };
 
-/** One page. Adding one means a file in `pages/` and a line in its index. */
+/** A page of the console. To add one, create a file in `pages/` and add it to its index. */
 export type ConsolePage = {
-  /** As fastify writes it: `/runs/:run`. */
+  /** Path in Fastify's syntax: `/runs/:run`. */
   readonly path: string;
-  /** Its name in the navigation; null for a page that others lead to. */
+  /** Name in the navigation; null if only other pages link to it. */
   readonly navigation: string | null;
   show(visit: Visit): Promise<Shown>;
 };
 
-/** What an action is given: everything happens in one transaction, the audit record with it. */
+/** The context of an action. Everything happens in one transaction, including the audit record. */
 export type Change = {
   readonly trx: DatabaseTransaction;
   readonly config: PipelineConfig;
   readonly actor: Actor;
-  /** Writes down what is changed; its summary is what the person is shown. @returns what `perform` returns. */
+  /**
+   * Writes the audit record; its summary is shown to the person.
+   * @returns the id that `perform` must return.
+   */
   audit(record: ActorlessRecord): Promise<string>;
-  /** Once the change is committed: brings up to date what follows from it. If it fails, the change stays and the log says so. */
+  /**
+   * Adds work to do after the commit, such as refreshing reports. If it fails, the change stays and the error
+   * is logged.
+   */
   afterwards(work: (db: Database) => Promise<unknown>): void;
-  /** Shows this page of ours afterwards, and not the one that the form stands on: `/bulk/5`. */
+  /** Shows another page of the console afterwards instead of the form's page, for example `/bulk/5`. */
   leadTo(path: string): void;
 };
 
-/** One thing that a person can change, as its file says it. Adding one means a file in `actions/` and a line in its index. */
+/** The definition of an action. To add one, create a file in `actions/` and add it to its index. */
 type ActionDefinition<Form> = {
-  /** Where its form is sent: `/doubts/settle`. */
+  /** Path to which the form is sent: `/doubts/settle`. */
   readonly path: string;
-  /** Fields of the form; all arrive as text. */
+  /** Fields of the form. All values arrive as text. */
   readonly form: z.ZodType<Form>;
-  /** @returns id of the audit record. @throws Refused with why not; then nothing was changed. */
+  /**
+   * Carries out the action.
+   * @returns the id of the audit record.
+   * @throws Refused with the reason; then nothing was changed.
+   */
   readonly perform: (change: Change, form: Form) => Promise<string>;
 };
 
-/** What is wrong with a field, or with the form (then the name is empty), in a sentence for the person. */
+/** A problem with a field, or with the whole form if `field` is empty, as a sentence for the person. */
 export type FormProblem = { readonly field: string; readonly message: string };
 
-/** What a form asks for, or what is wrong with it. */
+/** A parsed form: the action to perform, or the problems. */
 type ReadForm =
   | { readonly perform: (change: Change) => Promise<string> }
   | { readonly problems: readonly FormProblem[] };
 
-/** The same for whoever does not know its form. */
+/** An action without the type of its form. */
 export type ConsoleAction = {
   readonly path: string;
   readonly read: (fields: unknown) => ReadForm;
@@ -108,9 +118,9 @@ export function defineAction<Form>({ path, form, perform }: ActionDefinition<For
   };
 }
 
-/** The change is not possible as things are now: nothing was changed, and the page says why. */
+/** Thrown if a change is not possible now. Nothing was changed, and the page shows the reason. */
 export class Refused extends Error {
-  /** @param message a sentence or two for the person: what is in the way, and what to do. */
+  /** @param message one or two sentences for the person: the obstacle, and what to do. */
   constructor(message: string) {
     super(message);
     this.name = 'Refused';

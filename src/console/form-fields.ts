@@ -1,22 +1,28 @@
 import { z } from 'zod';
 
-/** Fields that several forms have. Everything arrives as text; what is wrong is said in a sentence for the person. */
+/**
+ * Fields that several forms share. All values arrive as text. Problems are reported as sentences for the
+ * person.
+ */
 
 const MAX_TEXT = 500;
 
-/** A text that may be empty. */
+/** Text that may be empty. */
 export const text = z
   .string({ error: 'The form lacks a field. Reload the page.' })
   .trim()
   .max(MAX_TEXT, `A field can have at most ${MAX_TEXT} characters.`);
 
-/** An id of ours, which counts up. @param what `entry`, for the message. */
+/**
+ * A numeric id of this project.
+ * @param what what the id belongs to, for the message, such as `entry`.
+ */
 export function idField(what: string): z.ZodType<string> {
   const error = `The form does not name the ${what}.`;
   return z.string({ error }).regex(/^\d{1,18}$/, error);
 }
 
-/** Why a person changes something: kept with the change, and never blank. */
+/** The reason for a change. It is stored with the change and never blank. */
 export const reason = z
   .string({ error: 'Say why: the reason is kept with the change.' })
   .trim()

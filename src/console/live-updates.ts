@@ -1,20 +1,21 @@
 import type { ServerResponse } from 'node:http';
 
-/** How often the database is asked whether something has changed, while somebody looks. */
+/** How often to poll the database for changes while a browser is connected. */
 const POLL_MS = 2_000;
-/** Proxies close a stream on which nothing comes for a minute. */
+/** Proxies close a stream without data after about a minute. */
 const KEEP_ALIVE_MS = 15_000;
 
 export type LiveUpdates = {
-  /** Keeps a response open, and tells it of each change until it is closed. */
+  /** Keeps a response open and sends it each change until it is closed. */
   add(response: ServerResponse): void;
   close(): void;
 };
 
 /**
- * Tells browsers that something has changed, by server-sent events. One poll serves all of them, and none is made while nobody looks.
+ * Notifies browsers of changes with server-sent events. One poll serves all browsers; there is none while no
+ * browser is connected.
  *
- * @param readVersion a text that differs when a page would.
+ * @param readVersion returns a text that differs whenever a page would.
  */
 export function createLiveUpdates(readVersion: () => Promise<string>): LiveUpdates {
   const clients = new Set<ServerResponse>();
@@ -27,7 +28,7 @@ export function createLiveUpdates(readVersion: () => Promise<string>): LiveUpdat
     if (isPolling) return;
     isPolling = true;
     try {
-      // A database that is away has not changed; the next poll sees.
+      // An unreachable database counts as unchanged; the next poll tries again.
       const now = await readVersion().catch(() => version);
       const hasChanged = version !== null && now !== version;
       version = now;

@@ -9,14 +9,14 @@ import { actions } from './actions/index.ts';
 import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';
 
 export type PerformOptions = {
-  /** Writes. */
+  /** Connection for writing. */
   readonly db: Database;
   readonly config: PipelineConfig;
   readonly actorOf: (request: FastifyRequest) => Actor;
   readonly onError: (error: unknown) => void;
-  /** Called when a change is committed. */
+  /** Called after a change was committed. */
   readonly onChanged: () => void;
-  /** Answers with a page that says why nothing was changed. */
+  /** Answers with a page that explains why nothing was changed. */
   readonly refuse: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -24,7 +24,9 @@ export type PerformOptions = {
   ) => Promise<unknown>;
 };
 
-/** The one place through which everything goes that changes something: origin, role, form, transaction, audit. */
+/**
+ * Adds the routes of all actions. Every change passes through here: origin, role, form, transaction, audit.
+ */
 export function addActions(server: FastifyInstance, options: PerformOptions): void {
   for (const action of actions)
     server.post(action.path, (request, reply) => performAction(request, reply, { ...options, action }));
@@ -96,7 +98,7 @@ async function performAction(
   }
 }
 
-/** Fields that are there several times (checkboxes) are lists. */
+/** Converts the body to fields. Fields that occur several times (checkboxes) are lists. */
 function toFields(body: unknown): Readonly<Record<string, string | readonly string[]>> {
   return typeof body === 'object' && body !== null
     ? (body as Readonly<Record<string, string | readonly string[]>>)

@@ -5,7 +5,10 @@ export type Tried<Value> =
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Waits for a file so long at most: its store may be slow or away, which a page says instead of failing. */
+/**
+ * Waits for the reading of a file, up to a limit. Its store may be slow or unreachable; then the page shows
+ * the reason instead of failing.
+ */
 export async function withinLimit<Value>(work: Promise<Value>, limitMs: number): Promise<Tried<Value>> {
   const timer = new AbortController();
   const late = sleep(limitMs, null, { signal: timer.signal }).then(

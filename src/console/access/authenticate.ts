@@ -10,26 +10,27 @@ import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
 import type { ProviderSignIn } from './provider.ts';
 
-/** What a request says of who sends it. */
+/** The parts of a request that identify its sender. */
 export type Credentials = { readonly headers: IncomingHttpHeaders; readonly address: string };
 
 export type SignIn =
   | { readonly kind: 'actor'; readonly actor: Actor }
-  /** `challenge`: what a browser is told, so that it asks for name and password. */
+  /** The request is refused with this status and reason. */
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 429; readonly why: string };
 
 export type Authenticate = (credentials: Credentials) => Promise<SignIn>;
 
 const MIN_TOKEN_CHARS = 32;
-/** Wrong passwords of one address: five, and then one every minute. */
+/** Limit of wrong passwords per address: five per minute. */
 const TRIES = { points: 5, duration: 60 } as const;
-/** How long a password that was right is not computed again. */
+/** How long a correct password is remembered, so that its hash is not computed again. */
 const REMEMBER_MS = 5 * 60_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Says who sends a request. Without users, tokens, a proxy or a provider the console is for whoever is at this machine, and only on a loopback address;
- * a page elsewhere that has its name point to this machine is refused, by the name that the browser asked for.
+ * Creates the function that identifies the sender of a request. Without users, tokens, a proxy or a provider,
+ * the console is open to the person at this machine, and only on a loopback address. A page elsewhere whose
+ * host name points to this machine is refused, by the host name in the request.
  *
  * @param options.localActor name of the person at this machine.
  * @throws KnownError `console_auth_missing`, `console_auth_invalid` (exit 2).
@@ -43,7 +44,7 @@ export function createAuthenticate(
   }: {
     readonly host: string;
     readonly localActor: string;
-    /** Where a provider signs people in. */
+    /** The sign-in of an OpenID Connect provider, if configured. */
     readonly provider?: Pick<ProviderSignIn, 'actorOf'> | null;
   },
 ): Authenticate {
@@ -72,7 +73,7 @@ export function createAuthenticate(
       return refused(429, 'Too many wrong passwords from your address. Try again in a minute.');
     const [name, password] = parseBasic(header);
     const user = users.find((each) => each.name === name);
-    // A name that nobody has takes as long as one that somebody has.
+    // An unknown name takes as long as a known one.
     const isRight = await verifyPassword(password, (user ?? users[0])?.passwordHash ?? '');
     if (user === undefined || !isRight) {
       await failures.consume(address).catch(() => {});
@@ -121,7 +122,7 @@ function parseBasic(header: string): readonly [name: string, password: string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** @throws Error where an entry is neither an address nor a network. */
+/** @throws Error if an entry is neither an address nor a network. */
 function networks(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Whether a request that changes something may come from where it comes: a page of another site must not send forms with this person's
- * sign-in. Browsers say so in Sec-Fetch-Site; older ones in Origin, which is compared with the host that the request was sent to. A request
- * with neither does not come from a browser, and carries no sign-in that its sender does not have. This is the rule of Go's
- * CrossOriginProtection; unlike a token in the form it needs no state and breaks behind no proxy.
+ * Checks that a request that changes something does not come from another site: a foreign page must not send
+ * forms with this person's sign-in. Browsers tell the origin in Sec-Fetch-Site. Older ones send Origin, which
+ * is compared with the requested host. A request with neither does not come from a browser, so it carries
+ * only the credentials of its sender. This is the rule of Go's CrossOriginProtection. Unlike a token in the
+ * form, it needs no state and works behind any proxy.
  *
- * @returns null if it may, else why not.
+ * @returns null if the request is allowed, else the reason why not.
  */
 export function findForeignOrigin(headers: IncomingHttpHeaders): string | null {
   const site = headers['sec-fetch-site'];
@@ -19,7 +20,7 @@ export function findForeignOrigin(headers: IncomingHttpHeaders): string | null {
   return 'The form came from another address than the one of this page, so nothing was changed.';
 }
 
-/** A path of this server; null for anything that would lead elsewhere. */
+/** Returns the path if it stays on this server; null for anything that would lead elsewhere. */
 export function localPath(path: unknown): string | null {
   return typeof path === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : null;
 }

@@ -1,23 +1,27 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** Cost of one try: about 60 ms and 64 MB on a small server, as OWASP advises for scrypt (N=2^16, r=8, p=2 or more memory). */
+/** Cost of one attempt: about 60 ms and 64 MB on a small server. With this N and r, OWASP recommends p=2. */
 const COST = { N: 2 ** 16, r: 8, p: 1 } as const;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** @returns what `console.auth.users[].password_hash` takes: `scrypt:<N>:<r>:<p>:<salt>:<hash>`, both in base64. */
+/**
+ * Hashes a password with a new salt.
+ * @returns a value for `console.auth.users[].password_hash`: `scrypt:<N>:<r>:<p>:<salt>:<hash>`, salt and
+ *   hash in base64.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const key = await derive(password, salt, COST);
   return `scrypt:${COST.N}:${COST.r}:${COST.p}:${salt.toString('base64')}:${key.toString('base64')}`;
 }
 
-/** Whether a text is a hash that `verifyPassword` understands. */
+/** @returns true if `verifyPassword` can read the text as a hash. */
 export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }
 
-/** Takes as long for a wrong password as for the right one. */
+/** Compares a password with a hash. Takes as long for a wrong password as for the right one. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const parsed = parse(hash);
   if (parsed === null) return false;
@@ -41,7 +45,7 @@ function parse(text: string): { readonly cost: Cost; readonly salt: Buffer; read
 
 function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // What the cost needs is 128 * N * r bytes; Node's own limit is below it.
+  // scrypt needs 128 * N * r bytes; Node's default limit is lower.
   const maxmem = 160 * cost.N * cost.r;
   scrypt(password.normalize('NFC'), salt, KEY_BYTES, { ...cost, maxmem }, (error, key) =>
     error === null ? resolve(key) : reject(error),

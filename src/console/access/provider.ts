@@ -10,32 +10,39 @@ import type { Actor } from '../console-page.ts';
 import { findForeignOrigin, localPath } from './check-origin.ts';
 
 /**
- * Sign-in by a provider of OpenID Connect: authorization code with PKCE, state and nonce. The server keeps no sessions. Who has signed in is
- * in a cookie that only this server can read, under a key derived from the client's secret: it survives a restart and holds for every
- * replica. It has the name and the groups that the configuration names; the role is decided anew with each request.
+ * Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. The server stores
+ * no sessions. The signed-in person is in a cookie that is encrypted with a key derived from the client's
+ * secret, so it survives a restart and is valid for every replica. It contains the name and those groups that
+ * the configuration names. The role is determined anew for each request.
  */
 export type ProviderSignIn = {
-  /** Adds the pages of signing in and out, which need no sign-in themselves. */
+  /** Adds the routes for signing in and out, which need no sign-in themselves. */
   addRoutes(scope: FastifyInstance): void;
-  /** Who a request's cookie names, with what the configuration lets them do now; null where there is no valid cookie, or they may do nothing. */
+  /**
+   * The person of a request's cookie with their current role; null if there is no valid cookie or the person
+   * has no access.
+   */
   actorOf(headers: IncomingHttpHeaders): Promise<Actor | null>;
-  /** Where a browser begins to sign in. @param path page to come back to. */
+  /**
+   * The address at which a browser starts to sign in.
+   * @param path page to return to.
+   */
   startAt(path: string): string;
 };
 
-/** As long as a working day: a person who has left keeps access no longer than this. */
+/** A working day. A person who has lost access keeps it no longer than this. */
 const SESSION_SECONDS = 12 * 3_600;
-/** Nobody takes longer to sign in; then they begin anew. */
+/** Time limit of a sign-in, after which it must be started again. */
 const SIGN_IN_SECONDS = 600;
 const PROVIDER_TIMEOUT_SECONDS = 10;
 
 const SESSION = 'influencer_sync_session';
 const SIGN_IN = 'influencer_sync_sign_in';
 
-/** What the cookie says of a person. */
+/** The content of the session cookie. */
 type Session = { readonly name: string; readonly groups: readonly string[] };
 
-/** @param options.url address at which people open the console, `console.url`. */
+/** @param options.url address at which people open the console (`console.url`). */
 export function createProviderSignIn(
   settings: OidcSettings,
   { url, onError }: { readonly url: string; readonly onError: (error: unknown) => void },
@@ -45,7 +52,9 @@ export function createProviderSignIn(
   const callback = new URL('signed-in', base).href;
   let discovered: Promise<Configuration> | null = null;
 
-  /** Asked when somebody signs in, so that a provider that is away keeps nothing from starting. */
+  /**
+   * Discovers the provider at the first sign-in, so that an unreachable provider does not prevent the start.
+   */
   function provider(): Promise<Configuration> {
     discovered ??= discover(settings).catch((error: unknown) => {
       discovered = null;
@@ -74,7 +83,7 @@ export function createProviderSignIn(
       return null;
     }
   }
-  /** @param seconds 0 removes it. */
+  /** @param seconds lifetime of the cookie; 0 removes it. */
   function setCookie(
     reply: FastifyReply,
     name: string,
@@ -85,7 +94,7 @@ export function createProviderSignIn(
       value,
       path: base.pathname.replace(/\/$/, '') || '/',
       httpOnly: true,
-      // Sent along when the provider leads back here, and never with a form of another site.
+      // Sent when the provider redirects back here, but never with a form of another site.
       sameSite: 'lax',
       secure: base.protocol === 'https:',
       maxAge: seconds,
@@ -184,14 +193,15 @@ export function createProviderSignIn(
     });
     const identity = tokens.claims();
     if (identity === undefined) return null;
-    // Some providers put no more into the token than who it is about, and tell the rest when asked.
+    // Some providers put only the subject into the token and return the other claims from the userinfo
+    // endpoint.
     const isWhole = settings.nameClaim in identity && settings.groupsClaim in identity;
     const told =
       isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : await client.fetchUserInfo(configuration, tokens.access_token, identity.sub);
     const claims: Record<string, unknown> = { ...told, ...identity };
-    // Whoever can register any address must not become somebody else.
+    // A person who can register an unverified address must not become someone else.
     if (settings.nameClaim === 'email' && claims.email_verified === false) return null;
     const name = claims[settings.nameClaim];
     if (typeof name !== 'string' || name.trim() === '') return null;
@@ -206,12 +216,12 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
   const { allowInsecureRequests, discovery } = await import('openid-client');
   return discovery(new URL(issuer), clientId, clientSecret, undefined, {
     timeout: PROVIDER_TIMEOUT_SECONDS,
-    // Only a provider on this machine, for a trial.
+    // Unencrypted connections only to a provider on this machine, for a trial.
     execute: isLoopback(issuer) ? [allowInsecureRequests] : [],
   });
 }
 
-/** The code of what went wrong, for whoever reads the log: the rest may hold tokens, or what the provider says of a person. */
+/** Reduces an error to its code for the log. The rest may contain tokens or personal data. */
 function describe(error: unknown): Error {
   const code = [error, (error as { readonly cause?: unknown }).cause]
     .flatMap((each) => {
@@ -232,7 +242,10 @@ function readSession({ name, groups }: Record<string, unknown>): Session {
   };
 }
 
-/** Names and groups are listed apart: people may choose a name, and must not choose one that is a group's. */
+/**
+ * Determines the role. Names and groups are compared with separate lists, because people may choose their
+ * name and must not get the rights of a group with the same name.
+ */
 function toActor({ name, groups }: Session, settings: OidcSettings): Actor | null {
   if (name === '') return null;
   const has = (names: readonly string[], of: readonly string[]): boolean =>

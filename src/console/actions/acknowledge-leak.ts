@@ -4,7 +4,7 @@ import { acknowledgeLeak } from '../../pipeline/decisions/acknowledge-leak.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
-/** Says that a person has looked at a code that may have leaked. */
+/** Acknowledges a code that may have leaked. */
 export const acknowledgeLeakAction = defineAction({
   path: '/money/leaks/acknowledge',
   form: z.object({ code: text, reason }),

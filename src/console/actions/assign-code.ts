@@ -3,7 +3,7 @@ import { assignCode, withdrawCode } from '../../attribute/assign-code.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
-/** Gives a code to an owner, where codes.csv does not. */
+/** Assigns an owner to a code that codes.csv does not contain. */
 export const assignCodeAction = defineAction({
   path: '/codes/assign',
   form: z.object({
@@ -35,7 +35,7 @@ export const assignCodeAction = defineAction({
   },
 });
 
-/** Takes an assigned code back. */
+/** Withdraws the assignment of a code. */
 export const withdrawCodeAction = defineAction({
   path: '/codes/withdraw',
   form: z.object({ job: text, code: text, reason }),

@@ -7,7 +7,7 @@ import { idField, reason, text } from '../form-fields.ts';
 
 const fileField = idField('file');
 
-/** Freezes files, and shows what a decision would do to them. */
+/** Freezes a selection of files and previews a decision about them. */
 export const previewFilesAction = defineAction({
   path: '/bulk/preview-files',
   form: z

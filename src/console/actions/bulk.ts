@@ -24,12 +24,12 @@ const previewForm = z
     reason,
     deal: text.default(''),
     collab: text.default(''),
-    /** Ticked on the page: one, several or none. */
+    /** Entries ticked on the page: one, several or none. */
     entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
     filter_job: text.default(''),
     filter_reason: text.default(''),
     filter_deal: text.default(''),
-    /** An instant: the page has counted the age back from when it was shown. */
+    /** An instant, calculated from the age when the page was shown. */
     filter_since: z
       .union([z.literal(''), z.string().regex(INSTANT)], 'The form does not name a time.')
       .default(''),
@@ -39,7 +39,7 @@ const previewForm = z
     error: 'Only credited entries can have a deal or a collaboration. Leave both empty.',
   });
 
-/** Freezes entries, and shows what a decision would do to them. */
+/** Freezes a selection of entries and previews a decision about them. */
 export const previewBulkAction = defineAction({
   path: '/bulk/preview',
   form: previewForm,
@@ -71,7 +71,7 @@ export const previewBulkAction = defineAction({
   },
 });
 
-/** Freezes double credits, and shows what it would be to acknowledge them. */
+/** Freezes a selection of double credits and previews their acknowledgement. */
 export const previewCreditsAction = defineAction({
   path: '/bulk/preview-credits',
   form: z
@@ -97,13 +97,13 @@ export const previewCreditsAction = defineAction({
   },
 });
 
-/** Begins to carry out a preview. */
+/** Confirms a preview, so that it is carried out. */
 export const confirmBulkAction = defineAction({
   path: '/bulk/confirm',
   form: z.object({
     bulk: idField('bulk action'),
     reason,
-    /** Ticked by whoever knows what sending again may cause. */
+    /** Ticked to confirm the consequences of sending again. */
     understood: z.literal('yes').optional(),
   }),
   async perform({ trx, actor, audit }, { bulk: bulkId, reason: why, understood }) {
@@ -116,7 +116,7 @@ export const confirmBulkAction = defineAction({
   },
 });
 
-/** Ends one before its end. */
+/** Aborts a running bulk action. */
 export const abortBulkAction = defineAction({
   path: '/bulk/abort',
   form: z.object({ bulk: idField('bulk action'), reason }),

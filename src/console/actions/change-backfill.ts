@@ -12,21 +12,21 @@ import { idField, reason } from '../form-fields.ts';
 
 const form = z.object({ backfill: idField('backfill'), reason });
 
-/** Has the process of a backfill wait. */
+/** Pauses a backfill; its process waits. */
 export const pauseBackfillAction = defineAction({
   path: '/backfills/pause',
   form,
   perform: async ({ trx, audit }, fields) => done(await pauseBackfill(trx, toChange(fields, audit))),
 });
 
-/** Lets the process of a backfill go on. */
+/** Resumes a paused backfill. */
 export const resumeBackfillAction = defineAction({
   path: '/backfills/resume',
   form,
   perform: async ({ trx, audit }, fields) => done(await resumeBackfill(trx, toChange(fields, audit))),
 });
 
-/** Ends a backfill before its end. */
+/** Cancels a backfill. */
 export const cancelBackfillAction = defineAction({
   path: '/backfills/cancel',
   form,

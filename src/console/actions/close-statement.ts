@@ -7,7 +7,7 @@ import { defineAction, Refused } from '../console-page.ts';
 import { reason } from '../form-fields.ts';
 import { describeSums } from '../pages/statements/describe-sums.ts';
 
-/** Closes the statement of a month, if it comes to what the page showed. */
+/** Closes the statement of a month, if its sums are those that the page showed. */
 export const closeStatementAction = defineAction({
   path: '/statements/close',
   form: z.object({

@@ -3,11 +3,11 @@ import { controlJob, type JobDecision } from '../../pipeline/decisions/control-j
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
-/** Asks `serve` for a run of a job now. */
+/** Requests a run of a job from `serve`. */
 export const runNowAction = actionOf('/schedules/run-now', 'run_now');
-/** Has the slots of a job skipped, until it is resumed. */
+/** Pauses a job: its slots are skipped until it is resumed. */
 export const pauseJobAction = actionOf('/schedules/pause', 'pause');
-/** Has the next slots of a job run again. */
+/** Resumes a paused job. */
 export const resumeJobAction = actionOf('/schedules/resume', 'resume');
 
 function actionOf(path: string, decision: JobDecision) {

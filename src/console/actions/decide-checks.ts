@@ -6,7 +6,7 @@ import { idField, reason, text } from '../form-fields.ts';
 
 const findingField = idField('finding');
 
-/** Says that a file is right although checks found it unusual. */
+/** Acknowledges findings: the file is correct although checks found it unusual. */
 export const acknowledgeChecksAction = defineAction({
   path: '/checks/acknowledge',
   form: z.object({
@@ -34,7 +34,7 @@ export const acknowledgeChecksAction = defineAction({
   },
 });
 
-/** Expects unusual numbers of orders on a date. Its name is the reason. */
+/** Records a date on which unusual numbers of orders are expected. The name of the date is the reason. */
 export const expectDateAction = defineAction({
   path: '/checks/expect-date',
   form: z.object({

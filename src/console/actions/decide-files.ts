@@ -4,11 +4,11 @@ import { findFileRead, type ListedFile } from '../../report/console/list-files.t
 import { type Change, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
-/** The file, and the state that the page showed. */
+/** The file, and its state as the page showed it. */
 const fileForm = z.object({ file: idField('file'), state: text, reason });
 type FileForm = z.infer<typeof fileForm>;
 
-/** Ends the hold of one file. */
+/** Releases one held file. */
 export const releaseFileAction = defineAction<FileForm>({
   path: '/files/release',
   form: fileForm,
@@ -25,7 +25,7 @@ export const releaseFileAction = defineAction<FileForm>({
   },
 });
 
-/** Lets the next run read one file again. */
+/** Marks one file to be read again by the next run. */
 export const rereadFileAction = defineAction<FileForm>({
   path: '/files/reread',
   form: fileForm,

@@ -10,7 +10,7 @@ import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
-/** Everything that can be changed in the console. */
+/** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
   settleDoubtAction,
   previewBulkAction,

@@ -14,9 +14,9 @@ const settleForm = z
     reason,
     deal: text.default(''),
     collab: text.default(''),
-    /** Ticked by whoever knows what sending again may cause. */
+    /** Ticked to confirm the consequences of sending again. */
     understood: z.literal('yes').optional(),
-    /** The entry as the page showed it. */
+    /** The entry's state as the page showed it. */
     state: z.enum(ENTRY_STATES, UNSHOWN),
     attempt: z.coerce.number(UNSHOWN).int(UNSHOWN),
     credits: z.coerce.number(UNSHOWN).int(UNSHOWN).optional(),
@@ -26,7 +26,7 @@ const settleForm = z
       'Nothing was changed. To send the entry again, tick the box to confirm that the influencer may be credited twice.',
   });
 
-/** Settles one doubt, or acknowledges one double credit. */
+/** Settles one entry in doubt, or acknowledges one double credit. */
 export const settleDoubtAction = defineAction({
   path: '/doubts/settle',
   form: settleForm,
@@ -49,7 +49,7 @@ export const settleDoubtAction = defineAction({
   },
 });
 
-/** Why a decision was not carried out, and what to do. */
+/** Explains why a decision was not carried out, and what to do. */
 function explainRefusal(entryId: string, settled: Exclude<Settled, { readonly kind: 'settled' }>): string {
   switch (settled.kind) {
     case 'unknown_entry':

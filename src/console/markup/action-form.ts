@@ -4,12 +4,13 @@ import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';
 
 /**
- * A form that changes something; nothing where this person may not. The page that it stands on is shown again afterwards, with what was done.
+ * Renders the form of an action, or a note if this person may not change things. Afterwards the same page is
+ * shown again, with the result.
  *
- * @param options.hidden what the form is about.
- * @param options.fields inputs of its own, before the reason.
- * @param options.reasonLabel what the reason is asked for; every change has one.
- * @param options.reason what it says until it is changed.
+ * @param options.hidden hidden fields that identify the subject.
+ * @param options.fields additional inputs before the reason.
+ * @param options.reasonLabel label of the reason, which every change requires.
+ * @param options.reason initial text of the reason.
  */
 export function actionForm(
   visit: Visit,

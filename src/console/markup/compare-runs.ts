@@ -13,7 +13,7 @@ type Compared = {
   readonly difference: string;
 };
 
-/** Two runs of a job side by side: how they ended, how long they took, and what they counted. */
+/** Compares two runs of a job: status, duration and counts. */
 export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   const rows: readonly Compared[] = [
     { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
@@ -56,7 +56,7 @@ function compareCounts(before: object | null, now: object | null): readonly Comp
   });
 }
 
-/** `{entries: {accepted: 3}}` → `entries: accepted` 3. */
+/** Flattens counts: `{entries: {accepted: 3}}` becomes `entries: accepted` with 3. */
 function flatten(counts: object, prefix = ''): ReadonlyMap<string, unknown> {
   return new Map(
     Object.entries(counts).flatMap(([name, value]: [string, unknown]) =>
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A currency a row; amounts are exact text, so no difference is computed. */
+/** One row per currency. Amounts are exact text, so no difference is computed. */
 function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] {
   const [old, current] = [before.amounts ?? [], now.amounts ?? []];
   const currencies = [...new Set([...current, ...old].map(({ currency }) => currency))].sort();

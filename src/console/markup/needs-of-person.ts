@@ -19,13 +19,13 @@ type Need = {
   readonly label: string;
   readonly count: number;
   readonly tone: 'red' | 'yellow';
-  /** Address of exactly these. */
+  /** Address of the list of exactly these items. */
   readonly href: string;
   readonly amounts?: readonly Money[];
   readonly note: string;
 };
 
-/** Everything that waits for a person, with the money at stake; each figure leads to its rows. */
+/** Shows everything that waits for a person, with the money at stake. Each figure links to its items. */
 export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
   const found = listNeeds(waiting, visit).filter(({ count }) => count > 0);
   if (found.length === 0) return html`<p class="green">Nothing needs your attention.</p>`;

@@ -5,13 +5,17 @@ import { pages } from '../pages/index.ts';
 import { queryWithout } from '../read-query.ts';
 import { instant } from './parts.ts';
 
-/** For a template that held the end of a script as it is, the build would import a helper that the package does not bring. */
+/**
+ * A constant, because the build would import a missing helper for a template that contains a literal end tag
+ * of a script.
+ */
 const SCRIPT = 'script';
 
 /**
- * A whole page. Everything in it is of this server, and no script stands in it: the policy has the browser refuse both.
+ * Renders a whole page. It loads only resources of this server and contains no inline script; the content
+ * security policy enforces both.
  *
- * @param options.notice said above the page: what the last action has done, or why it was refused.
+ * @param options.notice message above the page: the result of the last action, or why it was refused.
  */
 export function pageFrame(
   visit: Visit,
@@ -68,7 +72,7 @@ ${visit.config.console.oidc === null ? null : html`<form method="post" action="$
 `.toString();
 }
 
-/** The zone is part of the address, as everything that is chosen. */
+/** Form for the time zone, which is part of the address like every choice. */
 function zoneForm(visit: Visit): Html {
   const others = Object.entries(queryWithout(visit, 'zone', 'done'));
   return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">

@@ -7,16 +7,19 @@ import type { EntryEvent } from '../../report/entry-lives.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';
 
-/** Pieces that several pages are made of. */
+/** Building blocks of pages. */
 
 type Shows = Pick<Visit, 'link' | 'zone'>;
 
-/** A link to a page of ours. @param href of `visit.link`. */
+/**
+ * A link to a page of the console.
+ * @param href result of `visit.link`.
+ */
 export function anchor(href: string, label: HtmlValue): Html {
   return html`<a href="${href}">${label}</a>`;
 }
 
-/** Address of one order's page. */
+/** The address of an order's page. */
 export function orderLink(
   { link }: Pick<Shows, 'link'>,
   order: { readonly source: string | null; readonly orderId: string },
@@ -24,12 +27,12 @@ export function orderLink(
   return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
 }
 
-/** Address of a deal's page. */
+/** The address of a deal's page. */
 export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
   return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
-/** An instant in UTC, and in the chosen zone where that is another one. Nothing where there is none. */
+/** An instant in UTC and, if another zone is chosen, in that zone. Empty for null. */
 export function instant(
   at: Date | string | null,
   { zone }: Pick<Shows, 'zone'>,
@@ -42,18 +45,18 @@ export function instant(
   return html`<time datetime="${iso}">${shown} UTC <small>${zonedTime(new Date(at), zone)} ${zone}</small></time>`;
 }
 
-/** `2026-04-10 11:15` by the clocks of a zone. */
+/** The local time in a zone, such as `2026-04-10 11:15`. */
 export function zonedTime(at: Date, zone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   return format.format(at);
 }
 
-/** A count that a query has cut off at `limit`: `10,000+`. */
+/** A count that a query limited: `10,000+` above `limit`. */
 export function countUpTo(count: number, limit: number): string {
   return count > limit ? `${formatCount(limit)}+` : formatCount(count);
 }
 
-/** One amount a currency, each on a line of its own: they are never added up. */
+/** Amounts, one per currency, which are never added up. */
 export function amountList(
   amounts: readonly { readonly currency: string | null; readonly amount: string }[],
 ): Html {
@@ -67,10 +70,11 @@ export type TableColumn<Row> = {
 };
 
 /**
- * Rows under their titles; the first column names its row. On a narrow window the table scrolls by itself.
+ * Renders a table. The first column is the header of its row. On a narrow window, the table scrolls on its
+ * own.
  *
- * @param options.about what the table shows, for those who do not see it.
- * @param options.none said where there is no row.
+ * @param options.about description of the table for screen readers.
+ * @param options.none text if there are no rows.
  */
 export function table<Row>(
   columns: readonly TableColumn<Row>[],
@@ -94,18 +98,21 @@ ${rows.map(
 `;
 }
 
-/** A field of a filter form. An empty choice stands for all. */
+/** A field of a filter form. An empty choice means all. */
 export type FilterField = {
   readonly name: string;
   readonly label: string;
-  /** Of a choice; a text field where it is left out. */
+  /** Options of a select field; without them, it is a text field. */
   readonly options?: readonly string[];
   readonly type?: 'text' | 'date';
-  /** A choice without `all`. */
+  /** Whether the select field has no option `all`. */
   readonly required?: boolean;
 };
 
-/** A form whose fields are the query of the page, so that a filter can be bookmarked, reloaded and sent to somebody. */
+/**
+ * A form whose fields are the query of the page, so that a filtered page can be bookmarked, reloaded and
+ * shared.
+ */
 export function filterForm(visit: Visit, path: string, fields: readonly FilterField[]): Html {
   const zone = visit.query.get('zone');
   return html`<form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
@@ -134,10 +141,10 @@ function filterField(
 }
 
 /**
- * Links below a list that is shown in parts. A part begins behind a key and not at a number, so that it costs the same wherever it is, and
- * nothing is shown twice when rows are added.
+ * Links to the pages of a list. A page begins after a key, not at a row number, so that every page costs the
+ * same and no row appears twice when rows are added.
  *
- * @param options.after key of the last row of this part; null where it is the last part.
+ * @param options.after key of the last row of this page; null for the last page.
  */
 export function pager(visit: Visit, path: string, { after }: { readonly after: string | null }): Html {
   const others = queryWithout(visit, 'after', 'zone', 'done');
@@ -150,7 +157,7 @@ ${after === null ? null : html`<a rel="next" href="${visit.link(path, { ...other
 `;
 }
 
-/** A figure with what it counts, leading to exactly its rows. */
+/** A number with its label, which links to exactly the rows that it counts. */
 export function figure(
   label: string,
   value: HtmlValue,
@@ -164,7 +171,7 @@ export function figure(
 `;
 }
 
-/** Names with their values; those without a value are left out. */
+/** A list of names and values. Empty values are left out. */
 export function factList(facts: readonly (readonly [name: string, value: string | Html | null])[]): Html {
   return html`<dl class="facts">${facts
     .filter(([, value]) => value !== null && value !== '')
@@ -172,7 +179,7 @@ export function factList(facts: readonly (readonly [name: string, value: string 
 `;
 }
 
-/** A state as a word in a colour; the word alone says it, too. */
+/** A state as a coloured word. The word alone is sufficient. */
 export function badge(state: string): Html {
   const tone =
     {
@@ -209,7 +216,7 @@ export function badge(state: string): Html {
   return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
 }
 
-/** What happened to an entry, in its order. */
+/** The events of an entry in chronological order. */
 export function lifeList(events: readonly EntryEvent[], visit: Pick<Shows, 'zone'>): Html {
   return html`<ol class="life">${events.map(
     ({ at, kind, text, detail }) =>

@@ -5,7 +5,7 @@ import type { OpenProblem } from '../../report/list-notices.ts';
 import type { Visit } from '../console-page.ts';
 import { amountList, anchor, instant, table } from './parts.ts';
 
-/** What notices have told of and is not over. */
+/** A table of the open problems that notices report. */
 export function problemTable(problems: readonly OpenProblem[], visit: Visit): Html {
   return table(
     [

@@ -6,7 +6,7 @@ import type { ListedRun } from '../../report/list-runs.ts';
 import type { Visit } from '../console-page.ts';
 import { instant, table } from './parts.ts';
 
-/** What a run did with its time: its steps, its requests, and what it said while it went on. */
+/** Shows what a run did: steps, requests and messages. */
 export function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
   return html`<h2>Steps</h2>
 ${table<RunStep>(
@@ -53,7 +53,7 @@ ${
 `;
 }
 
-/** A step without an end is where the run is now, or where its process died. */
+/** A step without an end is the current one, or the one in which the process died. */
 function endOf({ finishedAt }: RunStep, { status }: ListedRun): string | null {
   if (finishedAt !== null) return null;
   return status === 'running' ? ' so far' : '; the process died during this step';

@@ -4,15 +4,15 @@ import { html } from '../../present/html/html.ts';
 import { cut, formatCount } from '../../present/text.ts';
 import { anchor, table } from './parts.ts';
 
-/** Names are for people and may be the same in several places; keys are not. */
+/** A node. Names are for display and may repeat; keys are unique. */
 export type FlowPlace = { readonly key: string; readonly name: string };
 
-/** So many of one place are at another one then. */
+/** A flow of items from one node to another. */
 export type Flow = {
   readonly from: FlowPlace;
   readonly to: FlowPlace;
   readonly count: number;
-  /** Page with exactly these. */
+  /** Address of the list of exactly these items. */
   readonly href?: string;
 };
 
@@ -28,9 +28,9 @@ const COLORS = 6;
 const NAME_LENGTH = 34;
 
 /**
- * Where things come from and what becomes of them, with widths in proportion, and the same numbers as a table below.
+ * Draws a Sankey diagram, with the same numbers in a table below.
  *
- * @param options.title what flows, for those who do not see the picture.
+ * @param options.title what flows, for screen readers.
  */
 export function sankeyPicture(flows: readonly Flow[], { title }: { readonly title: string }): Html {
   const shown = flows.filter(({ count }) => count > 0);
@@ -74,7 +74,7 @@ function layOut(flows: readonly Flow[]) {
     .nodeId(({ key }) => key)
     .nodeWidth(NODE_WIDTH)
     .nodePadding(NODE_PADDING)
-    // In the order in which they are given, as the sentence says them.
+    // Keep the order of the flows, which is that of the text.
     .nodeSort(null)
     .extent([
       [1, 10],
@@ -87,7 +87,7 @@ function layOut(flows: readonly Flow[]) {
   return { nodes: graph.nodes, links: graph.links as readonly DrawnLink[], height };
 }
 
-/** Names stand inside the picture: beside the node, towards the middle. */
+/** Draws a node. Names are inside the picture, next to the node on the side of the centre. */
 function nodeMarkup({ name, value = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0 }: DrawnNode, index: number): Html {
   const isLast = x1 > WIDTH - NODE_WIDTH;
   const x = isLast ? x0 - 6 : x1 + 6;

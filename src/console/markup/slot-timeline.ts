@@ -5,7 +5,7 @@ import { cut, formatCount } from '../../present/text.ts';
 import type { SlotGroup } from '../../report/console/read-timeline.ts';
 import { anchor, table } from './parts.ts';
 
-/** A part of a timeline: days in UTC, divided into spans of the same length. */
+/** The range of a timeline: days in UTC, divided into spans of equal length. */
 export type TimelineScale = {
   readonly from: Date;
   readonly spans: number;
@@ -25,17 +25,21 @@ const ROW = 26;
 const TOP = 20;
 const CELL = 18;
 const DAY_MS = 86_400_000;
-/** So many labels of days fit beside each other. */
+/** Maximum number of day labels that fit. */
 const LABELS = 8;
 
-/** The worst state of a span is the one that is seen; each has a shape of its own, since colours are not seen by all. */
+/**
+ * States from worst to best. The worst state of a span determines its mark. Marks also differ in shape,
+ * because not everyone can distinguish the colours.
+ */
 const STATES = ['failed', 'missed', 'late', 'skipped', 'running', 'due', 'waiting', 'done'] as const;
 
 /**
- * A row for each job, a mark for each span in which it had slots, and the same as a table of days below.
+ * Draws a timeline with a row per job and a mark for each span that has slots, and the same data as a table
+ * by day below.
  *
- * @param options.hrefOf page behind a mark.
- * @param options.dayHref page behind a job and day, as `2026-04-10`.
+ * @param options.hrefOf address of the page behind a mark.
+ * @param options.dayHref address of the page for a job and a day, such as `2026-04-10`.
  */
 export function slotTimeline(
   jobs: readonly string[],
@@ -118,7 +122,7 @@ function xOf(at: Date, { from, spans, spanSeconds }: TimelineScale): number {
   return LEFT + ((at.getTime() - from.getTime()) / (spans * spanSeconds * 1000)) * (WIDTH - LEFT);
 }
 
-/** Keys reach the same rows through the table; so many stops would be in their way. */
+/** Draws a mark. It is not in the tab order, because the table offers the same links with fewer stops. */
 function markOf(
   cell: TimelineCell,
   { scale, row, href }: { readonly scale: TimelineScale; readonly row: number; readonly href: string },
@@ -131,7 +135,7 @@ function markOf(
 `;
 }
 
-/** Full where it ran, hollow where nothing ran, low where it was left out. */
+/** The shape of a state: full if it ran, hollow if nothing ran, low if it was skipped or is still due. */
 function shapeOf(
   state: string,
   { x, y, width }: { readonly x: number; readonly y: number; readonly width: number },
@@ -140,7 +144,7 @@ function shapeOf(
   return html`<rect class="slot ${state}" x="${x.toFixed(1)}" y="${(y + CELL - height).toFixed(1)}" width="${width.toFixed(1)}" height="${height}"/>`;
 }
 
-/** `22 done, 1 missed`. */
+/** Counts slots by state as text: `22 done, 1 missed`. */
 function countStates(groups: readonly SlotGroup[]): string {
   return STATES.map((state) => ({
     state,

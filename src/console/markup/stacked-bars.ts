@@ -7,7 +7,7 @@ import { anchor, table } from './parts.ts';
 
 export type BarSeries = {
   readonly name: string;
-  /** One for each bar. */
+  /** One count per bar. */
   readonly counts: readonly number[];
 };
 
@@ -18,10 +18,10 @@ const BOTTOM = 24;
 const COLORS = 6;
 
 /**
- * Counts as stacked bars, one bar a label, with the same numbers as a table below.
+ * Draws stacked bars, one per label, with the same numbers in a table below.
  *
- * @param options.title what is counted, for those who do not see the picture.
- * @param options.unit what a label is.
+ * @param options.title what is counted, for screen readers.
+ * @param options.unit what a label stands for.
  * @param options.href address of the rows behind one number.
  */
 export function stackedBars(

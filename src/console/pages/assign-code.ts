@@ -9,7 +9,7 @@ import { actionForm } from '../markup/action-form.ts';
 import { amountList, anchor, instant, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
-/** Gives one code to an owner, and shows the orders that carry it. */
+/** Assigns an owner to one code, and shows the orders with it. */
 export const assignCodePage: ConsolePage = {
   path: '/codes/assign',
   navigation: null,

@@ -6,7 +6,7 @@ import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/audit';
 
-/** What people changed, in the console and with commands. */
+/** All changes by people, in the console and with commands. */
 export const auditPage: ConsolePage = {
   path: PATH,
   navigation: 'Audit',

@@ -24,7 +24,7 @@ import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
 
 const SHOWN_FILES = 50;
 
-/** One backfill: its plan by month, how far it is, and what can be done about it. */
+/** One backfill: its plan by month, its progress, and the actions for it. */
 export const backfillPage: ConsolePage = {
   path: '/backfills/:backfill',
   navigation: null,
@@ -78,7 +78,7 @@ ${filesTable(plan.files)}`,
   },
 };
 
-/** Nothing for a plan that was never executed: what it names may have been posted by another. */
+/** Empty for a plan that was never executed, because another backfill may have posted its orders. */
 function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | null {
   if (backfill.approvedAt === null) return null;
   const pace = paceOf(backfill, progress);
@@ -88,7 +88,10 @@ function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | 
 `;
 }
 
-/** Only a process can post, so what needs a new one is a command. */
+/**
+ * The actions for a backfill. Only a process can post, so the page names the command where a new process is
+ * needed.
+ */
 function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit): Html | null {
   const { backfillId, state } = backfill;
   if (!CANCELLABLE.includes(state)) return null;

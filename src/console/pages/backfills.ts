@@ -11,7 +11,7 @@ import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/backfills';
 
-/** Plans to credit the past, and how far each is. */
+/** All backfills with their progress. */
 export const backfillsPage: ConsolePage = {
   path: PATH,
   navigation: 'Backfills',
@@ -50,7 +50,10 @@ ${pager(visit, PATH, { after: nextKey(found, ({ backfillId }) => backfillId) })}
   },
 };
 
-/** The orders of a plan that is at its end are counted on its own page: they may be millions. */
+/**
+ * Reads a row. For a finished backfill, posted orders are counted only on its own page, because there may be
+ * millions.
+ */
 async function readRow({ db }: Visit, backfill: Backfill) {
   const orders = backfill.plan.groups.reduce(
     (sum, group) => (group.standing === 'to_post' ? sum + group.orders : sum),

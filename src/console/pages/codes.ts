@@ -27,7 +27,7 @@ const ABOUT: Readonly<Record<View, string>> = {
   expiring: 'Codes whose validity ends within 30 days, or has ended.',
 };
 
-/** Codes without an owner by what they would earn, and those that have one. */
+/** Codes without an owner, by revenue, and codes with an owner. */
 export const codesPage: ConsolePage = {
   path: PATH,
   navigation: 'Codes',

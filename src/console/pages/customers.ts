@@ -10,7 +10,7 @@ import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
 
-/** What became of customers on their way to be identified, and who among them is an influencer. No address is shown anywhere. */
+/** The states of customers, and the influencers among them. No e-mail address is shown. */
 export const customersPage: ConsolePage = {
   path: PATH,
   navigation: 'Customers',

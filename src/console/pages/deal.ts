@@ -16,7 +16,7 @@ import { stackedBars } from '../markup/stacked-bars.ts';
 const MONTHS = 36;
 const VERSIONS = 100;
 
-/** What a deal has sold, by our orders and by the service's count, and how it changed. */
+/** One deal: its sales according to this project and to the service, and its history. */
 export const dealPage: ConsolePage = {
   path: '/deals/:deal',
   navigation: null,
@@ -90,7 +90,7 @@ function monthChart(
   );
 }
 
-/** `2026-02` → `2026-02-28`. */
+/** The last day of a month: `2026-02-28` for `2026-02`. */
 function lastDayOf(month: string): string {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);

@@ -8,7 +8,7 @@ import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
 
-/** Deals that the mirror knows, and how complete it is. */
+/** The deals in the mirror, and how complete the mirror is. */
 export const dealsPage: ConsolePage = {
   path: PATH,
   navigation: 'Deals',
@@ -83,7 +83,7 @@ ${table(
   },
 };
 
-/** The service's number with every digit of it. */
+/** Formats the service's number with all its digits. */
 function countOf(value: string | null): string | null {
   if (value === null) return null;
   const [whole = '', fraction] = value.split('.');

@@ -5,10 +5,13 @@ import { listOwnedCodes } from '../../report/console/list-codes.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { textOf } from '../read-query.ts';
 
-/** More codes than an account has. */
+/** More codes than any account has. */
 const MOST = 100_000;
 
-/** The codes of a job, those that were assigned here too, in the form of codes.csv: to keep them in the file from now on. */
+/**
+ * Exports the codes of a job, including those assigned in the console, as codes.csv, so that they can be kept
+ * in the file.
+ */
 export const exportCodesPage: ConsolePage = {
   path: '/codes/export',
   navigation: null,

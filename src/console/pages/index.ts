@@ -32,7 +32,7 @@ import { schedulesPage } from './schedules.ts';
 import { statementPage } from './statements/statement.ts';
 import { statementsPage } from './statements/statements.ts';
 
-/** Every page, in the order of the navigation. */
+/** All pages, in the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
   overviewPage,
   runsPage,

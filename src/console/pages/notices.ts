@@ -16,7 +16,7 @@ import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/notices';
 
-/** Which problems are open, what people were told of them, and whether each message arrived. */
+/** Open problems, sent notices, and whether each was delivered. */
 export const noticesPage: ConsolePage = {
   path: PATH,
   navigation: 'Notices',

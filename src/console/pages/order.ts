@@ -8,7 +8,7 @@ import { explainOrder, type OrderAttribution, type OrderVersion } from '../../re
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, dealLink, factList, instant, lifeList } from '../markup/parts.ts';
 
-/** The life of one order, from the line of the file to the answer of the service. */
+/** The history of one order, from the line in the file to the service's answer. */
 export const orderPage: ConsolePage = {
   path: '/orders/:source/:order',
   navigation: null,

@@ -33,7 +33,7 @@ const DISPOSITIONS = [
   'organic',
 ];
 
-/** Orders by what became of them; or those of an id that somebody looks for. */
+/** Orders by outcome, or the orders with a given id or name. */
 export const ordersPage: ConsolePage = {
   path: PATH,
   navigation: 'Orders',
@@ -124,7 +124,7 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ day, job, source, orderId }) => w
   };
 }
 
-/** Null where the query has no key: the list then begins at its beginning. */
+/** Null if the query has no valid key; the list then starts at the beginning. */
 function readKey(visit: Visit): OrderKey | null {
   const [day = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
   return Number.isNaN(Date.parse(day)) ? null : { day, job, source, orderId };

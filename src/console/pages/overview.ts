@@ -26,7 +26,7 @@ import { dayOf } from '../read-query.ts';
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** What needs a person now, how the jobs are, and what became of the orders of the last days. */
+/** What needs a person now, the state of the jobs, and the outcomes of recent orders. */
 export const overviewPage: ConsolePage = {
   path: '/',
   navigation: 'Overview',
@@ -61,7 +61,7 @@ ${backlogTable(needs.backlog, visit)}`,
   },
 };
 
-/** `2026-04-10` and 1 → `2026-04-11`. */
+/** Adds days to a date: `2026-04-10` and 1 give `2026-04-11`. */
 function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
@@ -113,7 +113,7 @@ function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
   );
 }
 
-/** Good outcomes first, so that the colours are the same in every chart. */
+/** A fixed order of outcomes, good ones first, so that most colours are the same in all charts. */
 const OUTCOMES = [
   'accepted',
   'ready',

@@ -16,10 +16,10 @@ import { runActivity } from '../markup/run-activity.ts';
 import { type Flow, type FlowPlace, sankeyPicture } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
-/** A picture with more names cannot be read. */
+/** More names would make the diagram illegible. */
 const DRAWN_FILES = 8;
 
-/** One run: what it read, what became of it, what it did with its time, and how it differs from the one before. */
+/** One run: its files, its results, its activity, and a comparison with the previous run. */
 export const runPage: ConsolePage = {
   path: '/runs/:run',
   navigation: null,
@@ -68,12 +68,15 @@ ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p
   },
 };
 
-/** A link where the configuration says where traces are shown. */
+/** The trace id, as a link if the configuration has an address for traces. */
 function traceOf(traceId: string, { config }: Visit): Html | string {
   return config.console.traceUrl === '' ? traceId : anchor(linkToTrace(traceId, config), traceId);
 }
 
-/** The sums of the run: every row of its files, and everything that the job knows after it, counted once. */
+/**
+ * The accounting of the run: every row of its files, and every item that the job knows afterwards, counted
+ * once.
+ */
 function accounting(run: ListedRun, files: RunFiles, visit: Visit): Html {
   if (run.counts === null)
     return html`<h2>Accounting</h2>
@@ -102,8 +105,8 @@ ${
 }
 
 /**
- * Files, the rows in them, and whether those could be used. The numbers are those that the run stored; its files are named where they
- * still say the same: one that was held may have been read again by a later run.
+ * The flow of rows from files to used or rejected. The numbers are those that the run stored. Its files are
+ * only named if their current numbers still agree, because a later run may have read a held file again.
  */
 function rowFlows(
   counts: object,
@@ -141,7 +144,7 @@ function rowFlows(
   ];
 }
 
-/** What is in no part was lost, which must be seen. */
+/** The flow to the outcomes. Items in no outcome were lost, so they are shown as unaccounted for. */
 function outcomeFlows({ count: whole, whole: text, parts }: Sum): readonly Flow[] {
   const counted = parts.reduce((sum, [count]) => sum + count, 0);
   return [...parts, [whole - counted, 'unaccounted for'] as const].map(([count, words]) => ({

@@ -14,16 +14,16 @@ import { COUNT_LIMIT, dayOf, idOf, nextKey, PAGE_ROWS, textOf } from '../read-qu
 const PATH = '/runs';
 const STATUSES = ['running', 'ok', 'issues', 'failed', 'interrupted', 'lost'];
 const DAY_MS = 86_400_000;
-/** Days of the timeline, unless the address says otherwise. */
+/** Default number of days of the timeline. */
 const DAYS = 7;
-/** A mark of a longer timeline would be too narrow to be hit. */
+/** In a longer timeline, marks would be too narrow to click. */
 const DAYS_AT_MOST = 92;
 const SPANS_AT_MOST = 100;
-/** Each divides a day, so that a span belongs to one day. */
+/** Lengths of spans. Each divides a day, so that a span lies within one day. */
 const SPAN_MINUTES = [15, 30, 60, 120, 240, 480, 720, 1_440];
 const PROBLEM_LENGTH = 160;
 
-/** When jobs ran, or should have, and what each run did. */
+/** When jobs ran or should have run, and what each run did. */
 export const runsPage: ConsolePage = {
   path: PATH,
   navigation: 'Runs',
@@ -70,14 +70,14 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ runId }) => runId) })}`,
   },
 };
 
-/** What runs are recorded as: jobs, and their backfills, which are recorded under a name that no job can have. */
+/** The names under which runs are recorded: jobs, and their backfills, under names that no job can have. */
 function runNames({ jobs }: PipelineConfig): readonly string[] {
   return Object.values(jobs).flatMap((job) =>
     kindOf(job).backfill === 'by_days' ? [job.name, `backfill:${job.name}`] : [job.name],
   );
 }
 
-/** A job that is gone from the configuration may still be asked for. */
+/** Adds the chosen job, which may no longer be in the configuration. */
 function withChosen(names: readonly string[], chosen: string | null): readonly string[] {
   return chosen === null || names.includes(chosen) ? names : [...names, chosen];
 }
@@ -96,7 +96,10 @@ function scaleOf(visit: Visit): TimelineScale {
   };
 }
 
-/** The run, where it is one; else closer to it: the day, then the list of slots, which gives the reasons. */
+/**
+ * The page behind a mark: the run if it is a single one, else a closer view, first of the day, then of its
+ * slots with the reasons.
+ */
 function hrefOf(
   { job, from, groups }: TimelineCell,
   { visit, days }: { readonly visit: Visit; readonly days: number },

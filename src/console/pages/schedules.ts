@@ -18,7 +18,7 @@ const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
 const SHOWN_SLOTS = 3;
 
-/** When each job runs next, and how its slots were kept. */
+/** When each job runs next, and the results of its slots. */
 export const schedulesPage: ConsolePage = {
   path: PATH,
   navigation: 'Schedules',
@@ -76,7 +76,7 @@ function whenOf({ schedule, timeZone, after }: JobSettings): Html | string {
   return after === null ? 'no schedule' : html`after ${after}`;
 }
 
-/** In UTC, in the chosen zone, and by the clock that the schedule is about. */
+/** The next slots in UTC, in the chosen zone, and in the zone of the schedule. */
 function nextOf({ schedule, timeZone }: JobSettings, visit: Visit): Html | null {
   if (schedule === null) return null;
   const calendar = openCalendar({ schedule, timeZone });

@@ -37,7 +37,7 @@ import {
 } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 
-/** What became of an entry or a file; null for one that waits. */
+/** The outcome of an entry or file in words; a null outcome means that it waits. */
 function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {
   if (outcome === 'settled') return SETTLED_WORDS[decision];
   if (outcome !== null) return LEFT_WORDS[outcome];
@@ -49,7 +49,7 @@ function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 's
   );
 }
 
-/** One decision about many entries or files: what was frozen, the form that confirms it, how far it is, what came of it. */
+/** One bulk action: the frozen selection, the form that confirms it, its progress, and its results. */
 export const bulkPage: ConsolePage = {
   path: '/bulk/:bulk',
   navigation: null,
@@ -120,7 +120,7 @@ function facts(bulk: Bulk, visit: Visit): Html {
 type Process = { readonly host: string; readonly pid: number } | null;
 type Known = { readonly sums: readonly BulkSum[]; readonly visit: Visit };
 
-/** What a person can do about it now, or is told. */
+/** The next step of a bulk action: a form or a message. */
 function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly process: Process }): Html | null {
   const { bulkId, state, entries, decision, reason, expiresAt } = bulk;
   switch (state) {
@@ -169,7 +169,7 @@ function progress(
 `;
 }
 
-/** All that was chosen, by what became of it, with the money. */
+/** The selected items by outcome, with the amounts. */
 function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   const { bulkId, ineligible, state, decision } = bulk;
   if (state === 'expired') return null;

@@ -8,7 +8,7 @@ import { idOf, nextKey, PAGE_ROWS } from '../../read-query.ts';
 
 const PATH = '/bulk';
 
-/** Every decision about many entries or files that was previewed, and what came of it. */
+/** All previewed bulk actions and their results. */
 export const bulksPage: ConsolePage = {
   path: PATH,
   navigation: null,

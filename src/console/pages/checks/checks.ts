@@ -19,7 +19,7 @@ import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/checks';
 
-/** What is unusual in files, and what each check said of the latest file of each source. */
+/** Open findings, and the results of all checks for the latest file of each source. */
 export const checksPage: ConsolePage = {
   path: PATH,
   navigation: 'Checks',

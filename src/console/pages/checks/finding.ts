@@ -7,7 +7,7 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant } from '../../markup/parts.ts';
 
-/** What one check found unusual in a file, and the form that says that the file is right. */
+/** One finding of a check, and the form to acknowledge it. */
 export const findingPage: ConsolePage = {
   path: '/checks/:finding',
   navigation: null,

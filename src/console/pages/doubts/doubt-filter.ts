@@ -2,7 +2,7 @@ import type { DoubtFilter } from '../../../report/list-doubts.ts';
 import type { Visit } from '../../console-page.ts';
 import { textOf } from '../../read-query.ts';
 
-/** Choices of how long an entry has been in doubt, in milliseconds. */
+/** Options for how long an entry has been in doubt, in milliseconds. */
 export const AGES: Readonly<Record<string, number>> = {
   an_hour: 3_600_000,
   a_day: 86_400_000,
@@ -11,7 +11,7 @@ export const AGES: Readonly<Record<string, number>> = {
 
 export type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
 
-/** The doubts that the address chooses. Ages are counted back from `visit.now`. */
+/** Reads the filter from the address. Ages are counted back from `visit.now`. */
 export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
   const age = AGES[textOf(visit, 'older') ?? ''];
   return {

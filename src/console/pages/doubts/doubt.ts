@@ -15,7 +15,7 @@ import {
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant, lifeList, orderLink } from '../../markup/parts.ts';
 
-/** One entry, what is known about it, and the form that settles it. */
+/** Shows one entry, what is known about it, and the form that settles it. */
 export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
   const [entry, life, credits] = await Promise.all([
     findEntry(visit.db, entryId),
@@ -142,7 +142,7 @@ function dealFacts({ brandId, isActive }: Omit<DealOfHandle, 'dealId'>): string 
     .join(', ');
 }
 
-/** The situation of the entry that the page shows: the form is refused where it is another one by then. */
+/** Hidden fields with the entry's state as shown. The form is refused if the state has changed since. */
 function shownFields({ entryId, state, attempt }: OpenEntry, visit: Visit): Html {
   return html`<input type="hidden" name="entry" value="${entryId}">
 <input type="hidden" name="state" value="${state}">

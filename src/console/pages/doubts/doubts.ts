@@ -21,7 +21,7 @@ import { acknowledgeManyForm, creditBox, entryBox, settleManyForm } from './sett
 const PATH = '/doubts';
 const MAX_REASONS = 50;
 
-/** What was sent without an answer that says whether it was credited; and what was credited more than once. */
+/** Entries in doubt, and entries that were credited more than once. */
 export const doubtsPage: ConsolePage = {
   path: PATH,
   navigation: 'Doubts',
@@ -152,7 +152,7 @@ function lostClaims({ claims, accepted, amounts }: WaitingClaims): Html | null {
 <p>${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since. The service accepted ${formatCount(accepted)} of them. They are not posted again.</p>`;
 }
 
-/** Null where the text is no key: the list then begins at its beginning. */
+/** Null if the text is not a valid key; the list then starts at the beginning. */
 function readKey(text: string | null): DoubtKey | null {
   const [, since, entryId] =
     /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,18})$/.exec(text ?? '') ?? [];

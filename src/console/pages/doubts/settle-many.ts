@@ -4,22 +4,22 @@ import { plural } from '../../../present/text.ts';
 import type { Visit } from '../../console-page.ts';
 import type { ChosenDoubts } from './doubt-filter.ts';
 
-/** Id of the form below the list, to which the boxes in its rows belong. */
+/** Id of the form below the list; the checkboxes in the rows belong to it. */
 const FORM = 'settle-many';
 
 const ACKNOWLEDGE_FORM = 'acknowledge-many';
 
-/** A box that chooses an entry for the form below the list. */
+/** A checkbox that selects an entry for the form below the list. */
 export function entryBox(entryId: string, form = FORM): Html {
   return html`<input type="checkbox" name="entry" value="${entryId}" form="${form}" aria-label="Choose entry ${entryId}">`;
 }
 
-/** The same for the form below the double credits. */
+/** The same for the form below the list of double credits. */
 export function creditBox(entryId: string): Html {
   return entryBox(entryId, ACKNOWLEDGE_FORM);
 }
 
-/** The ticked double credits, or all of a job, are corrected in the service. It leads to a preview. */
+/** A form that previews the acknowledgement of the ticked double credits, or of all of a job. */
 export function acknowledgeManyForm(
   visit: Visit,
   { job, credits }: { readonly job: string | null; readonly credits: number },
@@ -37,8 +37,8 @@ export function acknowledgeManyForm(
 }
 
 /**
- * One decision about the ticked entries, or about all that the filter finds. It leads to a preview. The filter goes along as the page has it, an
- * age as the instant that it was counted back to.
+ * A form that previews one decision about the ticked entries, or about all that match the filter. The filter
+ * is submitted as shown, with an age as the instant from which it was counted.
  */
 export function settleManyForm(
   visit: Visit,

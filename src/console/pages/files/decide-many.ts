@@ -4,15 +4,18 @@ import { plural } from '../../../present/text.ts';
 import type { FileFilter } from '../../../report/console/list-files.ts';
 import type { Visit } from '../../console-page.ts';
 
-/** Id of the form below the list, to which the boxes in its rows belong. */
+/** Id of the form below the list; the checkboxes in the rows belong to it. */
 const FORM = 'decide-many';
 
-/** A box that chooses a file for the form below the list. */
+/** A checkbox that selects a file for the form below the list. */
 export function fileBox(sourceFileId: string, name: string): Html {
   return html`<input type="checkbox" name="file" value="${sourceFileId}" form="${FORM}" aria-label="Choose ${name}">`;
 }
 
-/** One decision about the ticked files, or about all that the filter finds. It leads to a preview, and the filter goes along as the page has it. */
+/**
+ * A form that previews one decision about the ticked files, or about all that match the filter. The filter is
+ * submitted as shown.
+ */
 export function decideManyForm(
   visit: Visit,
   {

@@ -7,7 +7,7 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant } from '../../markup/parts.ts';
 import { rejectedLink, whyOf } from './files.ts';
 
-/** One reading of a file, and what can be done about it. */
+/** One reading of a file, and the actions for it. */
 export const filePage: ConsolePage = {
   path: '/files/:file',
   navigation: null,

@@ -11,7 +11,7 @@ import { decideManyForm, fileBox } from './decide-many.ts';
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
 
-/** What became of each file that was read: the last reading of its name. */
+/** The last reading of each file name. */
 export const filesPage: ConsolePage = {
   path: PATH,
   navigation: 'Files',
@@ -83,7 +83,7 @@ ${decideManyForm(visit, { filter, counts })}`,
   },
 };
 
-/** Why a file is in its state, where there is more to say. The address of the file is said by its name. */
+/** Explains the state of a file if there is more to say. The file's address is shortened to its name. */
 export function whyOf(
   file: Pick<
     ListedFile,
@@ -104,7 +104,7 @@ export function whyOf(
   }
 }
 
-/** The rejected rows of a file, leading to them. */
+/** The number of rejected rows of a file, with a link to them. */
 export function rejectedLink(
   { rejectedRows, source, uri }: Pick<ListedFile, 'rejectedRows' | 'source' | 'uri'>,
   { link }: Pick<Visit, 'link'>,

@@ -10,12 +10,12 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, factList } from '../../markup/parts.ts';
 import { withinLimit } from '../../within-limit.ts';
 
-/** A person waits so long for a page. */
+/** How long a person waits for a page. */
 const LIMIT_MS = 5_000;
-/** Of an order that was rejected as a whole. */
+/** Maximum number of rows to show of an order that was rejected as a whole. */
 const MAX_ROWS = 20;
 
-/** One rejected row, as it stands in its file. */
+/** One rejected row, as in its file. */
 export const rejectedRowPage: ConsolePage = {
   path: '/rejected/:file/:record',
   navigation: null,
@@ -51,7 +51,10 @@ ${await original(row, visit)}`,
   },
 };
 
-/** A row contains personal data beside addresses, which nothing can mask. */
+/**
+ * Shows the row to operators only, because it contains personal data other than e-mail addresses, which
+ * cannot be masked.
+ */
 async function original(row: RejectedRowPlace, { config, actor }: Visit): Promise<Html> {
   if (actor.role !== 'operator') return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;

@@ -24,7 +24,7 @@ const MAX_PREVIEW_ROWS = 500;
 const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
 
-/** Rows of files that could not be used, by cause. */
+/** Rejected rows, by cause. */
 export const rejectedPage: ConsolePage = {
   path: PATH,
   navigation: 'Rejected rows',
@@ -115,7 +115,10 @@ function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
   );
 }
 
-/** What the rows of a cause would come to, once it is asked for: their files are read again, which takes a while. */
+/**
+ * Shows on request what fixing the rows of a cause would bring. This reads their files again, which takes a
+ * while.
+ */
 async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): Promise<Html | null> {
   if (filter.code === undefined || query.get('effect') !== 'yes') return null;
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
@@ -147,7 +150,9 @@ ${factList([
 ])}`;
 }
 
-/** The rows as they stand in their files, addresses included: whoever corrects them needs them. */
+/**
+ * Downloads the rows unchanged, including e-mail addresses, because a person needs them to correct the rows.
+ */
 async function download({ db, config, actor, ...visit }: Visit, filter: RejectedFilter): Promise<Shown> {
   const refuse = (why: string): Shown => ({
     title: 'No file to save',
@@ -176,7 +181,7 @@ async function download({ db, config, actor, ...visit }: Visit, filter: Rejected
   const content = encodeRows(found, { escapeFormulas: true });
   if (content === null)
     return refuse('The rows come from files with different headers. Choose one source or one file.');
-  // In the encoding of the files, which a browser need not know to save it.
+  // In the encoding of the files; the browser saves it without decoding.
   return { download: { name: 'rejected-rows.csv', type: 'application/octet-stream', content } };
 }
 
@@ -193,12 +198,12 @@ function readFilter(visit: Visit): RejectedFilter {
   };
 }
 
-/** The filter of the address, for a link to the same rows. */
+/** The current filter, for a link to the same rows. */
 function chosen({ query }: Visit): Readonly<Record<string, string | null>> {
   return Object.fromEntries(['run', 'source', 'file', 'code'].map((name) => [name, query.get(name)]));
 }
 
-/** Null where the text is no key: the list then begins at its beginning. */
+/** Null if the text is not a valid key; the list then starts at the beginning. */
 function readKey(text: string | null): { readonly sourceFileId: string; readonly record: number } | null {
   const [, sourceFileId, record] = /^(\d{1,18})-(\d{1,15})$/.exec(text ?? '') ?? [];
   return sourceFileId === undefined || record === undefined ? null : { sourceFileId, record: Number(record) };
