@@ -5,17 +5,20 @@ import { cut, plural } from './text.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A list with what stands beside it, and its name in the answer; null: it is the answer. */
+/**
+ * A list in an answer: its name (null if it is the whole answer), its rows, and the other members of the
+ * answer.
+ */
 type Listing = { readonly name: string | null; readonly rows: readonly Row[]; readonly beside: Row };
 
-/** Narrower than this, a cell says nothing. */
+/** A narrower cell would be unreadable. */
 const MIN_WIDTH = 8;
 const GAP = 2;
 
 /**
- * An answer that is a list, or has one, as a table for a terminal; null for any other.
+ * Renders an answer that is a list, or contains one, as a table; null for any other answer.
  *
- * @param text JSON as it came; numbers stay as they are written.
+ * @param text the JSON as received; numbers stay as written.
  */
 export function renderAnswer(text: string, terminal: Terminal): string | null {
   const listing = findListing(readJson(text));
@@ -48,7 +51,10 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The answer itself, or the first of its members that is a list of objects (`webhooks`, `results.accounts`) or, if none is, of texts. */
+/**
+ * Finds the list: the answer itself, or its first member that is a list of objects (`webhooks`,
+ * `results.accounts`), or else of texts.
+ */
 function findListing(answer: unknown): Listing | null {
   if (Array.isArray(answer)) return listingOf(null, answer, {});
   if (!isObject(answer)) return null;
@@ -63,7 +69,10 @@ function findListing(answer: unknown): Listing | null {
   return listingOf(path, items, Object.fromEntries(members.filter(([name]) => name !== path)));
 }
 
-/** A list of texts is a table of one column. An empty one says more as JSON. */
+/**
+ * Converts a list to rows. A list of texts becomes a table with one column. An empty list is null, because
+ * its JSON is more informative.
+ */
 function listingOf(name: string | null, items: readonly unknown[], beside: Row): Listing | null {
   if (items.length === 0) return null;
   if (items.every(isObject)) return { name, rows: items, beside };
@@ -82,7 +91,7 @@ function cellOf(value: unknown): string {
   return typeof value === 'string' ? value : (numberText(value) ?? JSON.stringify(value));
 }
 
-/** How many columns have room, at least one. */
+/** The number of columns that fit, at least one. */
 function countFitting(
   columns: readonly Column[],
   cells: readonly (readonly string[])[],

@@ -4,7 +4,7 @@ import { wrap } from '../model/text/wrap.ts';
 import type { BulkSum } from '../report/console/read-bulk.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A decision about many: what it would do, or what became of it, with how many were left out or alone and why. */
+/** Renders a bulk action: its preview or its results, including what was left out and why. */
 export function renderBulk(
   { bulk, sums }: { readonly bulk: Bulk; readonly sums: readonly BulkSum[] },
   terminal: Terminal,

@@ -5,7 +5,7 @@ import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { formatCount, plural } from './text.ts';
 
-/** What was removed of a customer, for whoever asked: without the address. */
+/** Renders the certificate of what was removed about a customer, without the e-mail address. */
 export function renderCertificate(certificate: Certificate, terminal: Terminal): string {
   const { tombstone, keyFingerprint, at, isDryRun, wasForgotten, found, searched } = certificate;
   const width = terminal.columns;

@@ -2,17 +2,20 @@ import iconv from 'iconv-lite';
 import type { RawRows } from '../model/record.ts';
 
 /**
- * A spreadsheet would run such a cell as a formula, or would once it has taken off what stands before: a tab, a line break, blanks and characters
- * that are not seen. Full-width signs are signs in Japanese editions.
+ * A cell that a spreadsheet runs as a formula, at once or after removing leading tabs, line breaks, blanks
+ * and invisible characters. Japanese editions also accept full-width signs.
  */
 const FORMULA = /^[\p{Cc}\p{Cf}\p{Z}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 
-/** Whether a spreadsheet would run a cell of this text. */
+/** @returns true if a spreadsheet would run a cell with this text. */
 function isFormula(text: string): boolean {
   return FORMULA.test(text);
 }
 
-/** Rows as CSV with CRLF, quoted where needed. With `escapeFormulas` cells like `=1+1` get a leading apostrophe, which our parser takes off again. */
+/**
+ * Renders rows as CSV with CRLF, quoted if needed. With `escapeFormulas`, cells like `=1+1` get a leading
+ * apostrophe, which this project's parser removes again.
+ */
 export function renderCsv(
   rows: readonly (readonly string[])[],
   { delimiter, escapeFormulas }: { readonly delimiter: string; readonly escapeFormulas: boolean },
@@ -26,7 +29,7 @@ export function renderCsv(
   return rows.map((row) => `${row.map(cell).join(delimiter)}\r\n`).join('');
 }
 
-/** A table as CSV for a spreadsheet: text that it would run is escaped, and a negative amount stays a number. */
+/** Renders a table as CSV for a spreadsheet. Formulas are escaped, but negative amounts stay numbers. */
 export function renderTableCsv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const isNumber = (cell: string): boolean => /^-?[\d,]*(\.\d+)?$/.test(cell);
   const safe = rows.map((row) => row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)));
@@ -34,10 +37,10 @@ export function renderTableCsv(columns: readonly string[], rows: readonly (reado
 }
 
 /**
- * Rows as they stand in their files, under their header, in the encoding and with the delimiter of the first: what is corrected there can be
- * dropped back as it is.
+ * Encodes rows as in their files, under their header, in the encoding and with the delimiter of the first
+ * file. Once corrected, the result can be imported as it is.
  *
- * @returns null where there are none, or where the headers differ.
+ * @returns null if there are no files, or if their headers differ.
  */
 export function encodeRows(
   files: readonly RawRows[],

@@ -8,7 +8,7 @@ import { renderBlocks } from './blocks/render-blocks.ts';
 import type { Terminal } from './terminal.ts';
 import { formatDuration, plural } from './text.ts';
 
-/** Every doubt with its amount, its age, what is known about it, and how to settle it. */
+/** Renders each doubt with amount, age and evidence, and how to settle it. */
 export function renderDoubts(
   {
     doubts,
@@ -48,7 +48,7 @@ export function renderDoubts(
   ].join('\n')}\n`;
 }
 
-/** Orders that the service accepted more than once, with the money. */
+/** Describes orders that the service accepted more than once, with the amounts. */
 export function describeDoubleCredits(
   credits: readonly DoubleCredit[],
   configOption = '',
@@ -87,7 +87,7 @@ export function describeDoubleCredits(
 
 const SHOWN_CREDITS = 20;
 
-/** One doubt in one or two lines. */
+/** Describes a doubt in one or two lines. */
 export function describeDoubt(doubt: Doubt): Part {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const about = doubt.orderId === null ? doubt.subject : `order ${doubt.orderId}`;
@@ -96,11 +96,11 @@ export function describeDoubt(doubt: Doubt): Part {
 }
 
 /**
- * The doubts of a run.
+ * Describes the doubts of a run.
  *
- * @param section.count how many there are, listed or not.
- * @param section.why what may have happened. That nothing is sent again is said here.
- * @param section.todo `look up each order in the service, then settle it`.
+ * @param section.count the total number, listed or not.
+ * @param section.why what may have happened. The sentence that nothing is sent again is added here.
+ * @param section.todo what to do, such as `look up each order in the service, then settle it`.
  */
 export function describeDoubts(section: {
   readonly doubts: readonly Doubt[];
@@ -126,7 +126,7 @@ export function describeDoubts(section: {
   ];
 }
 
-/** The doubts that a report lists, and how many there are: a report counts double credits among its doubts. */
+/** The doubts that a report lists, and their number. (A report counts double credits among its doubts.) */
 export function doubtsListed({ doubts, details }: RunReport & { readonly details: DoubtDetails }): {
   readonly doubts: readonly Doubt[];
   readonly count: number;
@@ -134,12 +134,12 @@ export function doubtsListed({ doubts, details }: RunReport & { readonly details
   return { doubts: details.doubts, count: doubts - details.doubleCredits.length };
 }
 
-/** What to do about doubts, and the command for it. */
+/** The command for settling doubts. */
 export function reviewCommand(todo: string, configOption = ''): Commands {
   return { about: todo, lines: [`npx influencer-sync review${configOption}`] };
 }
 
-/** The order was sent for a handle, and nothing says which deal the service credited. */
+/** @returns true if the order was sent for a handle and it is unknown which deal the service credited. */
 function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
   return dealId === null && collabId === null && evidence.every((one) => one.dealId === null);
 }

@@ -3,7 +3,10 @@ import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A known error, for a person: what, where, why, how to fix it, what is safe. Never a stack trace. */
+/**
+ * Renders a known error for a person: what happened, where, how to fix it, and what is safe. Never a stack
+ * trace.
+ */
 export function renderKnownError(details: KnownErrorDetails, terminal: Terminal): string {
   const { columns: width } = terminal;
   const lines = [wrap(`Error: ${details.message}`, { width, indent: '  ', firstIndent: '' })];
@@ -22,15 +25,15 @@ export function renderKnownError(details: KnownErrorDetails, terminal: Terminal)
   return `${lines.join('\n')}\n`;
 }
 
-/** What a person should know before a command goes on. */
+/** Renders a warning before a command continues. */
 export function renderWarning(text: string, { columns: width }: Pick<Terminal, 'columns'>): string {
   return wrap(`Warning: ${text}`, { width, indent: '  ', firstIndent: '' });
 }
 
-/** Postgres quotes the value when data does not fit (SQLSTATE class 22). */
+/** Postgres quotes the value in errors of SQLSTATE class 22 (data exception). */
 const DATA_EXCEPTION = /^22/;
 
-/** What an unknown error says, without what it may quote from a row: values and addresses. */
+/** The message of an unknown error, without values of rows and e-mail addresses. */
 export function safeMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -38,7 +41,7 @@ export function safeMessage(error: unknown): string {
   return maskAddresses(withoutValues);
 }
 
-/** Anything else that was thrown: a bug, with what is needed to find it. */
+/** Renders an unknown error, which is a bug, with the information needed to find it. */
 export function renderUnknownError(error: unknown, terminal: Terminal): string {
   const message = error instanceof Error ? `${error.name}: ${safeMessage(error)}` : safeMessage(error);
   const stack =

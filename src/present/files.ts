@@ -9,13 +9,13 @@ import { formatCount, plural } from './text.ts';
 export type FilesSection = {
   readonly source: SourceSettings;
   readonly all: readonly SurveyedFile[];
-  /** Those that were asked for. */
+  /** The files to show. */
   readonly files: readonly SurveyedFile[];
   readonly limit: number;
   readonly configOption: string;
 };
 
-/** A source: how many of its files are in which state, then each with the reason. */
+/** Renders a source: the number of files in each state, then the files with reasons. */
 export function renderFiles(
   { source, all, files, limit, configOption }: FilesSection,
   terminal: Terminal,
@@ -38,7 +38,7 @@ export function renderFiles(
   return `${[title, ...lines, ...more, ...hint].join('\n')}\n`;
 }
 
-/** What a file is read for, where that is not orders. */
+/** What a file is read for, if not orders. */
 const READ_FOR: Readonly<Record<ReadFor, string>> = {
   orders: '',
   customers: ' (customers)',

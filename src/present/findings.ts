@@ -9,7 +9,7 @@ const MARKS = {
   problem: ['✗', 'red'],
 } as const;
 
-/** A finding: what, and where it is not well, why that matters and how to fix it. */
+/** Renders a finding. For a problem or warning, adds why it matters and how to fix it. */
 export function renderFinding({ status, about, what, why, fix }: Finding, terminal: Terminal): string {
   const [mark, color] = MARKS[status];
   const width = terminal.columns;
@@ -20,7 +20,7 @@ export function renderFinding({ status, about, what, why, fix }: Finding, termin
   return `${terminal.style([color, 'bold'], mark)} ${text}${terminal.style('dim', more[0] ?? '')}${terminal.style('cyan', more[1] ?? '')}`;
 }
 
-/** The last line: how many of each. */
+/** The last line: the number of problems and warnings. */
 export function renderVerdict(
   { warning, problem }: Readonly<Record<Finding['status'], number>>,
   terminal: Terminal,

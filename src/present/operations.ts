@@ -6,7 +6,7 @@ import { wrap } from '../model/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
 import { cut } from './text.ts';
 
-/** All operations by group, each with one line. */
+/** Renders a list of all operations by group, one line each. */
 export function renderOperations(terminal: Terminal): string {
   const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
   const width = Math.max(...operationNames.map((name) => name.length));
@@ -31,7 +31,7 @@ export function renderOperations(terminal: Terminal): string {
   ].join('\n');
 }
 
-/** Help of one operation, drawn from the contract. */
+/** Renders the help of one operation from the contract. */
 export function renderOperationHelp(name: OperationName, terminal: Terminal): string {
   const operation = operationOf(name);
   const { columns: width } = terminal;
@@ -97,7 +97,7 @@ function describeField({ type, description }: Field, members = ''): string {
   return `${type}${members}${description === '' ? '' : `. ${description}`}`;
 }
 
-/** Members of members in one line: ` {left_number?: text, right_number?: text}`. */
+/** Nested members in one line: ` {left_number?: text, right_number?: text}`. */
 function inBraces(members: readonly Field[]): string {
   if (members.length === 0) return '';
   const described = members.map(

@@ -1,29 +1,32 @@
 import type { ProgressStep } from '../model/progress.ts';
 import { cut, formatBytes, formatCount, formatDuration, plural } from './text.ts';
 
-/** How far a step is. */
+/** The progress of a step. */
 export type ProgressState = {
   readonly step: ProgressStep;
-  /** In the step's unit. */
+  /** Amount done, in the step's unit. */
   readonly done: number;
-  /** With unit `bytes`: rows in them. */
+  /** If the unit is `bytes`, the number of rows in them. */
   readonly rows: number;
   readonly elapsedMs: number;
 };
 
-/** Rates and forecasts from less than this are noise. */
+/** Before this time, rates and forecasts are only noise. */
 const MIN_ELAPSED_MS = 500;
 const LABEL_WIDTH = 22;
 const MAX_BAR_WIDTH = 24;
 const MIN_BAR_WIDTH = 6;
 
-/** 0 to 100, whole; null where the total is not known. */
+/** The progress in whole percent; null if the total is unknown. */
 export function percentOf({ step, done }: ProgressState): number | null {
   if (step.total === null) return null;
   return step.total === 0 ? 100 : Math.min(100, Math.floor((done / step.total) * 100));
 }
 
-/** One line of a bar, at most `columns` wide: `Posting orders  [████░░░░]  42%  4,200/10,000 orders  4/s  ETA 24 min`. */
+/**
+ * Renders a progress bar in one line of at most `columns` cells: `Posting orders  [████░░░░]  42%
+ * 4,200/10,000 orders  4/s  ETA 24 min`.
+ */
 export function renderBar(state: ProgressState, columns: number): string {
   const percent = percentOf(state);
   const label = cut(state.step.label, LABEL_WIDTH);
@@ -31,7 +34,7 @@ export function renderBar(state: ProgressState, columns: number): string {
   if (percent === null) return cut([label, ...facts].join('  '), columns);
 
   const tail = [`${String(percent).padStart(3)}%`, ...facts];
-  // What does not fit is left out from the right, the ETA last.
+  // Facts that do not fit are dropped from the right; the ETA is kept longest.
   const eta = facts.at(-1)?.startsWith('ETA') ? tail.pop() : undefined;
   const width = (): number => columns - label.length - [...tail, eta ?? ''].join('  ').length - 6;
   while (width() < MIN_BAR_WIDTH && tail.length > 1) tail.pop();
@@ -41,7 +44,9 @@ export function renderBar(state: ProgressState, columns: number): string {
   return cut([label, drawn, ...tail, ...(eta === undefined ? [] : [eta])].join('  '), columns);
 }
 
-/** The same as a sentence for a log or a mail: `Posting orders: 42 % (4,200/10,000 orders, 4/s, 24 min left)`. */
+/**
+ * Renders the progress as a line of a log: `Posting orders: 42 % (4,200/10,000 orders, 4/s, 24 min left)`.
+ */
 export function renderLine(state: ProgressState): string {
   const percent = percentOf(state);
   const eta = etaOf(state, '');
@@ -51,7 +56,7 @@ export function renderLine(state: ProgressState): string {
   return percent === null ? `${state.step.label}: ${facts}` : `${state.step.label}: ${percent} % (${facts})`;
 }
 
-/** How it went: `Posting orders: 10,000 orders in 41 min (4/s)`. */
+/** Renders a finished step: `Posting orders: 10,000 orders in 41 min (4/s)`. */
 export function renderDone({ step, done, rows, elapsedMs }: ProgressState): string {
   const amount =
     step.unit === 'bytes'
@@ -61,12 +66,12 @@ export function renderDone({ step, done, rows, elapsedMs }: ProgressState): stri
   return `${step.label}: ${amount} in ${formatDuration(elapsedMs / 1_000)}${rate === '' ? '' : ` (${rate})`}`;
 }
 
-/** Per second, in rows where they are known; null while it is too early to tell. */
+/** The rate per second, in rows if known; null while it is too early to tell. */
 export function perSecond({ done, rows, elapsedMs }: ProgressState): number | null {
   return elapsedMs < MIN_ELAPSED_MS ? null : (rows > 0 ? rows : done) / (elapsedMs / 1_000);
 }
 
-/** Seconds until the total is reached at the rate so far; null where that is unknown. */
+/** Estimated seconds until the total is reached at the rate so far; null if unknown. */
 export function secondsLeft({ step, done, elapsedMs }: ProgressState): number | null {
   if (step.total === null || done === 0 || done >= step.total || elapsedMs < MIN_ELAPSED_MS) return null;
   return ((step.total - done) / done) * (elapsedMs / 1_000);
@@ -79,7 +84,7 @@ function progressOf({ step, done, rows }: ProgressState): string {
     : `${formatCount(done)}/${counted(step.total, step.unit)}`;
 }
 
-/** Units are plurals: `1 order`. */
+/** A count with its unit. Units are given as plurals: `1 order`. */
 function counted(count: number, unit: string): string {
   return plural(count, unit.replace(/s$/, ''), unit);
 }
@@ -96,20 +101,23 @@ function etaOf(state: ProgressState, prefix: string): string {
   return seconds === null ? '' : `${prefix}${formatDuration(seconds)}`;
 }
 
-/** So many short steps of one kind in a row are told one by one; the others are summed up. */
+/** Number of consecutive short steps of one kind that are listed individually; further ones are summed up. */
 const TOLD_ONE_BY_ONE = 10;
 const SHORT_MS = 1_000;
-/** A sum is told after so long, so that a log shows that something moves. */
+/** A sum is written after this time, so that a log shows progress. */
 const SUM_EVERY_MS = 30_000;
 
-/** Tells of steps that have ended. */
+/** Writes steps that have ended. */
 export type StepTeller = {
   ended(state: ProgressState): void;
-  /** Tells what is summed up so far: before anything of another kind, and at the end. */
+  /** Writes the current sum. Call it before a step of another kind, and at the end. */
   flush(): void;
 };
 
-/** Ten thousand small files are not ten thousand lines: `and 9,990 more: 1.0 MB, 9,990 rows in 2 min`. */
+/**
+ * Creates a writer that sums up many short steps, so that ten thousand small files are not ten thousand
+ * lines: `and 9,990 more: 1.0 MB, 9,990 rows in 2 min`.
+ */
 export function createStepTeller(write: (line: string) => void): StepTeller {
   let name: string | null = null;
   let inARow = 0;

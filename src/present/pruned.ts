@@ -19,7 +19,7 @@ export type RenderPrunedOptions = {
   readonly terminal: Terminal;
 };
 
-/** What was deleted, or would be, and what is kept for ever. */
+/** Renders what was deleted or would be, and what is kept forever. */
 export function renderPruned(
   { tables, isCutShort }: Pruned,
   { retention, isDryRun, terminal }: RenderPrunedOptions,

@@ -4,7 +4,9 @@ import { renderTableCsv } from './csv.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The answer to a question as CSV, or as a table, or, where not even the titles fit beside each other, one row after the other. */
+/**
+ * Renders the result of a query as CSV, as a table, or, if not even the titles fit in one line, row by row.
+ */
 export function renderQuery(
   { columns, rows }: QueryResult,
   { terminal, isCsv }: { readonly terminal: Terminal; readonly isCsv: boolean },
@@ -41,7 +43,7 @@ function withoutNulls(rows: QueryResult['rows']): readonly (readonly string[])[]
   return rows.map((row) => row.map((cell) => cell ?? ''));
 }
 
-/** Instants and amounts as every command shows them; CSV and JSON keep all of them. */
+/** Formats times and amounts as in all commands. CSV and JSON keep their full precision. */
 function readable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
@@ -51,16 +53,19 @@ function readable(
   return rows.map((row) =>
     row.map((cell, index) => {
       if (isMoney[index] !== true || cell === '') return shortInstant(cell);
-      // The currency stands in its own column.
+      // The currency has its own column.
       return formatMoney(cell, row[currency] || null).split(' ')[0] ?? cell;
     }),
   );
 }
 
-/** Amounts are kept with four decimals, and nothing else is. */
+/** Only amounts are stored with four decimals. */
 const MONEY = /^(-?\d+\.\d{4})?$/;
 
-/** `2026-04-01T00:30:00.123456+00:00` → `2026-04-01 00:30:00`, as every time that is shown; CSV and JSON keep all of it. */
+/**
+ * Shortens `2026-04-01T00:30:00.123456+00:00` to `2026-04-01 00:30:00`, the format of all displayed times.
+ * CSV and JSON keep the full value.
+ */
 function shortInstant(cell: string): string {
   return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
 }

@@ -9,7 +9,7 @@ import { clause, formatCount, plural } from './text.ts';
 
 type FilesSummary = RunSummary<FilesReport>;
 
-/** What needs a person in files: `4 rows were rejected`, `1 file is held`. */
+/** The clauses for a summary: `4 rows were rejected`, `1 file is held`. */
 export function attentionToFiles({ counts, details }: FilesReport): readonly string[] {
   return [
     ...clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
@@ -17,7 +17,7 @@ export function attentionToFiles({ counts, details }: FilesReport): readonly str
   ];
 }
 
-/** How much a run has read. */
+/** Describes how much a run has read. */
 export function describeRead({ report: { counts, details } }: FilesSummary): TextBlock {
   const { duplicateFiles } = details;
   const again =
@@ -28,15 +28,18 @@ export function describeRead({ report: { counts, details } }: FilesSummary): Tex
   };
 }
 
-/** File, source and why, then how to fix it. */
+/** Describes a held file: name, source, reason and fix. */
 export function describeHeldFile({ source, uri, message, help }: HeldFile): Part {
   const name = `${fileName(uri)} (source ${source})`;
-  // A message may begin with the address of its file, whose name says enough.
+  // A message may begin with the address of its file, which the name replaces.
   const text = message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
   return { kind: 'item', text, help };
 }
 
-/** @param consequence what that means, for the heading: `nothing of them was posted`. */
+/**
+ * Describes held files.
+ * @param consequence what that means, for the heading: `nothing of them was posted`.
+ */
 export function describeHeldFiles({ report }: FilesSummary, consequence: string): readonly Section[] {
   const { heldFiles } = report.details;
   if (heldFiles.length === 0) return [];
@@ -44,18 +47,24 @@ export function describeHeldFiles({ report }: FilesSummary, consequence: string)
   return [{ kind: 'section', title: 'Held files', count: heldFiles.length, note: consequence, parts }];
 }
 
-/** What checks found unusual in files that count all the same. A plan leaves nothing behind that could be acknowledged. */
+/**
+ * Describes warnings about files that count nevertheless. After a plan there is nothing to acknowledge,
+ * because it stores nothing.
+ */
 export function describeWarnings({ report, configOption, isPlan }: FilesSummary): readonly Section[] {
   const { warnings } = report.details;
   return describeFindings(warnings, isPlan === true ? null : (configOption ?? ''));
 }
 
-/** What a program is told of them before `run_finished`. */
+/** The events for programs, before `run_finished`. */
 export function warningEvents({ details }: FilesReport): readonly Readonly<Record<string, unknown>>[] {
   return details.warnings.map((finding) => ({ event: 'check_finding', ...finding }));
 }
 
-/** Rejected rows, and how to see the rest and to fix them. A plan leaves nothing behind that could be listed. */
+/**
+ * Describes rejected rows, and how to list and fix them. After a plan there is nothing to list, because it
+ * stores nothing.
+ */
 export function describeRejectedRows(summary: FilesSummary): readonly Section[] {
   const { report, finished, configOption = '', isPlan = false } = summary;
   const { rejectedRows } = report.details;
@@ -76,14 +85,14 @@ export function describeRejectedRows(summary: FilesSummary): readonly Section[] 
 
 export type RejectedInput = {
   readonly rows: readonly RejectedRowPlace[];
-  /** Rows that the filter finds in all. */
+  /** Total number of matching rows. */
   readonly total: number;
-  /** Only some were asked for. */
+  /** Whether a filter was given. */
   readonly isFiltered?: boolean;
   readonly configOption?: string;
 };
 
-/** Rejected rows with their place, value, reason and help, and how to get at them. */
+/** Renders rejected rows with place, value, reason and fix, and the command to export them. */
 export function renderRejected(
   { rows, total, isFiltered = false, configOption = '' }: RejectedInput,
   terminal: Terminal,

@@ -8,29 +8,32 @@ import type { Terminal } from './terminal.ts';
 export type RunSummary<Report extends RunReport = RunReport> = {
   readonly finished: RunFinished;
   readonly report: Report;
-  /** What a person types after `npx influencer-sync …` to name the configuration, with a blank before it; empty for the default one. */
+  /**
+   * The options that name the configuration in `npx influencer-sync …`, with a leading blank; empty for the
+   * default.
+   */
   readonly configOption?: string;
-  /** `plan`: nothing was sent, so the words are about what would be. */
+  /** Whether it was a plan: nothing was sent, so the text says what would be sent. */
   readonly isPlan?: boolean;
-  /** Why the run stopped before its end, in one sentence. */
+  /** Why the run stopped early, in one sentence. */
   readonly problem?: string | null;
 };
 
-/** What the report of one kind of job says. */
+/** Renders the reports of one kind of job. */
 export type ReportRenderer<Report extends RunReport = RunReport> = {
-  /** What a run did, in a few words, for lists of runs: `32 posted`. */
+  /** What a run did, in a few words for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
-  /** What the run accounts for; null where it came to nothing that adds up. */
+  /** The accounting of the run; null if it has nothing that adds up. */
   sum(counts: Report['counts'], isPlan?: boolean): Sum | null;
-  /** What needs a person, each as a clause with its count: `4 rows were rejected`. Empty when nothing does. */
+  /** What needs a person, as clauses with counts: `4 rows were rejected`. Empty if nothing does. */
   attention(report: Report): readonly string[];
-  /** What a program is told before `run_finished`. */
+  /** The events for programs, before `run_finished`. */
   events(report: Report): readonly Readonly<Record<string, unknown>>[];
-  /** What the run came to, part by part: drawn on a terminal below the title, and on a page. */
+  /** The results of the run, shown below the title on a terminal, and on a page. */
   blocks(summary: RunSummary<Report>): readonly Block[];
 };
 
-/** What a run came to: its title, why it stopped if it did, and what its kind of job tells. */
+/** Renders the summary of a run: its title, why it stopped if it did, and the results of its kind of job. */
 export function renderRunSummary(
   summary: RunSummary,
   { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
@@ -45,7 +48,7 @@ const STATUS_WORDS = {
   interrupted: ['yellow', 'interrupted; the next run continues'],
 } as const;
 
-/** `ok`; `finished; 4 rows were rejected and 2 orders need your attention`. */
+/** The outcome of a run: `ok`, or `finished; 4 rows were rejected and 2 orders need your attention`. */
 export function describeOutcome(
   { finished, report }: Pick<RunSummary, 'finished' | 'report'>,
   renderer: ReportRenderer,
@@ -74,7 +77,7 @@ function renderTitle(
   return `${styled}\n${terminal.style('red', wrap(problem, { width: terminal.columns, indent: '' }))}`;
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Joins clauses: `a`, `a and b`, `a, b and c`. */
 function inOneSentence(clauses: readonly string[]): string {
   return clauses.join(', ').replace(/, (?=[^,]*$)/, ' and ');
 }

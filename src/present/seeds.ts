@@ -6,7 +6,7 @@ import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { formatCount, plural } from './text.ts';
 
-/** What a seed changed, and what it could not. */
+/** Renders what a seed changed, and what it could not change. */
 export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, terminal: Terminal): string {
   const width = terminal.columns;
   const lines = [
@@ -33,7 +33,7 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, te
   return lines.join('\n');
 }
 
-/** Seeds as a table. */
+/** Renders seeds as a table. */
 export function renderSeeds(seeds: readonly ListedSeed[], terminal: Terminal): string {
   if (seeds.length === 0) return 'No orders are recorded as credited elsewhere.\n';
   const columns = [

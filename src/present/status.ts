@@ -20,11 +20,11 @@ export type StatusInput = {
   readonly config: PipelineConfig;
   readonly did: DidOfRun;
   readonly configOption?: string;
-  /** What comes next, by the schedules of the configuration. */
+  /** The next slots, according to the schedules in the configuration. */
   readonly next?: readonly NextSlot[];
 };
 
-/** How things stand, on one screen: what needs a person comes last, next to the prompt. */
+/** Renders the current state. What needs a person comes last, next to the prompt. */
 export function renderStatus(input: StatusInput, terminal: Terminal): string {
   const sections = [
     renderTarget(input, terminal),
@@ -102,7 +102,7 @@ function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
 }
 
 function renderWork({ status }: StatusInput, terminal: Terminal): string {
-  // A unit is shown with the worker that does it.
+  // Units of work are shown with their worker.
   const leases = status.leases.filter(({ name }) => !name.startsWith('unit:'));
   if (leases.length === 0) return '';
   const lines = leases.map(
@@ -131,7 +131,7 @@ function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
   return `${terminal.style('bold', 'Workers')}\n${renderTable(columns, rows, { terminal })}`;
 }
 
-/** What the last run of a job could not have done by any worker. */
+/** Renders work of the last runs that no worker could complete. */
 function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
   if (status.givenUpUnits.length === 0) return '';
   const jobs = [...new Set(status.givenUpUnits.map(({ job }) => job))];
@@ -151,7 +151,7 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
   ].join('\n');
 }
 
-/** Kinds of problems that `status` shows in a part of their own, with more than a notice says. */
+/** Kinds of problems that `status` shows in their own section, in more detail than a notice. */
 const SHOWN_ELSEWHERE: readonly string[] = [
   'job_failed',
   'job_stalled',
@@ -179,7 +179,7 @@ function renderHeld({ status }: StatusInput, terminal: Terminal): string {
   return [terminal.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
 }
 
-/** What was sent before the ledger went back and is in no file since. */
+/** Renders claims that the database lost and whose orders no file has contained since. */
 function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, terminal: Terminal): string {
   const { claims, accepted, amounts } = waitingClaims;
   if (claims === 0) return '';

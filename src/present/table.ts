@@ -6,19 +6,22 @@ import { cut, cutFront } from './text.ts';
 export type Column = {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Where a value is cut when the table is too wide; numbers (`never`) are not. Default `end`; for right-aligned columns `never`. */
+  /**
+   * Where a value is cut if the table is too wide; `never` for numbers. Default: `end`, or `never` for
+   * right-aligned columns.
+   */
   readonly cutAt?: 'end' | 'front' | 'never';
 };
 
 const GAP = '  ';
-/** A cell that is cut shows at least so much. */
+/** Minimum width of a cell that is cut. */
 const MIN_WIDTH = 8;
 
 /**
- * Rows under their titles, within the width of the terminal: the widest cells that may be cut are, with … to show it. A column in which no row has
- * anything is left out.
+ * Renders a table within the width of the terminal. If it is too wide, the widest cells that may be cut are
+ * cut, marked with …. Columns without any value are left out.
  *
- * @param indent before each line; counts towards the width.
+ * @param options.indent text before each line; it counts towards the width.
  */
 export function renderTable(
   allColumns: readonly Column[],
@@ -74,7 +77,7 @@ function cutOf(column: Column): 'end' | 'front' | 'never' {
   return column.cutAt ?? (column.align === 'right' ? 'never' : 'end');
 }
 
-/** What a cell holds came from a file: it must not move the cursor or break the table. */
+/** Makes a cell printable: its text comes from a file and must not move the cursor or break the table. */
 function oneLine(cell: string): string {
   return toPrintableLine(cell.replace(/\s+/g, ' '));
 }

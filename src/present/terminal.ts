@@ -2,32 +2,35 @@ import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** What a renderer needs to know about where its text goes. */
+/** The properties of the output device that renderers need. */
 export type Terminal = {
-  /** Width to fit in. */
+  /** Available width in cells. */
   readonly columns: number;
-  /** A person watches, not a pipe: progress may be redrawn in place. */
+  /** Whether a person watches, so that progress can be redrawn in place; false for a pipe. */
   readonly isInteractive: boolean;
-  /** `style` puts sequences into the text. */
+  /** Whether `style` inserts escape sequences. */
   readonly isStyled: boolean;
-  /** It shows more than ASCII: its locale says UTF-8. */
+  /** Whether it can show more than ASCII: its locale is UTF-8. */
   readonly hasUnicode: boolean;
-  /** Colours the text where that is wanted; otherwise gives it back as it is. */
+  /** Styles the text if styling is enabled; otherwise returns it unchanged. */
   style(format: Format, text: string): string;
 };
 
-/** Of the environment. */
+/** Environment variables. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** A pipe has no width; this is what people read in mails and logs. */
+/** A pipe has no width. This is a common width for mails and logs. */
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
-/** Longer lines are hard to read on a wide terminal too. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const MAX_COLUMNS = 120;
 
-/** Colour only on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise: `styleText` knows those rules. */
+/**
+ * Describes a stream. Colours are used only on a terminal, unless NO_COLOR or FORCE_COLOR is set; `styleText`
+ * implements these rules.
+ */
 export function createTerminal(stream: Stream, env: Variables): Terminal {
   const isInteractive = stream.isTTY === true;
   const style: Terminal['style'] = (format, text) =>
@@ -41,13 +44,16 @@ export function createTerminal(stream: Stream, env: Variables): Terminal {
   };
 }
 
-/** The first of the three that is set decides, as in POSIX. Windows has no such variables, and its terminals show Unicode. */
+/**
+ * @returns true if the locale is UTF-8. As in POSIX, the first of the three variables that is set decides.
+ *   Windows has no such variables, and its terminals show Unicode.
+ */
 export function hasUnicode(platform: string, env: Variables): boolean {
   if (platform === 'win32') return true;
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
 }
 
-/** Text only, of a fixed width. */
+/** A terminal without styles and with a fixed width. */
 export function plainTerminal(columns: number = DEFAULT_COLUMNS): Terminal {
   return { columns, isInteractive: false, isStyled: false, hasUnicode: true, style: (_format, text) => text };
 }

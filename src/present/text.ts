@@ -1,26 +1,29 @@
 import stringWidth from 'string-width';
 
-/** `1234567` → `1,234,567`. */
+/** Groups digits: `1234567` becomes `1,234,567`. */
 export function formatCount(count: number | string): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** `1 order`, `2 orders`. */
+/** A count with its noun: `1 order`, `2 orders`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** `4 rows were rejected` as a list of one clause; an empty list for none. */
+/** A list with one clause such as `4 rows were rejected`; empty if the count is 0. */
 export function clause(count: number, one: string, many: string): readonly string[] {
   return count === 0 ? [] : [plural(count, one, many)];
 }
 
-/** Cuts to a width, with … for what was cut off. Letters that take two cells of a terminal count as two, and none is cut in half. */
+/**
+ * Cuts text to a width and marks the cut with …. Characters that take two cells count as two, and no
+ * character is split.
+ */
 export function cut(text: string, width: number): string {
   return stringWidth(text) <= width ? text : `${firstCells(lettersOf(text), width - 1)}…`;
 }
 
-/** Cuts at the front, where the end tells more: a path. */
+/** Cuts at the front, for text whose end matters more, such as a path. */
 export function cutFront(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   return `…${lettersOf(firstCells(lettersOf(text).reverse(), width - 1))
@@ -34,7 +37,7 @@ function lettersOf(text: string): string[] {
   );
 }
 
-/** As many of the letters as fit into so many cells. */
+/** The first letters that fit into a number of cells. */
 function firstCells(letters: readonly string[], width: number): string {
   let cells = 0;
   const fits = letters.findIndex((letter) => {
@@ -48,7 +51,7 @@ const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 
-/** `8 s`, `4 min`, `3 h 20 min`, `5 days`. */
+/** Formats a duration: `8 s`, `4 min 10 s`, `24 min`, `3 h 20 min`, `5 days`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < MINUTE_S) return `${whole} s`;
@@ -61,7 +64,7 @@ export function formatDuration(seconds: number): string {
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** `1.2 GB`. */
+/** Formats a size: `1.2 GB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -3,14 +3,17 @@ import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Bars } from './block.ts';
 
-/** Eighths of a cell, so that a short bar is seen and close values differ. */
+/** Blocks of eighths of a cell, so that short bars are visible and close values differ. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
 const LONGEST = 30;
-/** A shorter bar says less than the number beside it. */
+/** A shorter bar adds nothing to the number next to it. */
 const SHORTEST = 6;
 const GAP = 2;
 
-/** A bar of at most `width` cells: blocks, or # where the terminal cannot show them. What is more than nothing is never drawn as nothing. */
+/**
+ * Draws a bar of at most `width` cells, with blocks, or with # if the terminal cannot show them. A share
+ * above 0 always gets a visible bar.
+ */
 export function drawBar(
   share: number,
   { width, hasUnicode }: { readonly width: number; readonly hasUnicode: boolean },
@@ -22,7 +25,7 @@ export function drawBar(
   return '█'.repeat(Math.floor(eighths / EIGHTHS.length)) + (EIGHTHS[eighths % EIGHTHS.length] ?? '');
 }
 
-/** A table, and bars in the room that is left beside it; without them where that is too little. */
+/** Renders a table with bars in the remaining width, or without them if it is too small. */
 export function renderBars(
   { columns, rows }: Pick<Bars, 'columns' | 'rows'>,
   options: { readonly terminal: Terminal; readonly indent: string },

@@ -1,14 +1,14 @@
 import type { Column } from '../table.ts';
 
 /**
- * What a run has to say, as data: each kind of job states its results once, and a terminal and a page draw them, each in its own way.
- * Text is plain: whoever draws it escapes what its medium would obey.
+ * The results of a run as data. Each kind of job describes its results once, and the terminal and the HTML
+ * page render them in their own way. Text is plain; the renderer escapes it for its medium.
  */
 export type Block = TextBlock | CountsBlock | Section;
 
 export type Tone = 'green' | 'yellow' | 'red' | 'dim' | 'alarm';
 
-/** A sentence or two, and what belongs to them. */
+/** One or two sentences, with related parts and commands. */
 export type TextBlock = {
   readonly kind: 'text';
   readonly text: string;
@@ -17,59 +17,59 @@ export type TextBlock = {
   readonly commands?: Commands;
 };
 
-/** How many stand where, each counted once. */
+/** Counts by outcome; every item is counted once. */
 export type CountsBlock = {
   readonly kind: 'counts';
-  /** `58 orders`. */
+  /** The total, such as `58 orders`. */
   readonly whole: string;
-  /** What follows it in the heading. */
+  /** The rest of the heading, after the total. */
   readonly meaning: string;
   readonly lines: readonly CountLine[];
-  /** Of the column of labels, on a terminal. */
+  /** Width of the column of labels on a terminal. */
   readonly labelWidth: number;
-  /** The largest count that may stand there. */
+  /** The largest possible count, which determines the width of the column. */
   readonly total: number;
-  /** What a count means, below them. */
+  /** An explanation below the counts. */
   readonly note?: string;
 };
 
-/** How many stand at one place: `  posted   32  in 4 requests`. */
+/** One count: `  posted   32  in 4 requests`. */
 export type CountLine = readonly [
   label: string,
   count: number,
   more?: {
-    /** Left out where there are none. */
+    /** Left out if the count is 0. */
     readonly note?: string;
-    /** Only where there are some. */
+    /** Applied only if the count is not 0. */
     readonly color?: 'green' | 'yellow' | 'red' | undefined;
-    /** Shown where there are none, too. */
+    /** Whether to show the line even if the count is 0. */
     readonly always?: boolean;
   },
 ];
 
-/** A whole and the parts that add up to it, each counted once: `7 orders = 4 posted + 3 held`. */
+/** A total and the parts that add up to it, each item counted once: `7 orders = 4 posted + 3 held`. */
 export type Sum = {
   readonly count: number;
-  /** The count with what is counted: `7 orders`. */
+  /** The total with its unit: `7 orders`. */
   readonly whole: string;
   readonly parts: readonly (readonly [count: number, words: string])[];
 };
 
-/** A part of a summary: what it is about, how much of it there is, what is listed, and what to do about it. */
+/** A section of a summary: its subject, a count, a list of items, and what to do about them. */
 export type Section = {
   readonly kind: 'section';
   readonly title: string;
-  /** Left out where the parts are not counted. */
+  /** Left out if the parts are not counted. */
   readonly count?: number;
-  /** A word about them, in the heading. */
+  /** A short note in the heading. */
   readonly note?: string;
   readonly tone?: 'alarm';
-  /** Stands before the parts. */
+  /** An explanation before the parts. */
   readonly why?: string;
   readonly parts?: readonly Part[];
-  /** How many of `count` the parts show; all, unless it is given. */
+  /** How many of `count` the parts show. Default: all. */
   readonly shown?: number;
-  /** How to fix it; stands after the parts. */
+  /** How to fix it; shown after the parts. */
   readonly help?: string;
   readonly commands?: Commands;
 };
@@ -79,17 +79,17 @@ export type Part =
   | Fault
   | Table
   | Bars
-  /** Of less weight. */
+  /** Text of lower importance. */
   | { readonly kind: 'aside'; readonly text: string };
 
-/** Something in a file that a person must fix. */
+/** A problem in a file that a person must fix. */
 export type Fault = {
   readonly kind: 'fault';
   /** File, line and column. */
   readonly place: string;
-  /** What stands there, for a person at the terminal; a page that is passed on does not show it. */
+  /** The value in the file. It is shown on the terminal only, because a page may be passed on. */
   readonly value: string | null;
-  /** Of the configuration; null where the file has none. */
+  /** Name of the source in the configuration; null if the file has none. */
   readonly source: string | null;
   readonly reason: string;
   readonly help: string;
@@ -101,24 +101,24 @@ export type Table = {
   readonly rows: readonly (readonly string[])[];
 };
 
-/** A table with a bar beside each row. Bars compare rows of one group only: of one currency. */
+/** A table with a bar in each row. Only bars of the same group, such as a currency, can be compared. */
 export type Bars = {
   readonly kind: 'bars';
   readonly columns: readonly Column[];
   readonly rows: readonly BarRow[];
-  /** How many rows there are, also where not all are given. */
+  /** Total number of rows, including those not listed. */
   readonly total: number;
-  /** A terminal shows so many of them. */
+  /** Number of rows that a terminal shows. */
   readonly brief: number;
 };
 
 export type BarRow = {
   readonly cells: readonly string[];
-  /** What the bar compares: `EUR`. */
+  /** The group of the bar, such as `EUR`. */
   readonly group: string;
-  /** From 0 to 1: of the largest of its group. */
+  /** Length of the bar relative to the largest value of its group, from 0 to 1. */
   readonly share: number;
 };
 
-/** What a person types, and what it is for. */
+/** Commands for a person, and their purpose. */
 export type Commands = { readonly about?: string; readonly lines: readonly string[] };

@@ -18,7 +18,7 @@ import type {
   Tone,
 } from './block.ts';
 
-/** Blocks as a terminal shows them, a blank line between them. */
+/** Renders blocks for a terminal, separated by blank lines. */
 export function renderBlocks(blocks: readonly Block[], terminal: Terminal): string {
   return blocks.map((block) => renderBlock(block, terminal)).join('\n\n');
 }
@@ -59,7 +59,7 @@ function renderCountsBlock({ whole, meaning, note, ...counts }: CountsBlock, ter
   ].join('\n');
 }
 
-/** The parts of a section that are there, a line each or more. */
+/** Renders a section, leaving out absent parts. */
 function renderSection(section: Section, terminal: Terminal): string {
   const { title, count, note = '', tone, why, parts = [], help, commands } = section;
   const heading = count === undefined ? title : `${title} (${formatCount(count)})`;
@@ -103,18 +103,18 @@ export function renderPart(part: Part, terminal: Terminal): readonly string[] {
   }
 }
 
-/** The first rows; those of one group stand together, since only their bars can be compared. */
+/** The first rows, sorted by group, because only bars of one group can be compared. */
 function briefly({ rows, brief }: Bars): readonly BarRow[] {
   return rows.slice(0, brief).toSorted((one, other) => one.group.localeCompare(other.group));
 }
 
-/** File, line, column, value, source, what is wrong, how to fix it. */
+/** Renders a fault: file, line, column, value, source, reason and fix. */
 function renderFault(fault: Fault, terminal: Terminal): readonly string[] {
   const { columns: width } = terminal;
   const { place, reason, help } = fault;
   const value = fault.value === null ? '' : ` ${JSON.stringify(cut(fault.value, 40))}`;
   const source = fault.source === null ? '' : ` (source ${fault.source})`;
-  // The place and the value stay on one line, which can be searched for.
+  // Place and value stay on one line, so that they can be searched for.
   const fits = `  ${place}${value}${source}`.length <= width;
   return [
     `  ${terminal.style('bold', place)}${value}${fits ? source : ''}`,
@@ -132,17 +132,17 @@ export function renderCommands(commands: Commands | undefined, terminal: Termina
   ];
 }
 
-/** `  and 12 more`, where not everything is shown. */
+/** The line `  and 12 more`, if not everything is shown. */
 export function andMore(count: number): readonly string[] {
   return count > 0 ? [`  and ${formatCount(count)} more`] : [];
 }
 
-/** A line of a list; where it does not fit, its next lines are indented further. */
+/** Renders an item of a list. Continuation lines are indented further. */
 export function renderItem(text: string, terminal: Terminal): string {
   return wrap(text, { width: terminal.columns, indent: '    ', firstIndent: '  ' });
 }
 
-/** What the service refused, a line for each reason; none where it refused nothing. */
+/** Describes what the service refused, one line per reason. Empty if it refused nothing. */
 export function describeRefusals(refusals: {
   readonly count: number;
   readonly note?: string;
@@ -156,11 +156,11 @@ export function describeRefusals(refusals: {
 }
 
 /**
- * Counts below each other, with their notes beside them.
+ * Renders counts below each other, with their notes.
  *
- * @param options.labelWidth of the column of labels.
- * @param options.total the largest count that may stand there.
- * @param options.countWidth the least width of the column of counts.
+ * @param options.labelWidth width of the column of labels.
+ * @param options.total the largest possible count.
+ * @param options.countWidth minimum width of the column of counts.
  */
 export function renderCounts(
   lines: readonly CountLine[],
@@ -183,9 +183,10 @@ export function renderCounts(
 }
 
 /**
- * `7 orders = 4 posted + 3 held`. Parts of which there are none are left out.
+ * Formats a sum: `7 orders = 4 posted + 3 held`. Parts that are 0 are left out.
  *
- * @param options.blank what stands between the words of a part, so that a line breaks between parts only; a blank where parts are long.
+ * @param options.blank the blank within a part. By default it does not break, so that lines break only
+ *   between parts. Use a normal blank for long parts.
  */
 export function formatSum(
   { whole, parts }: Pick<Sum, 'whole' | 'parts'>,
@@ -198,9 +199,9 @@ export function formatSum(
 }
 
 /**
- * Whether the numbers of a run add up. Every summary says it, so that you need not check.
+ * Says whether the numbers of a run add up. Every summary contains this, so that nobody needs to check.
  *
- * @param input.otherwise what follows the equation where they do not.
+ * @param input.otherwise text after the equation if they do not add up.
  */
 export function describeSums(input: {
   readonly equation: string;
@@ -212,7 +213,7 @@ export function describeSums(input: {
   return [{ kind: 'text', text: `THE SUMS DO NOT ADD UP: ${equation}${otherwise}`, tone: 'alarm' }];
 }
 
-/** `refunded 12, too old 3`: how many orders for which reason, the most frequent first. */
+/** Formats the number of orders by reason, the most frequent first: `refunded 12, too old 3`. */
 export function formatReasons(
   groups: readonly { readonly reason: string | null; readonly orders: number }[],
 ): string {

@@ -3,9 +3,9 @@ import { fileName } from '../../model/text/file-name.ts';
 import type { Part, Section } from '../blocks/block.ts';
 
 /**
- * What is unusual in files, and how to acknowledge it.
+ * Describes findings of checks and how to acknowledge them.
  *
- * @param configOption as of `RunSummary`; null: there is nothing to acknowledge.
+ * @param configOption as in `RunSummary`; null if the findings cannot be acknowledged.
  */
 export function describeFindings(
   findings: readonly CheckFinding[],
@@ -35,7 +35,10 @@ function describeAlike(
   return [{ ...section, commands: { about: 'if a file is correct', lines: [command] } }];
 }
 
-/** `#12 orders-2026-04-10.csv (source shop): The file has 12 rows; …` and the lines that show it. */
+/**
+ * Describes a finding and the lines that show it: `#12 orders-2026-04-10.csv (source shop): The file has 12
+ * rows; …`.
+ */
 function describeFinding({ findingId, uri, source, message, lines }: CheckFinding): Part {
   const where =
     lines.length === 0 ? '' : ` See ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}.`;

@@ -14,9 +14,9 @@ import { describeFindings } from './describe-findings.ts';
 export type FreshnessLine = {
   readonly source: string;
   readonly verdict: 'ok' | 'late' | 'not_judged';
-  /** When its latest file arrived; null: none has. */
+  /** When the latest file arrived; null if there is none. */
   readonly seen: Date | null;
-  /** What is expected, for people. */
+  /** The expected time, as text. */
   readonly expected: string;
 };
 
@@ -36,10 +36,10 @@ export type ChecksInput = {
   readonly configOption: string;
 };
 
-/** Words of verdicts, where the name is none. */
+/** Display names of verdicts that differ from their identifier. */
 export const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
 
-/** The checks of each source, and last, next to the prompt, what is unusual. */
+/** Renders the checks of each source. Findings come last, next to the prompt. */
 export function renderChecks(input: ChecksInput, terminal: Terminal): string {
   const { files, freshness, findings, expectedDates, configOption } = input;
   if (files.length + freshness.length === 0) return 'No file was checked yet. Run a job first.\n';

@@ -14,7 +14,7 @@ import type { Column } from '../table.ts';
 import { formatCount } from '../text.ts';
 import { html } from './html.ts';
 
-/** A block as a part of a page: the same that `renderBlock` draws on a terminal. */
+/** Renders a block as HTML; the counterpart of `renderBlock` for the terminal. */
 export function blockMarkup(block: Block): Html {
   switch (block.kind) {
     case 'text':
@@ -74,7 +74,7 @@ function partMarkup(part: Part): Html {
   }
 }
 
-/** The value itself stays in the file and on the terminal: a page is passed on. */
+/** Renders a fault without its value, because a page may be passed on. */
 function faultMarkup({ place, source, reason, help }: Fault): Html {
   return html`<div class="item"><p><strong>${place}</strong>${source === null ? null : ` (source ${source})`}: ${reason}</p><p class="help">${help}</p></div>
 `;
@@ -91,7 +91,7 @@ ${rows.map((row) => html`<tr>${cellsMarkup(columns, row)}</tr>\n`)}</tbody></tab
 const BAR_WIDTH = 240;
 const BAR_HEIGHT = 14;
 
-/** The numbers, and beside them a bar for each row. Rows of one currency stand together: their bars are comparable, others are not. */
+/** Renders a table with bars, grouped by currency, because only bars of one currency can be compared. */
 function barsMarkup({ columns, rows, total }: Bars): Html {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   return html`${groups.map(
@@ -129,7 +129,7 @@ function cellsMarkup(columns: readonly Column[], cells: readonly string[]): read
   );
 }
 
-/** For whoever runs the commands; the reader of the page may be somebody else. */
+/** Renders commands collapsed, because the reader of the page may not be the person who runs them. */
 function commandsMarkup(commands: Commands | undefined): Html | null {
   if (commands === undefined) return null;
   const { about, lines } = commands;

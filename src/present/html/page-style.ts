@@ -1,6 +1,6 @@
 import { html } from './html.ts';
 
-/** How a page looks: light or dark as the reader's system is, and on paper. */
+/** The style of a page: light or dark like the reader's system, and for print. */
 export const pageStyle = html`<style>
 :root { --text: #1d2530; --dim: #5b6675; --line: #d9dee5; --page: #ffffff; --card: #f6f8fa; --accent: #1f6f5c; --green: #1a7f37; --yellow: #8a5a00; --red: #b42318; }
 @media (prefers-color-scheme: dark) {

@@ -6,12 +6,13 @@ import { blockMarkup } from './block-markup.ts';
 import { html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 
-/** A run, and who says what it came to. */
+/** The summary of a run and its renderer. */
 export type ReportedSummary = { readonly summary: RunSummary; readonly renderer: ReportRenderer };
 
 /**
- * One file that a person without a terminal can open, print and pass on: what runs came to, from the same blocks as the terminal shows.
- * It needs no network and runs no script, and its policy has the browser refuse both. Cells of files and e-mail addresses are not in it.
+ * Renders runs as one HTML file that a person without a terminal can open, print and pass on. It has the same
+ * blocks as the terminal. It loads nothing from the network and contains no script; its content security
+ * policy enforces both. It contains neither cells of files nor e-mail addresses.
  *
  * @param runs in the order of the page.
  */
@@ -22,7 +23,7 @@ export function renderReportPage(
   return renderPage(html`${runs.map(runMarkup)}`, { title, madeAt });
 }
 
-/** Blocks as one such page. */
+/** Renders blocks as such a page. */
 export function renderBlocksPage(
   blocks: readonly Block[],
   { title, madeAt }: { readonly title: string; readonly madeAt: Date },

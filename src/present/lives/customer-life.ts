@@ -5,7 +5,7 @@ import type { CustomerLife } from '../../report/explain-customer.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatCount, plural } from '../text.ts';
 
-/** What became of a customer of one brand. The address is not repeated. */
+/** Renders the history of a customer of one brand, without the e-mail address. */
 export function renderCustomerLife(life: CustomerLife, terminal: Terminal): string {
   const { brandId, customerHash, source, firstSeenAt, ordersCount, spent, currency } = life;
   const orders = ordersCount === null ? [] : [plural(ordersCount, 'order')];

@@ -4,7 +4,7 @@ import { wrap } from '../../model/text/wrap.ts';
 import type { EntryLife, Explained } from '../../report/entry-lives.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** What a job knows of one thing: what files state of it, what was decided, what was sent. */
+/** Renders a job's explanation of one subject: what files contain, what was decided, what was sent. */
 export function renderExplained({ title, sections, entries }: Explained, terminal: Terminal): string {
   return [
     terminal.style('bold', `${title}. Times are in UTC.`),
@@ -32,7 +32,7 @@ const STATE_COLORS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   held: 'yellow',
 };
 
-/** Where an entry of the ledger stands, and all that happened to it. */
+/** Renders the state of a ledger entry and its history. */
 export function renderEntryLife(of: EntryLife, terminal: Terminal): readonly string[] {
   const color = STATE_COLORS[of.state];
   const state = of.state.replaceAll('_', ' ');
@@ -56,17 +56,17 @@ export function renderEntryLife(of: EntryLife, terminal: Terminal): readonly str
 
 const INDENT = ' '.repeat(23);
 
-/** A line that begins with an instant. */
+/** A line that begins with a time. */
 export function datedLine(time: string, text: string, terminal: Terminal): string {
   return wrap(text, { width: terminal.columns, firstIndent: `  ${time}  `, indent: INDENT });
 }
 
-/** What belongs to the line above. */
+/** A detail of the line above. */
 export function detailLine(text: string, terminal: Terminal): string {
   return terminal.style('dim', wrap(text, { width: terminal.columns, indent: INDENT }));
 }
 
-/** Facts of one line; those that are empty are left out. */
+/** Joins the facts of one line, leaving out empty ones. */
 export function joinFacts(facts: readonly string[]): string {
   return facts.filter((fact) => fact !== '').join(', ');
 }

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 import { plural } from '../text.ts';
 import { datedLine, detailLine, joinFacts, renderEntryLife } from './entry-life.ts';
 
-/** The life of one order on one screen, from the line of the file to the answer of the service. */
+/** Renders the history of one order, from the line in the file to the service's answer. */
 export function renderOrderLife(life: OrderLife, terminal: Terminal): string {
   const name = life.orderName === null || life.orderName === life.orderId ? '' : ` (${life.orderName})`;
   const source = life.source === null ? '' : ` of ${life.source}`;

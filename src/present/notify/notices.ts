@@ -5,7 +5,7 @@ import type { ChannelTrouble, ListedNotice, OpenProblem } from '../../report/lis
 import type { Terminal } from '../terminal.ts';
 import { plural } from '../text.ts';
 
-/** What became of a test notice. */
+/** Renders the result of a test notice. */
 export function renderChannelTest(
   result: {
     readonly channel: string;
@@ -20,7 +20,7 @@ export function renderChannelTest(
   return `${terminal.style('red', '✗')} ${channel} (${kind}): ${state}: ${reason}`;
 }
 
-/** Notices, newest first: what was told, and to whom. */
+/** Renders notices with their deliveries, newest first. */
 export function renderNotices(notices: readonly ListedNotice[], terminal: Terminal): string {
   if (notices.length === 0) return 'No notice was sent yet.';
   return notices.map((notice) => renderNotice(notice, terminal)).join('\n');
@@ -40,7 +40,7 @@ function renderNotice(notice: ListedNotice, terminal: Terminal): string {
   return [title, line(`${summary}${money}`), line(fates.join(', ') || 'no channel')].join('\n');
 }
 
-/** Problems that notices have told of and `status` shows nowhere else, and channels that do not take notices. */
+/** Renders open problems that `status` shows nowhere else, and channels that do not accept notices. */
 export function renderNotified(
   problems: readonly OpenProblem[],
   troubles: readonly ChannelTrouble[],

@@ -8,20 +8,20 @@ import type { Terminal } from '../terminal.ts';
 import { plural } from '../text.ts';
 import { customersLines, ordersLines } from './sources.ts';
 
-/** One layout as a list shows it. */
+/** One layout in a list. */
 export type ListedLayout = {
   readonly name: string;
   readonly title: string;
   readonly subject: ReadFor;
-  /** Of the deployment, not of the project. */
+  /** Whether it belongs to the deployment, not to the project. */
   readonly isOwn: boolean;
   readonly required: readonly string[];
-  /** What a source must say. */
+  /** Settings that a source must have. */
   readonly given: readonly string[];
   readonly lacks: readonly string[];
 };
 
-/** Every layout with what a source must say of its files. */
+/** Renders all layouts with the settings that a source must have. */
 export function renderLayouts(layouts: readonly ListedLayout[], terminal: Terminal): string {
   return renderTable(
     [{ title: 'Layout' }, { title: 'Reads' }, { title: 'The source gives' }, { title: 'Export' }],
@@ -35,7 +35,7 @@ export function renderLayouts(layouts: readonly ListedLayout[], terminal: Termin
   );
 }
 
-/** How one file is read by one layout. */
+/** Renders how one layout reads one file. */
 export function renderLayoutTest(
   {
     layout,

@@ -15,7 +15,7 @@ const CODES_SHOWN = 10;
 const WORDS_SHOWN = 12;
 const REFUSED_SHOWN = 20;
 
-/** What was understood of one source, for a person to agree with. */
+/** Renders what was recognised in one source, for a person to confirm. */
 export function renderSource(source: RecognisedSource, terminal: Terminal): string {
   const { name, examined, files, proof, proposed, compressed, encoding } = source;
   const how = [compressed ? 'compressed' : '', encoding ?? ''].filter((part) => part !== '');
@@ -39,7 +39,7 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
   }
 }
 
-/** What the files of a source of orders come to. */
+/** Lines about the files of a source of orders. */
 export function ordersLines(
   { preview, changes, problems, currency, needsZone, dateOrder }: OrdersExamined,
   terminal: Terminal,
@@ -137,7 +137,7 @@ function sampleLines({ sample }: OrdersPreview, needsZone: boolean, terminal: Te
   return ['', '  The orders as they would be posted, once their codes have an owner:', table];
 }
 
-/** The same of customers. */
+/** Lines about the files of a source of customers. */
 export function customersLines({
   rows,
   submitted,
@@ -154,7 +154,7 @@ export function customersLines({
   ];
 }
 
-/** Files that are no export, each with the reason. */
+/** Renders files that are not exports, each with the reason. */
 export function renderRefused({ refused, skipped }: Recognised, terminal: Terminal): string {
   const lines = refused
     .slice(0, REFUSED_SHOWN)
@@ -172,7 +172,7 @@ export function renderRefused({ refused, skipped }: Recognised, terminal: Termin
   ].join('\n');
 }
 
-/** What becomes of the files that would be written. */
+/** Renders what happens to the files to write. */
 export function renderFates(
   fates: readonly { readonly path: string; readonly state: string; readonly diff?: string }[],
   folder: string,

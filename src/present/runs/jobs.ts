@@ -6,10 +6,10 @@ import type { PausedJob } from '../../report/list-slots.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** A job as it is listed. */
+/** A job in a list. */
 export type ListedJob = {
   readonly job: string;
-  /** Null where it is gone from the configuration. */
+  /** Null if the job is no longer in the configuration. */
   readonly kind: string | null;
   readonly schedule: string | null;
   readonly timeZone: string | null;
@@ -19,7 +19,7 @@ export type ListedJob = {
   readonly paused: PausedJob | null;
 };
 
-/** Jobs as a table, and below it who paused which and why. */
+/** Renders jobs as a table, and below it who paused which job and why. */
 export function renderJobs(
   jobs: readonly ListedJob[],
   { terminal, isServed }: { readonly terminal: Terminal; readonly isServed: boolean },

@@ -7,12 +7,15 @@ import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatDuration } from '../text.ts';
 
-/** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where the kind is no longer known. */
+/**
+ * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer
+ * exists.
+ */
 export type DidOfRun = (kind: string, counts: object) => string;
 
 const LOST = 'its process does not respond; the next run of the job continues where it stopped';
 
-/** Runs as a table, and why those that failed did. */
+/** Renders runs as a table, and below it the problems of failed runs. */
 export function renderRuns(
   runs: readonly ListedRun[],
   { terminal, did }: { readonly terminal: Terminal; readonly did: DidOfRun },
@@ -44,19 +47,22 @@ export function renderRuns(
   return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
 }
 
-/** `32 posted, 880.80 EUR, 267.52 GBP`; empty where the run stored no counts. */
+/**
+ * What a run did, with its accepted amounts: `32 posted, 880.80 EUR, 267.52 GBP`. Empty if the run stored no
+ * counts.
+ */
 export function describeDid(run: Pick<ListedRun, 'kind' | 'counts' | 'amounts'>, did: DidOfRun): string {
   if (run.counts === null) return '';
   const accepted = (run.amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
   return [did(run.kind, run.counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
 }
 
-/** Where a trace is shown, or its id where the configuration does not say. */
+/** The address of a trace, or its id if no address is configured. */
 export function linkToTrace(traceId: string, { console: pages }: Pick<PipelineConfig, 'console'>): string {
   return pages.traceUrl === '' ? traceId : pages.traceUrl.replaceAll('{trace_id}', traceId);
 }
 
-/** Why a run did not come to its end; null where it did. */
+/** Why a run did not complete; null if it did. */
 export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'problem'>): string | null {
   return status === 'lost' ? LOST : problem;
 }

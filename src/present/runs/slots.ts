@@ -6,7 +6,7 @@ import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { plural } from '../text.ts';
 
-/** What comes next and how the schedules were kept; empty when no job runs by itself. */
+/** Renders the next slots and the results of past ones. Empty if no job runs on schedule. */
 export function renderSchedule(
   next: readonly NextSlot[],
   {
@@ -59,7 +59,7 @@ function renderTrouble({ job, last, ...counts }: SlotSummary, terminal: Terminal
   });
 }
 
-/** Slots that were not run, or not to their end, each with its reason; empty when there are none. */
+/** Renders slots that did not run or did not complete, each with its reason. Empty if there are none. */
 export function renderSlotTroubles(slots: readonly ListedSlot[], terminal: Terminal): string {
   if (slots.length === 0) return '';
   const lines = slots.map(({ job, slot, state, reason, runId }) => {
