@@ -170,8 +170,8 @@ export type Layout = {
   readonly lacks: readonly LayoutLack[];
   /**
    * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column
-   * that is filled in every row is used for the whole file. For the other fields, the first column that is
-   * filled is used, for each order separately.
+   * that any row fills is used for the whole file. For the other fields, the first column that is filled is
+   * used, for each order separately.
    */
   readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
   /** Columns that the header must contain. */
