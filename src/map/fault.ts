@@ -1,25 +1,28 @@
 import type { RejectedRow } from '../model/record.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-/** Why a value cannot be used. Returned, never thrown; values themselves are text, so `typeof` tells them apart. */
+/**
+ * Why a value cannot be used. Returned, never thrown. Values are text, so `typeof` distinguishes them from
+ * faults.
+ */
 export type Fault = {
   readonly code: string;
   readonly reason: string;
   readonly help: string;
 };
 
-/** Rows that stand together in the file, from one record on. */
+/** Consecutive rows of the file, starting at one record. */
 export type Run = { readonly record: number; readonly line: number; count: number };
 
 const MAX_VALUE_CHARS = 200;
 
-/** What is kept of a value at fault: its beginning, addresses masked. */
+/** Prepares a faulty value for storage: truncates it and masks addresses. */
 function showValue(value: string): string {
   const shown = maskAddresses(value.slice(0, MAX_VALUE_CHARS * 2)).replaceAll('\u0000', '');
   return shown.length > MAX_VALUE_CHARS ? `${shown.slice(0, MAX_VALUE_CHARS - 1)}…` : shown;
 }
 
-/** Rejects rows that stand together: one entry for the run, named by its first row. */
+/** Rejects consecutive rows with one entry, at the position of the first row. */
 export function reject(
   run: Run,
   fault: Fault,
@@ -45,7 +48,7 @@ export function missingValue(what: string): Fault {
   };
 }
 
-/** Names, ids and codes are no longer. */
+/** Maximum length of names, ids and codes. */
 export const MAX_TEXT_CHARS = 200;
 
 export const TOO_LONG: Fault = {

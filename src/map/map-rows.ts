@@ -4,17 +4,20 @@ import { type Fault, reject } from './fault.ts';
 import { layoutFor } from './layout/layout-for.ts';
 import { type Column, type ResolvedHeader, resolveHeader } from './layout/resolve-header.ts';
 
-/** What became of one record of a file in which each row stands for itself. */
+/** The result of reading one record of a file in which each row is independent. */
 export type ReadRow<Row> =
   | { readonly kind: 'row'; readonly row: Row }
-  /** It states nothing that is looked for, and need not: a total, a page that names no influencer. `why` is a machine name. */
+  /**
+   * The row contains nothing relevant, and that is no fault: a total, a page that names no influencer. `why`
+   * is a stable machine name.
+   */
   | { readonly kind: 'passed_over'; readonly why: string }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly column: Column | null };
 
-/** A row with its place in the file. */
+/** A row with its position in the file. */
 export type PlacedRow<Row> = { readonly line: number; readonly record: number; readonly content: Row };
 
-/** Rows of one stretch of a file, every record of it accounted for once. */
+/** Rows of one part of a file. Every record of that part is counted exactly once. */
 export type RowBatch<Row> = {
   readonly rows: readonly PlacedRow<Row>[];
   readonly rejected: readonly RejectedRow[];
@@ -25,14 +28,14 @@ export type RowBatch<Row> = {
 export type MapRowsOptions<Row> = {
   readonly layout: Layout;
   readonly readFor: ReadFor;
-  /** Layouts to name when a header does not fit this one but another. */
+  /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
-  /** Makes the reader of records once the header is known. */
+  /** Creates the function that reads records, once the header is known. */
   readonly open: (header: ResolvedHeader, layout: Layout) => (record: CsvRecord) => ReadRow<Row>;
 };
 
 /**
- * Makes rows of records, one of each.
+ * Converts records to rows, one to one.
  *
  * @returns a batch for each chunk.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`.
@@ -70,7 +73,7 @@ function rejectCell({ cells, line, record }: CsvRecord, fault: Fault, column: Co
   return reject({ line, record, count: 1 }, fault, { column: column?.name ?? null, value });
 }
 
-/** The first of a field's columns that is filled, and what stands there; null where none is. */
+/** Returns the first filled column of a field and its text, or null if all are blank. */
 export function firstFilled(
   cells: readonly string[],
   columns: readonly Column[],

@@ -1,22 +1,29 @@
 import { createHmac, hash } from 'node:crypto';
 import type { CustomerHash } from '../../model/customer.ts';
 
-/** Half of a digest, as RFC 2104 allows: no two of a billion customers share one, and a row takes half the space. */
+/**
+ * Half of a digest, which RFC 2104 allows. Collisions are practically impossible even among a billion
+ * customers, and a row takes half the space.
+ */
 const HEX_DIGITS = 32;
 
-/** Of SHA-256, in bytes (FIPS 180-4). */
+/** Block size of SHA-256 in bytes (FIPS 180-4). */
 const BLOCK = 64;
 const DIGEST = 32;
 
-/** An address has 254 characters at most (RFC 5321), of three bytes at most in UTF-8 each; folding may add some. */
+/**
+ * Room for an address: at most 254 characters (RFC 5321), each up to three bytes in UTF-8. Folding may add
+ * some.
+ */
 const MESSAGE_BYTES = 1024;
 
 /**
- * Makes the digest of a brand's customers: the first half of HMAC-SHA256 over brand and address. Without the key it is impossible to find out
- * whose it is, also not by trying addresses.
+ * Creates the hash function for customers of a brand: the first half of HMAC-SHA256 over brand and address.
+ * Without the key, a customer cannot be identified from a hash, not even by trying addresses.
  *
- * HMAC is two digests by its definition (RFC 2104, 2), which Node computes in one call each. Its `Hmac` costs twice as much, for an object
- * and three calls a customer; what it says is the same, and stands in where a message would not fit.
+ * HMAC consists of two digests (RFC 2104, section 2), which Node computes with one call each. Node's `Hmac`
+ * gives the same result but costs twice as much, because it needs an object and three calls for each
+ * customer. It is used only if a message does not fit into the buffer.
  */
 export function customerHasher(key: string, brandId: string): (foldedAddress: string) => CustomerHash {
   const prefix = `${brandId}\n`;
@@ -31,19 +38,19 @@ export function customerHasher(key: string, brandId: string): (foldedAddress: st
 }
 
 /**
- * Makes the digest that is left of a customer who was forgotten: the same for every brand, those of later years too. No brand has an empty
- * id, so that it is the digest of nobody else.
+ * Creates the hash function for tombstones of forgotten customers. A tombstone is the same for every brand,
+ * including brands added later. No brand has an empty id, so a tombstone never equals the hash of a customer.
  */
 export function tombstoneHasher(key: string): (foldedAddress: string) => CustomerHash {
   return customerHasher(key, '');
 }
 
-/** What tells one key from another and says nothing of either. Never change the text: databases keep its HMAC. */
+/** Identifies a key without revealing it. Never change the text: databases store its HMAC. */
 export function fingerprintOf(key: string): string {
   return hmac(key, 'influencer-sync contacts.hash_key').slice(0, 16);
 }
 
-/** The two blocks that begin with the key, and room for what follows it. */
+/** Prepares the two blocks that begin with the key, with room for the message. */
 function pad(key: string): { readonly inner: Buffer; readonly outer: Buffer } {
   const bytes = Buffer.from(key);
   const block = Buffer.alloc(BLOCK);

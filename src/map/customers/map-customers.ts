@@ -24,20 +24,21 @@ import { type ConsentPlan, planConsent, requireConsent, requireFormat, SAYS } fr
 export type MapCustomersOptions = {
   readonly layout: Layout;
   readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
-  /** Layouts to name when a header does not fit this one but another. */
+  /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
   readonly consent: ConsentRule;
-  /** Digest of a folded address, for the job's brand. */
+  /** Hash of a folded address, for the job's brand. */
   readonly hashOf: (folded: string) => CustomerHash;
-  /** Whether the customer of a folded address was forgotten on request. Default: nobody was. */
+  /** True if the customer with this folded address was forgotten on request. Default: no customer was. */
   readonly isForgotten?: (folded: string) => boolean;
 };
 
 /**
- * Makes customers of records: one row, one customer, or the reason why not. A row without an address (a line item, an order at the
- * counter, a customer with only a phone) is no fault, only passed over; what stands there and is no address is rejected.
+ * Converts records to customers: each row is one customer, or the reason why it is not. A row without an
+ * address (a line item, an order at the counter, a customer with only a phone) is skipped without a fault. A
+ * value that is not an address is rejected.
  *
- * @returns a batch for each chunk, in which every record of it is accounted for once.
+ * @returns a batch for each chunk. Every record is counted exactly once.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
  */
 export async function* mapCustomers(
@@ -153,8 +154,9 @@ function firstFilled(cells: readonly string[], columns: readonly Column[]): Colu
 }
 
 /**
- * Reads a value that only helps to choose whom to look up: one that cannot be read is none, and costs no row. How many cannot be read
- * is counted for each column, because many of them mean a wrong column or another format, and hold the file.
+ * Creates a reader for a column that only look-ups need. A value that cannot be read counts as missing and
+ * does not reject its row. Such values are counted for each column, because many of them indicate a wrong
+ * column or another format, and hold the file.
  */
 function counted<Value>(
   holds: OptionalField,
@@ -187,7 +189,7 @@ function textOrNull(read: string | Fault): string | null {
   return typeof read === 'string' ? read : null;
 }
 
-/** A spreadsheet may have put an apostrophe before it. More digits are no count of orders. */
+/** Allows a leading apostrophe from a spreadsheet. A number with more digits is not a count of orders. */
 const COUNT = /^\s*'?(\d{1,8})\s*$/;
 
 function countOf(text: string): number | null {
@@ -205,8 +207,8 @@ function rejectCell(record: CsvRecord, fault: Fault, column: Column | null): Rej
 }
 
 /**
- * What is no address may still be enough of one to reach a person (`jane@example`, `jane at example.com`, a name): first letter and
- * marks stay, so that the fault can be seen.
+ * Hides most of a value that is not an address. It may still identify a person (`jane@example`, `jane at
+ * example.com`, a name), so only the first letter and the punctuation stay, which is enough to see the fault.
  */
 function hideLetters(value: string): string {
   let seen = 0;
@@ -217,20 +219,23 @@ function hideLetters(value: string): string {
 }
 const MAX_SHOWN_CHARS = 80;
 
-/** What reading a file for its customers touches; all other columns are never looked at. */
+/** The columns that are read for customers. All other columns are ignored. */
 type CustomerPlan = {
-  /** By preference: the first that is not blank counts. */
+  /** In order of preference: the first column that is not blank counts. */
   readonly email: readonly Column[];
   readonly ordersCount: readonly Column[];
   readonly spent: readonly Column[];
   readonly currency: readonly Column[];
   readonly codes: readonly Column[];
-  /** Where one row is a line item: what an order's first row fills. Later rows may repeat the address, but not the consent. */
+  /**
+   * If rows are line items: columns that only an order's first row fills. Later rows may repeat the address
+   * but not the consent.
+   */
   readonly marks: readonly Column[];
   readonly consent: ConsentPlan;
 };
 
-/** Decides which columns of a file are read for its customers. */
+/** Selects the columns of a file that are read for its customers. */
 function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
   const field = (name: LayoutField): readonly Column[] => header.fields[name];
   return {

@@ -2,24 +2,26 @@ import { domainToASCII } from 'node:url';
 import { toNfkc } from '../../model/text/normal-form.ts';
 import type { Fault } from '../fault.ts';
 
-/** What nearly every address is: nothing about it needs to be changed, but perhaps the case of its domain. */
+/** Matches nearly every address. Such an address needs no change. */
 const PLAIN = /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
-/** RFC 5322's dot-atom, and letters of any script (RFC 6531). */
+/** The dot-atom of RFC 5322, and letters of any script (RFC 6531). */
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+/g;
-/** RFC 5321. */
+/** From RFC 5321. */
 const MAX_LOCAL_CHARS = 64;
 const MAX_CHARS = 254;
-/** Room for a name in Punycode; what is longer is looked at no closer. */
+/** Room for a name in Punycode. Longer cells are refused without further checks. */
 const MAX_CELL_CHARS = 1_000;
 
 /**
- * Reads an e-mail address: trimmed, NFKC, invisible characters and a spreadsheet's leading apostrophe taken off, the domain in lower case
- * and in ASCII (`münchen.example` becomes `xn--mnchen-3ya.example`). The part before the @ keeps its case, which only its server may judge.
+ * Parses an e-mail address. Trims it, applies NFKC, removes invisible characters and a spreadsheet's leading
+ * apostrophe, and converts the domain to lower-case ASCII (`münchen.example` becomes
+ * `xn--mnchen-3ya.example`). The part before the @ keeps its case, because only its server knows whether case
+ * matters.
  *
- * @returns the address, empty for a blank cell.
+ * @returns the address; empty for a blank cell.
  */
 export function parseAddress(cell: string): string | Fault {
   if (cell.length <= MAX_LOCAL_CHARS && PLAIN.test(cell)) return cell;
@@ -41,7 +43,7 @@ function toAscii(domain: string): string {
   return DOMAIN.test(lower) ? lower : domainToASCII(lower);
 }
 
-/** Who is meant by an address: mail servers tell no two people apart by the case of letters, and neither do we. */
+/** Folds an address to identify a person. No mail server distinguishes people by the case of letters. */
 export function foldAddress(address: string): string {
   return address.toLowerCase();
 }

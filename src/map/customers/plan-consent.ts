@@ -9,20 +9,20 @@ import { cellTest } from '../layout/test-cell.ts';
 import { isBlank } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 
-/** What a row says of consent: bits, because several columns may each say something. */
+/** What a row says about consent, as bits, because several columns may each say something. */
 export const SAYS = { yes: 1, no: 2, unsubscribed: 4, neither: 8, unknown: 16 } as const;
 
-/** Where consent stands in one file, and how it is read. */
+/** The consent columns of one file, and how they are read. */
 export type ConsentPlan = {
-  /** Columns of the file that say something of consent. Empty: the file does not record it. */
+  /** Columns of the file with information about consent. Empty if the file does not record it. */
   readonly columns: readonly Column[];
-  /** @returns a sum of `SAYS`; 0 when every column is blank. */
+  /** Reads a row. @returns a combination of `SAYS`; 0 if every column is blank. */
   readonly read: (cells: readonly string[]) => number;
-  /** The column whose value the layout does not list; for a row that says `unknown`. */
+  /** Returns the column whose value the layout does not list, for a row that says `unknown`. */
   readonly unknownIn: (cells: readonly string[]) => Column | null;
 };
 
-/** Finds the columns of consent in a header, and puts the layout's tests on each. */
+/** Finds the consent columns in a header, and assigns the layout's tests to each. */
 export function planConsent(layout: Layout, header: ResolvedHeader): ConsentPlan {
   const { consent, unsubscribed } = layout;
   const columnsOf = (names: readonly string[]): readonly Column[] =>
@@ -59,7 +59,10 @@ export function planConsent(layout: Layout, header: ResolvedHeader): ConsentPlan
   };
 }
 
-/** What one cell says. Times of consent differ from row to row, so only words are remembered. */
+/**
+ * Creates the reader of one cell. Times of consent differ from row to row, so results are cached only for
+ * words.
+ */
 function cellReader(
   rules: readonly { readonly test: CellTest; readonly says: number }[],
   isDeclared: boolean,
@@ -75,15 +78,15 @@ function cellReader(
 
 export type RequireConsentOptions = {
   readonly layout: Layout;
-  /** Layouts whose columns of consent are looked for where this layout's are missing. */
+  /** Layouts that are searched for a consent column if this layout's are missing. */
   readonly otherLayouts: OtherLayouts;
   readonly source: Pick<SourceSettings, 'name' | 'consent'>;
   readonly rule: ConsentRule;
 };
 
 /**
- * Refuses a file that does not prove to be what a layout of customers reads. Exports of orders are told by the columns they need, but a
- * single column of addresses stands in nearly every export.
+ * Refuses a file that is not proven to be the layout's export of customers. Exports of orders are recognised
+ * by their required columns, but a single column of addresses occurs in nearly every export.
  *
  * @throws FileHeld `header_mismatch`.
  */
@@ -99,7 +102,8 @@ export function requireFormat(names: readonly string[], layout: Layout): void {
 }
 
 /**
- * Refuses a file that does not say who has consented: read on, people who refused would look like people who were never asked.
+ * Refuses a file that does not show who has consented. If it were read, customers who refused would look like
+ * customers who were never asked.
  *
  * @param names the header as written.
  * @throws FileHeld `consent_column_missing`, `consent_column_unread`.
@@ -117,12 +121,13 @@ export function requireConsent(
   const readers = others.filter((other) => {
     const column = header.find(other.consent.columns);
     if (column === null) return false;
-    // Status is also what shops call the state of an order: it is consent only in an export that proves to be of that layout.
+    // Shops also use Status for the state of an order. It means consent only in a file that is proven to be
+    // an export of that layout.
     return provenBy(other, names) > 0 || !isOfOtherThings.has(foldHeader(column.name));
   });
   const reader = bestFit(names, layout, readers) ?? readers[0];
   const unread = header.find(reader?.consent.columns ?? []);
-  // The file says it, whatever the source says.
+  // The file records consent, even if the source says that it does not.
   if (reader !== undefined && unread !== null) {
     throw new FileHeld({
       code: 'consent_column_unread',
@@ -143,11 +148,11 @@ export function requireConsent(
   });
 }
 
-/** Headers that layouts read as a field of an order, a customer or a creator. */
+/** Returns the headers that layouts read as fields of an order, a customer or a creator. */
 function namesOfFields(layouts: readonly Layout[]): ReadonlySet<string> {
   return new Set(layouts.flatMap(({ columns }) => Object.values(columns).flat().map(foldHeader)));
 }
 
-/** Headers that may stand over consent: only to be named in a message. */
+/** Headers that may contain consent. Used only for messages. */
 const LIKE_CONSENT = /consent|opt.?(?:in|out)|subscri|marketing|blacklist|newsletter/iu;
 const MAX_NEAR = 5;

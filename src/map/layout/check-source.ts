@@ -6,9 +6,9 @@ import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
 import { layoutFor } from './layout-for.ts';
 
 /**
- * Checks that a source can be read for what it is read for, and that it gives what its layout's format lacks.
+ * Checks that a layout supports the purpose, and that the source provides what the layout's format lacks.
  *
- * @throws KnownError `layout_unfit`, `source_incomplete` (exit 2), the latter naming each setting to add.
+ * @throws KnownError `layout_unfit`, `source_incomplete` (exit 2). The latter names each setting to add.
  */
 export function checkSource(layout: Layout, source: SourceSettings, purpose: Purpose = ORDERS): void {
   const { readFor } = purpose;
@@ -33,7 +33,7 @@ function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): rea
     case 'orders':
       return findOrderGaps(layout, source);
     case 'customers':
-      // Customers have no times, and an amount without a currency still tells who has spent much.
+      // Customers have no times, and an amount without a currency still shows who has spent a lot.
       return findConsentGaps(layout, source, purpose.consent);
     case 'clicks':
     case 'creators':
@@ -41,7 +41,7 @@ function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): rea
   }
 }
 
-/** Whether the files of a source can tell what the job must know of consent. */
+/** Checks that the files of a source contain what the job must know about consent. */
 function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
   const where = `sources.${source.name}`;
   const { given } = layout.consent;
@@ -58,7 +58,8 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
       },
     ];
   }
-  // A layout that does not say it at all may be older than the key: its files are held, and other sources are read.
+  // A layout that does not declare it may be older than the setting. Its files are held, and other sources
+  // are read.
   if (rule === 'ignored' || !layout.lacks.includes('consent') || source.consent === 'not_recorded') return [];
   return [
     {
@@ -69,7 +70,7 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
   ];
 }
 
-/** What the format of orders lacks and the source does not give. */
+/** Finds what the format of orders lacks and the source does not provide. */
 function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem[] {
   const problems: Problem[] = [];
   const where = `sources.${source.name}`;

@@ -3,10 +3,10 @@ import type { ConditionalColumn } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { cellTest } from './test-cell.ts';
 
-/** A header with the columns that a layout makes, and how they come into a row. */
+/** A header with the columns that a layout derives, and the function that adds them to rows. */
 export type ExtendedHeader = {
   readonly names: readonly string[];
-  /** Null: rows stay as they are. */
+  /** Null if rows stay unchanged. */
   readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
 
@@ -18,10 +18,11 @@ type Made = {
 };
 
 /**
- * Adds the conditional columns whose own columns a file has. They stand after the last column of the file, so that all else of a layout
- * finds them by their names as if the file had them. Without any, rows stay as they are.
+ * Adds the conditional columns whose original columns exist in the file. They are placed after the last
+ * column of the file, so that the other parts of a layout find them by name like any column. If there are
+ * none, rows stay unchanged.
  *
- * @throws FileHeld `ambiguous_header` where the file already has a column of that name.
+ * @throws FileHeld `ambiguous_header` if the file already has a column with that name.
  */
 export function extendHeader(
   header: readonly string[],

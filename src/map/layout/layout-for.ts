@@ -1,6 +1,9 @@
 import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 
-/** Fields that say something about a customer, or that a row is an order's first; all others are about orders alone. */
+/**
+ * Fields that describe a customer, or that show that a row is an order's first. All other fields describe
+ * only orders.
+ */
 const OF_CUSTOMERS: readonly LayoutField[] = [
   'email',
   'orders_count',
@@ -13,9 +16,10 @@ const OF_CUSTOMERS: readonly LayoutField[] = [
 const OF_CUSTOMERS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
 
 /**
- * A layout of orders with the column that says who ordered, where it has one, for sources whose orders get a customer key.
+ * Reduces a layout to the fields of orders, and keeps the e-mail column if there is one. For sources whose
+ * orders get a customer key.
  *
- * @returns null when it is not a layout of orders.
+ * @returns null if it is not a layout of orders.
  */
 export function layoutForKeyedOrders(layout: Layout): Layout | null {
   const ofOrders = forOrders(layout);
@@ -26,16 +30,21 @@ export function layoutForKeyedOrders(layout: Layout): Layout | null {
 }
 
 /**
- * A layout reduced to what a file is read for, so that a column which the other reading needs can neither be missed nor be doubtful here.
+ * Reduces a layout to the fields of one purpose, so that a column that only another purpose needs can be
+ * missing or ambiguous.
  *
- * @returns null when the layout cannot be read for it: customers without an e-mail column, orders in an export of customers or clicks.
+ * @returns null if the layout does not support the purpose: customers without an e-mail column, or orders in
+ * an export of customers or clicks.
  */
 export function layoutFor(layout: Layout, readFor: ReadFor): Layout | null {
   if (readFor === 'orders') return forOrders(layout);
   return readFor === 'customers' ? forCustomers(layout) : forRows(layout, OF_ROWS[readFor]);
 }
 
-/** Files in which each row stands for itself: which field marks them, and which fields say something about it. */
+/**
+ * Purposes for which each row is independent: the field that identifies such a layout, and the fields that
+ * are read.
+ */
 const OF_ROWS = {
   clicks: {
     mark: 'clicks',

@@ -4,13 +4,15 @@ import type { Layout, Purpose } from '../../model/layout.ts';
 import { layoutFor } from './layout-for.ts';
 
 /**
- * Grows when the code of this stage gives another meaning to the same layout: what was held is then read again.
+ * Increase this when the code of this stage changes the meaning of the same layout. Held files are then read
+ * again.
  */
 const MEANING = 2;
 
 /**
- * Digest of all that influences what a file's rows mean to its readers. Names, places and credited statuses do not.
- * Customers are `contacts` in it, as before 0.3.0, because a file with another digest is read again.
+ * Computes a digest of everything that affects the meaning of a file's rows. Names, titles and credited
+ * statuses do not. The purpose of customers is `contacts` in it, as before 0.3.0, because files with another
+ * digest are read again.
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const { name: _, title: __, status, belowHeader, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
@@ -19,7 +21,8 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     MEANING,
     purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
     consent: purpose.readFor === 'customers' ? source.consent : null,
-    // Left out where a layout has none, so that files read before there was the key keep their meaning.
+    // Omitted if it is empty, so that the digest of files that were read before this setting existed does not
+    // change.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
     words: status.words,
     known: status.known,
@@ -32,7 +35,10 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
   return hash('sha256', stableJson(meaning), 'base64url');
 }
 
-/** JSON with its keys sorted, so that the order in which a file lists things does not count. Lists keep theirs. */
+/**
+ * Serialises JSON with sorted keys, so that the order of keys in a file does not matter. Arrays keep their
+ * order.
+ */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -36,7 +36,7 @@ const sum = z.strictObject({
   minus: names.optional().describe('Columns to subtract.'),
 });
 
-/** What `config/layouts/<name>.yaml` may say. */
+/** The schema of `config/layouts/<name>.yaml`. */
 export const layoutSchema = z
   .strictObject({
     title: z.string().trim().min(1).describe('Name of this kind of export.'),

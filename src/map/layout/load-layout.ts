@@ -11,10 +11,11 @@ import { layoutSchema } from './layout-schema.ts';
 import { toLayout } from './to-layout.ts';
 
 /**
- * Reads a layout from the first of the folders that has it.
+ * Loads a layout from the first folder that contains it.
  *
  * @param name without `.yaml`.
- * @throws KnownError `layout_missing`, `layout_invalid` (exit 2), the latter with all problems at once, each with its place.
+ * @throws KnownError `layout_missing`, `layout_invalid` (exit 2). The latter reports all problems at once,
+ * each with its position.
  */
 export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_LAYOUTS]): Layout {
   const path = findLayoutFile(name, folders);
@@ -29,12 +30,18 @@ export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_L
   return readLayout(name, path);
 }
 
-/** Reads all layouts of the folders, each name from the first folder that has it. @throws as `loadLayout`. */
+/**
+ * Loads all layouts of the folders, each name from the first folder that contains it. @throws like
+ * `loadLayout`.
+ */
 export function loadLayouts(folders: readonly string[] = [BUNDLED_LAYOUTS]): readonly Layout[] {
   return listLayoutNames(folders).map((name) => loadLayout(name, folders));
 }
 
-/** Parsing all layouts takes longer than any other step of a small run: a process parses each once, until its file changes. */
+/**
+ * Cache of parsed layouts, valid until a file changes. Parsing all layouts takes longer than any other step
+ * of a small run.
+ */
 const parsed: { layouts?: Map<string, { readonly text: string; readonly layout: Layout }> } = {};
 
 function readLayout(name: string, path: string): Layout {
@@ -69,7 +76,10 @@ function parseLayout(text: string, { name, path }: { readonly name: string; read
   );
 }
 
-/** As many aliases as in pipeline.yaml: the library counts what they are made of, and refuses a tower of them. */
+/**
+ * Converts the document to a value. The limit for aliases is that of pipeline.yaml: the library counts the
+ * values behind them and refuses nested aliases that would grow too large.
+ */
 function contentOf(document: Document, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -85,7 +95,7 @@ function contentOf(document: Document, file: string): unknown {
   }
 }
 
-/** Where a path's value begins; where there is none, that of the nearest parent. */
+/** Returns the offset of the value at a path, or of its nearest existing parent. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const node = document.getIn(path.slice(0, depth), true);
@@ -110,7 +120,7 @@ function shorten(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** The JSON Schema of `config/layouts/*.yaml` for editors. */
+/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. */
 export function layoutJsonSchema(): string {
   return `${JSON.stringify(z.toJSONSchema(layoutSchema, { io: 'input' }), null, 2)}\n`;
 }

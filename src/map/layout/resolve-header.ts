@@ -4,27 +4,28 @@ import { foldHeader } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { extendHeader } from './conditional-columns.ts';
 
-/** Where one column stands, and its header as written. */
+/** The index of a column, and its header as written. */
 export type Column = { readonly index: number; readonly name: string };
 
-/** Which columns of a file hold what. */
+/** The columns of a file by their meaning. */
 export type ResolvedHeader = {
-  /** Columns of each field in order of preference; empty when the file has none. */
+  /** Columns of each field in order of preference. Empty if the file has none. */
   readonly fields: Readonly<Record<LayoutField, readonly Column[]>>;
-  /** The column of any header by its spellings; null when the file has none. */
+  /** Finds a column by the spellings of its header. Returns null if the file has none. */
   readonly find: (spellings: readonly string[]) => Column | null;
-  /** Columns that may name the rows of an order, and the order, by preference. */
+  /** Columns that may identify the rows of an order, and the order, in order of preference. */
   readonly ids: { readonly group: readonly Column[]; readonly orderId: readonly Column[] };
-  /** A row's cells with those of the layout's conditional columns; null where the file has none of them. */
+  /** Adds the layout's conditional columns to the cells of a row. Null if the file has none of them. */
   readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
 
 const MAX_SHOWN_CHARS = 40;
 
 /**
- * Finds a layout's columns in a file's header. Case, blanks, quotes and invisible characters in a header do not count.
+ * Finds a layout's columns in the header of a file. Case, blanks, quotes and invisible characters are
+ * ignored.
  *
- * @param others layouts that may fit better, to name one.
+ * @param others layouts that may fit better, to suggest one.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`.
  */
 export function resolveHeader(
@@ -61,7 +62,7 @@ export function resolveHeader(
   const fields = Object.fromEntries(
     LAYOUT_FIELDS.map((field) => {
       const found = findAll(layout.columns[field] ?? []);
-      // Identity must not change from row to row: one column of the file is it.
+      // The identity must not change from row to row, so only one column of the file is used.
       return [field, field === 'order_id' || field === 'group' ? found.slice(0, 1) : found];
     }),
   ) as Record<LayoutField, Column[]>;
@@ -70,7 +71,7 @@ export function resolveHeader(
   return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') } };
 }
 
-/** Every header that a layout looks at: for fields, sums and tests. */
+/** Returns every header that a layout refers to: for fields, sums and tests. */
 export function listSpellings(layout: Layout): readonly string[] {
   const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
   const tests = [
@@ -111,7 +112,7 @@ function ambiguous(names: readonly string[]): FileHeld {
 type Mismatch = {
   readonly layout: Layout;
   readonly others: readonly Layout[];
-  /** Fields that it needs; of several in one list any would do. */
+  /** Missing fields. If a list has several, any one of them would be sufficient. */
   readonly missing: readonly (readonly LayoutField[])[];
   readonly fitting: Layout | null;
 };
@@ -134,7 +135,10 @@ function mismatch(header: readonly string[], { layout, others, missing, fitting 
   });
 }
 
-/** The file has every column that is needed, and yet it proves to be another kind of export, whose columns may mean something else. */
+/**
+ * Creates the hold for a file that has all required columns but is proven to be another kind of export, whose
+ * columns may have another meaning.
+ */
 function otherExport(layout: Layout, fitting: Layout): FileHeld {
   return new FileHeld({
     code: 'header_mismatch',
@@ -155,10 +159,16 @@ function helpFor(header: readonly string[], fitting: string | null, foundCount: 
   return "Export the file with these columns, or add its spellings to the layout's columns.";
 }
 
-/** A layout without a signature is only named where it needs this many columns: one column, such as Email, proves nothing. */
+/**
+ * A layout without a signature is suggested only if it requires at least this many columns. A single column
+ * such as Email proves nothing.
+ */
 const MIN_COLUMNS_WITHOUT_SIGNATURE = 3;
 
-/** Which of the others a header proves to be. Of several the one with the largest signature; then those without one. */
+/**
+ * Finds the other layout that a header fits best: the one with the largest signature, or else one without a
+ * signature.
+ */
 export function bestFit(header: readonly string[], layout: Layout, others: readonly Layout[]): Layout | null {
   let best: Layout | null = null;
   let most = 0;
@@ -171,7 +181,10 @@ export function bestFit(header: readonly string[], layout: Layout, others: reado
   return best;
 }
 
-/** How many columns of the layout's largest whole signature a header has; 0 when it has none whole. */
+/**
+ * Returns the number of columns in the layout's largest signature that a header contains completely; 0 if
+ * there is none.
+ */
 export function provenBy({ signature }: Layout, header: readonly string[]): number {
   const names = new Set(header.map(foldHeader));
   const whole = signature.filter((columns) => columns.every((name) => names.has(foldHeader(name))));
@@ -188,9 +201,11 @@ function fits(layout: Layout, header: readonly string[]): boolean {
 }
 
 /**
- * What a header has instead of a missing column: a spelling that is near, or the column that another layout reads for the same field.
+ * Finds columns that a header has instead of a missing one: a similar spelling, or a column that another
+ * layout reads for the same field.
  *
- * @param hasKnown whether the header has any known column: without, this may be no header, and its cells are not shown.
+ * @param options.hasKnown false if the header has no known column. It may then not be a header, so its cells
+ * are not shown.
  */
 function alternatives(
   header: readonly string[],
@@ -213,12 +228,12 @@ function alternatives(
 }
 const MAX_ALTERNATIVES = 3;
 
-/** A few names, as a message shows them. */
+/** Quotes a few names for a message. */
 export function quoteAll(names: readonly string[]): string {
   return names.map((name) => `"${shorten(name)}"`).join(', ');
 }
 
-/** A header that differs in a few letters, or only in marks between them. */
+/** Finds a header that differs by a letter, or only in the characters between letters. */
 function nearest(wanted: string, header: readonly string[]): string | null {
   const letters = (name: string): string => foldHeader(name).replace(/[^\p{L}\p{N}]/gu, '');
   const target = letters(wanted);
@@ -232,7 +247,7 @@ function nearest(wanted: string, header: readonly string[]): string | null {
   return near ?? null;
 }
 
-/** One letter more, less, or another. */
+/** True if two words differ by at most one inserted, removed or replaced letter. */
 function isOneEditAway(one: string, other: string): boolean {
   let start = 0;
   while (start < one.length && one[start] === other[start]) start += 1;
@@ -242,7 +257,7 @@ function isOneEditAway(one: string, other: string): boolean {
   return Math.max(one.length, other.length) - start - end <= 1;
 }
 
-/** A header is no row, but where the header row is missing a cell of one may stand here. */
+/** Shortens a header and masks addresses. If the header row is missing, this may be a cell of a row. */
 function shorten(name: string): string {
   return maskAddresses(name.trim().slice(0, MAX_SHOWN_CHARS));
 }

@@ -3,7 +3,7 @@ import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 import { linearPattern } from './linear-pattern.ts';
 
-/** Makes the test of one cell that a layout declares. */
+/** Creates the function for a cell test of a layout. */
 export function cellTest({ equals, noneOf, notBlank, matches }: CellTest): (cell: string) => boolean {
   if (notBlank) return (cell) => !isBlank(cell);
   if (matches !== null) {

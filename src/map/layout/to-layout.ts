@@ -5,7 +5,7 @@ import type { layoutSchema } from './layout-schema.ts';
 type LayoutFile = z.output<typeof layoutSchema>;
 type CellTestFile = LayoutFile['grouping']['adds_nothing'][number];
 
-/** The file's content as the rest of the program knows it. */
+/** Converts the validated file to a Layout. */
 export function toLayout(name: string, file: LayoutFile): Layout {
   const { grouping } = file;
   const sums = Object.entries(grouping.sum).map(([field, rule]) => [
@@ -51,8 +51,9 @@ export function toLayout(name: string, file: LayoutFile): Layout {
 }
 
 /**
- * Where consent stands. A layout whose tests already name the columns need not list them again. Where it only tells who has unsubscribed,
- * the plain words for "no" say so of nobody.
+ * Derives the consent settings. A layout whose tests already name the columns need not list them again. If it
+ * only tests who has unsubscribed, the plain words for "no" in those columns count as neither consent nor
+ * refusal.
  */
 function toConsent({ consent, unsubscribed }: LayoutFile): Layout['consent'] {
   const { columns, given, refused, neither } = consent;

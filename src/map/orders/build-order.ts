@@ -18,7 +18,7 @@ import type { OpenOrder } from './open-order.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
-/** What an order's rows come to. */
+/** The result of building an order from its rows. */
 export type Built =
   | { readonly kind: 'order'; readonly order: StagedOrder }
   | { readonly kind: 'continuation'; readonly continuation: OrderContinuation }
@@ -29,7 +29,7 @@ export type Built =
       readonly value: string | null;
     };
 
-/** What the source gives where its format lacks it. */
+/** What the source provides if its format lacks it. */
 type Given = {
   readonly timeZone: string | null;
   readonly currency: string | null;
@@ -37,7 +37,7 @@ type Given = {
   readonly customerKeyOf: CustomerKeyOf | null;
 };
 
-/** Thrown and caught in this file only: the first value at fault ends the building of its order. */
+/** Thrown and caught only in this file: the first faulty value ends the building of its order. */
 class ValueFault {
   readonly built: Built;
 
@@ -46,13 +46,13 @@ class ValueFault {
   }
 }
 
-/** Makes orders of rows that were folded together, by one layout and one file's columns. */
+/** Builds orders from grouped rows, for one layout and the columns of one file. */
 export class OrderBuilder {
   readonly #layout: Layout;
   readonly #plan: ColumnPlan;
   readonly #currency: (text: string) => string | Fault;
   readonly #time: TimeParser;
-  /** Readers of times by the zone that a row says. */
+  /** Returns the time parser for a zone that a row names. */
   readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #dates: DateWatch | null;
   readonly #customerKeyOf: CustomerKeyOf | null;
@@ -95,7 +95,7 @@ export class OrderBuilder {
     }
   }
 
-  /** Rows that carry nothing of the order itself: line items whose first row stands elsewhere. */
+  /** True if the rows are only line items of an order whose first row is elsewhere. */
   #isContinuation({ values, sums }: OpenOrder): boolean {
     if (!this.#layout.grouping.lineItems || sums !== null || this.#plan.sums.length > 0) return false;
     for (const slot of this.#plan.marks) {
@@ -137,8 +137,8 @@ export class OrderBuilder {
   }
 
   /**
-   * The place of a field's value: the first of its columns that is not blank; -1 when all are. Where zero says nothing, the first that
-   * is neither, if there is one.
+   * Returns the slot of a field's value: its first column that is not blank; -1 if all are blank. If zero
+   * counts as blank for the field, the first column that is neither blank nor zero is preferred.
    */
   #place(open: OpenOrder, field: LayoutField): number {
     let firstZero = -1;
@@ -203,7 +203,7 @@ export class OrderBuilder {
   #amount(open: OpenOrder, field: SummedField): DecimalText | null {
     const sum = open.sums?.[field];
     if (sum !== undefined) return fromUnits(sum);
-    // A pending order has no amounts yet (Amazon): known, but nothing to credit.
+    // A pending order has no amounts yet (Amazon): it is recorded, but there is nothing to credit.
     if (this.#layout.grouping.sum[field] !== undefined) return null;
     const slot = this.#place(open, field);
     if (slot === -1) {
@@ -223,7 +223,7 @@ export class OrderBuilder {
     return amount;
   }
 
-  /** What was refunded, where the export only says what is left; null when nothing was. */
+  /** Computes the refunded amount if the export contains only what is left; null if nothing was refunded. */
   #leftAfterRefund(open: OpenOrder): DecimalText | null {
     let refunded = 0n;
     for (const { before, after } of this.#plan.leftAfterRefund) {
@@ -247,7 +247,7 @@ export class OrderBuilder {
     return time;
   }
 
-  /** The reader of an order's times: by the zone that its row says, else by that of the layout or the source. */
+  /** Returns the time parser for the zone in the order's row, or else for that of the layout or source. */
   #clockOf(open: OpenOrder): TimeParser {
     const { zone: slot } = this.#plan;
     const cell = slot === null ? '' : (open.values[slot] ?? '');

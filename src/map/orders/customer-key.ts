@@ -1,14 +1,15 @@
 import type { CustomerHash } from '../../model/customer.ts';
 import { foldAddress, parseAddress } from '../customers/parse-address.ts';
 
-/** Makes the key of the customer whose address, folded, is given; null where that customer was forgotten. */
+/** Computes the key of the customer with this folded address. Null if that customer was forgotten. */
 export type CustomerKeyOf = (foldedAddress: string) => CustomerHash | null;
 
 /**
- * Who ordered, of the cell that names the address. An address that cannot be read names nobody, and is no reason to reject an order.
+ * Reads the customer key from the cell with the address. An address that cannot be read gives no key and does
+ * not reject the order.
  *
- * @param cell undefined: the export has no such column.
- * @param keyOf null: the source does not ask for it.
+ * @param cell undefined if the export has no such column.
+ * @param keyOf null if the source does not request customer keys.
  */
 export function readCustomerKey(cell: string | undefined, keyOf: CustomerKeyOf | null): CustomerHash | null {
   if (keyOf === null || cell === undefined) return null;

@@ -2,25 +2,29 @@ import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 
-/** Which of day and month comes first in dates of digits: 4/5/2026 is the 5th of April (MDY) or the 4th of May (DMY). */
+/**
+ * Whether the day or the month comes first in numeric dates: 4/5/2026 is the 5th of April (MDY) or the 4th of
+ * May (DMY).
+ */
 export type DateOrder = 'MDY' | 'DMY';
 
 /**
- * Whether the dates of a file are read in the order in which they were written. A layout whose patterns have one order says it; one that
- * lists both (plugins follow the settings of the shop) leaves it to the file, where a first or second number above 12 decides; else the
- * source must say it. A date that proves the other order holds the file in any case: beside it stand dates up to the 12th that were read
- * wrongly without a fault.
+ * Checks that the dates of a file are read in the order in which they were written. If the layout's patterns
+ * have one order, that order is used. If they have both (plugins follow the settings of the shop), the file
+ * decides by a first or second number above 12; otherwise the source must specify the order. A date that
+ * proves the other order always holds the file, because its dates up to the 12th would be read wrongly
+ * without a fault.
  */
 export type DateWatch = {
-  /** Takes note of a date. */
+  /** Checks a date. */
   readonly see: (text: string, line: number) => void;
-  /** @throws FileHeld `date_order_unknown`, `date_order_contradicted`, once the whole file was seen. */
+  /** Call once the whole file was read. @throws FileHeld `date_order_unknown`, `date_order_contradicted`. */
   readonly require: () => void;
 };
 
 type Given = Pick<SourceSettings, 'name' | 'dateOrder'>;
 
-/** The layout with its patterns in the order that the source names. */
+/** Changes the layout's patterns to the order that the source specifies. */
 export function withDateOrder(layout: Layout, dateOrder: DateOrder | null): Layout {
   if (dateOrder === null) return layout;
   const formats = layout.times.formats.map((format) => {
@@ -30,7 +34,10 @@ export function withDateOrder(layout: Layout, dateOrder: DateOrder | null): Layo
   return { ...layout, times: { ...layout.times, formats: [...new Set(formats)] } };
 }
 
-/** @returns null where nothing can be mistaken: the layout has no dates of digits that begin with day or month, or the source says the order. */
+/**
+ * Creates the check. @returns null if no date can be misread: the layout has no numeric dates that begin with
+ * day or month, or the source specifies the order.
+ */
 export function watchDates(layout: Layout, source: Given): DateWatch | null {
   const orders = layout.times.formats.map(orderOf).filter((order) => order !== null);
   const [used] = orders;
@@ -46,7 +53,7 @@ export function watchDates(layout: Layout, source: Given): DateWatch | null {
       if (one !== other) either += 1;
       return;
     }
-    if (one > 12 && other > 12) return; // No date at all: its row is rejected.
+    if (one > 12 && other > 12) return; // Not a date: its row is rejected.
     const proof = proofs[one > 12 ? 'DMY' : 'MDY'];
     if (proof.dates === 0) proof.line = line;
     proof.dates += 1;
@@ -83,7 +90,10 @@ function count(dates: number): string {
   return dates === 1 ? '1 date' : `${dates} dates`;
 }
 
-/** Of a pattern whose dates begin with day or month in digits; null for others, such as iso or `MMM D, YYYY`. */
+/**
+ * Returns the order of a pattern that begins with day or month in digits; null for others, such as iso or
+ * `MMM D, YYYY`.
+ */
 function orderOf(format: string): DateOrder | null {
   if (/^\s*(?:MM?(?!M))[^A-Za-z]+DD?(?!D)/.test(format)) return 'MDY';
   return /^\s*DD?[^A-Za-z]+MM?(?!M)/.test(format) ? 'DMY' : null;

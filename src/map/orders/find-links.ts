@@ -4,23 +4,23 @@ import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { cleanText } from '../values/clean-text.ts';
 
 /**
- * Finds in an order's notes what may name an influencer: values of `key: value` lines, of which an address is shortened to its host and path,
- * and query parameters of links.
+ * Finds texts in an order's notes that may name an influencer: values of `key: value` lines (an address is
+ * shortened to its host and path) and query parameters of links.
  */
 export type LinkFinder = (notes: string) => readonly string[];
 
 const MAX_LINKS = 20;
-/** A code, a handle or a link is short; longer values are messages. */
+/** A code, a handle or a link is short. Longer values are messages. */
 const MAX_CHARS = 100;
 const MAX_KEY_CHARS = 60;
-/** Servers refuse longer addresses, so no visitor came by one. */
+/** Servers refuse longer addresses, so no visitor came through one. */
 const MAX_ADDRESS_CHARS = 8_192;
 
 /**
- * Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded.
+ * Creates the finder of a layout. Keys are compared ignoring case, blanks, - and _.
  *
- * Notes are what a shopper typed, up to a whole record of them. So they are read by searches that never go back, and end with the last
- * link that is kept.
+ * Notes contain what a shopper typed, up to the size of a whole record. Therefore the searches never
+ * backtrack, and stop at the last link that is kept.
  */
 export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
   const wantedKeys = new Set(keys.map(foldKey));
@@ -39,7 +39,7 @@ export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
   };
 }
 
-/** A cell of a column that holds nothing but the link, code or handle: none where it is blank or too long to be one. */
+/** Reads a cell that contains only a link, code or handle. Returns nothing if it is blank or too long. */
 export function linkOf(cell: string): readonly string[] {
   if (cell === '') return [];
   const found = new Set<string>();
@@ -47,7 +47,7 @@ export function linkOf(cell: string): readonly string[] {
   return [...found];
 }
 
-/** `key: value` or `"key" = value`; null where the line is neither. */
+/** Parses `key: value` or `"key" = value`. Returns null if the line is neither. */
 function readPair(line: string): { readonly key: string; readonly value: string } | null {
   const mark = line.search(/[:=]/);
   if (mark === -1) return null;

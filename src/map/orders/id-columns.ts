@@ -3,25 +3,30 @@ import type { CsvRecord } from '../../model/record.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { isBlank } from '../values/clean-text.ts';
 
-/** A header whose `group` and `order_id` are one column each, for the whole file. */
+/** A header for which `group` and `order_id` are one column each, for the whole file. */
 export type NamedHeader = ResolvedHeader & {
-  /** Throws FileHeld `order_id_changes` for a row that a preferred column names after all. */
+  /** Checks a row. Throws FileHeld `order_id_changes` if a preferred column is filled after all. */
   readonly check: (row: CsvRecord) => void;
 };
 
-/** So many rows, or so many characters of them, wait for one that fills the preferred column. */
+/**
+ * Limits for the trial: at most this many rows and characters wait for a row that fills the preferred column.
+ */
 const TRIAL_ROWS = 1_000;
 const TRIAL_CHARS = 1024 ** 2;
 
 /**
- * Chooses the column that names a file's orders: of those that the header has, the first that is not blank on every row. An id is what keeps
- * an order from being posted twice, so it must not change from row to row: where rows of one file fill different columns, the preferred one
- * counts, and rows without it are rejected. Nearly always the first row decides. Else rows wait (bounded); after that a row that fills a
- * preferred column holds the file.
+ * Chooses the column that identifies the orders of a file: the first of the candidates that any row fills. An
+ * id prevents an order from being posted twice, so it must not change from row to row. If rows fill different
+ * columns, the preferred one is used, and rows without it are rejected. The first row nearly always decides.
+ * Otherwise rows wait, up to a limit. If a later row fills a preferred column, the file is held.
  */
 export class IdColumns {
   readonly #header: ResolvedHeader;
-  /** Candidates of `group` and `order_id`, by preference, and the best that a row has filled so far. */
+  /**
+   * Candidates for `group` and `order_id` in order of preference, and the index of the best one that a row
+   * has filled so far.
+   */
   readonly #lists: readonly { readonly candidates: readonly Column[]; best: number }[];
   #rows = 0;
   #chars = 0;
@@ -34,7 +39,7 @@ export class IdColumns {
     }));
   }
 
-  /** Looks at the next rows. @returns null while they must wait, all of them. */
+  /** Examines the next rows. @returns null while all rows so far must wait. */
   look(rows: readonly CsvRecord[]): NamedHeader | null {
     for (const { cells } of rows) {
       if (this.#isDecided()) break;
@@ -49,7 +54,7 @@ export class IdColumns {
     return this.#isDecided() || isEnough ? this.choose() : null;
   }
 
-  /** Chooses by the rows that were looked at. */
+  /** Chooses the columns according to the rows examined so far. */
   choose(): NamedHeader {
     const [group, orderId] = this.#lists.map(({ candidates, best }) => candidates[best] ?? candidates[0]);
     const passedOver = this.#lists.flatMap(({ candidates, best }) =>

@@ -17,32 +17,36 @@ import { resolveForOrders } from './resolve-for-orders.ts';
 
 export type MapOptions = {
   readonly layout: Layout;
-  /** Gives what the layout's format lacks; see `checkSource`. */
+  /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> & Partial<Pick<SourceSettings, 'dateOrder'>>;
-  /** Is shown every date, to find out at the end in which order they were written. */
+  /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
-  /** Where the source asks for it: orders then say who ordered, by a key. */
+  /** Set if the source requests customer keys. Orders then contain the key of their customer. */
   readonly customerKeyOf?: CustomerKeyOf | null;
-  /** Told by which column the file's orders are named, once it is known. */
+  /** Called with the column that identifies the file's orders, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
-  /** Layouts to name when a header does not fit this one but another. */
+  /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
-  /** Rows of one order merge when fewer other orders than this begin between them; twice as many are open at most. */
+  /**
+   * Size of a generation. Rows of one order are merged if fewer other orders than this begin between them. At
+   * most twice as many orders are open.
+   */
   readonly generationOrders?: number;
 };
 
 /**
- * Rows that stand further apart still come together, at sealing. Wider windows and bigger batches cost more than they save: with
- * 2,000, mapping takes half as long again, because orders then outlive the garbage collector's young generation.
+ * Rows that are further apart are still joined, at sealing. Wider windows and bigger batches cost more than
+ * they save: with 2,000, mapping takes half as long again, because orders then outlive the garbage
+ * collector's young generation.
  */
 const GENERATION_ORDERS = 512;
 
 /**
- * Makes orders of records: folds the rows of each order together, converts what the layout names, and rejects what cannot be used.
- * Rows that come after their order has left the window come out as continuations, or, where they carry values of the order, as the
- * order again.
+ * Converts records to orders: combines the rows of each order, converts the values, and rejects what cannot
+ * be used. Rows that come after their order has left the window are returned as continuations, or as the same
+ * order again if they contain values of the order.
  *
- * @returns batches of some hundred orders, in which every record of the chunks is accounted for once.
+ * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`, `order_id_changes`.
  */
 export async function* mapOrders(
@@ -59,7 +63,7 @@ export async function* mapOrders(
   let resolved: ResolvedHeader | null = null;
   let ids: IdColumns | null = null;
   let stage: Stage | null = null;
-  /** Rows that wait until it is known which column names their orders. */
+  /** Rows that wait until the column that identifies their orders is known. */
   let early: CsvRecord[] = [];
   let pending = newPending();
   for await (const { header, records, rejected } of chunks) {
@@ -95,7 +99,7 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
   return extend === null ? records : records.map((record) => ({ ...record, cells: extend(record.cells) }));
 }
 
-/** Takes rows, and gives the orders that are complete. */
+/** Takes rows and returns complete orders. */
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
   readonly close: (to: Pending) => void;
@@ -131,7 +135,10 @@ function openStage(
   };
 }
 
-/** `order_id`, `Order ID` and `Order-ID` are one column: all that differs is how a plugin writes its headers. */
+/**
+ * Folds the header of an id column, so that `order_id`, `Order ID` and `Order-ID` are equal. They differ only
+ * in how a plugin writes headers.
+ */
 function foldIdColumn(name: string): string {
   return foldHeader(name)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -140,7 +147,7 @@ function foldIdColumn(name: string): string {
 
 type Finished = Omit<OrderBatch, 'rowsRead'>;
 
-/** What waits until it is worth a batch. */
+/** Results that wait until a batch is large enough. */
 type Pending = {
   readonly orders: StagedOrder[];
   readonly continuations: OrderContinuation[];
@@ -186,7 +193,7 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
     else {
       const { orderId } = built.order;
       orders.push(built.order);
-      if (isGroupedById) continue; // Its group is its id, and groups are told apart already.
+      if (isGroupedById) continue; // The group is the id, and groups are distinct.
       if (ids.has(orderId)) contested.add(orderId);
       ids.add(orderId);
     }

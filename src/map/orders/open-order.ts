@@ -1,32 +1,32 @@
 import type { SummedField } from '../../model/layout.ts';
 import type { Fault, Run } from '../fault.ts';
 
-/** An order whose rows may not all have been seen yet. Many are kept at a time, so it is flat. */
+/** An order for which more rows may follow. Many are kept at the same time, so the type is flat. */
 export type OpenOrder = {
   readonly key: string;
-  /** One for each slot of the plan; empty where all rows so far leave it blank. */
+  /** One value for each slot of the plan. Empty if all rows so far leave it blank. */
   readonly values: string[];
-  /** Different values of slots that merge `all`, beyond the first: slot and value. */
+  /** Further different values of slots with merge rule `all`. */
   more: { readonly slot: number; readonly value: string }[] | null;
-  /** Σ over its rows in ten-thousandths; null without summed columns, or while all of them are blank. */
+  /** Sums over its rows in ten-thousandths. Null if no column is summed, or while all of them are blank. */
   sums: Partial<Record<SummedField, bigint>> | null;
-  /** Its first row, and how many rows follow each other from there on. */
+  /** Its first row. `together` is the number of consecutive rows from there on. */
   readonly record: number;
   readonly line: number;
   together: number;
-  /** Rows that stand apart from the first. */
+  /** Rows that do not follow the first ones directly. */
   apart: Run[] | null;
   rowCount: number;
-  /** The first thing that keeps it from being an order. */
+  /** The first fault that prevents the order from being built. */
   fault: { readonly fault: Fault; readonly column: string; readonly value: string } | null;
 };
 
-/** Its rows, as they stand together. */
+/** Returns its rows as runs of consecutive rows. */
 export function runsOf({ record, line, together, apart }: OpenOrder): readonly Run[] {
   return [{ record, line, count: together }, ...(apart ?? [])];
 }
 
-/** Counts one more row. */
+/** Adds one more row. */
 export function addRow(order: OpenOrder, record: number, line: number): void {
   order.rowCount += 1;
   if (order.apart === null && order.record + order.together === record) {

@@ -10,9 +10,9 @@ import type { ColumnPlan, SumColumn } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
 /**
- * Folds rows into orders. Orders stay open for two generations: rows of one order merge when fewer than `generationOrders` other orders
- * begin between them, and at most twice that many are open. Which orders leave together depends on the rows alone, never on how the
- * text arrived.
+ * Combines rows into orders. Orders stay open for two generations: rows of one order are merged if fewer than
+ * `generationOrders` other orders begin between them, and at most twice that many are open. Which orders
+ * leave together depends only on the rows, never on how the text arrived.
  */
 export class OrderWindow {
   readonly #plan: ColumnPlan;
@@ -22,7 +22,7 @@ export class OrderWindow {
   #old = new Map<string, OpenOrder>();
   #lastCell: string | null = null;
   #last: OpenOrder | null = null;
-  /** Column of each slot. */
+  /** Column index of each slot. */
   readonly #columns: readonly number[];
   /** Values of the order that was opened last. */
   #previous: readonly string[] = [];
@@ -40,7 +40,8 @@ export class OrderWindow {
   /**
    * Takes a row.
    *
-   * @returns the orders that leave the window because of it; a rejection when it names no order; null otherwise.
+   * @returns the orders that leave the window because of it; a rejection if the row names no order; null
+   * otherwise.
    */
   add(row: CsvRecord): readonly OpenOrder[] | RejectedRow | null {
     const plan = this.#plan;
@@ -64,7 +65,7 @@ export class OrderWindow {
     return leaving;
   }
 
-  /** Ends the file. @returns the orders that are left, in the order of their first rows. */
+  /** Ends the file. @returns the remaining orders, in the order of their first rows. */
   close(): readonly OpenOrder[] {
     const left = [...this.#old.values(), ...this.#young.values()];
     this.#old = new Map();
@@ -87,7 +88,8 @@ export class OrderWindow {
     const values = new Array<string>(columns.length);
     for (let at = 0; at < columns.length; at += 1) {
       const cell = cells[columns[at] ?? -1] ?? '';
-      // Currency, status and the like: keeping the old copy lets the new one go at once, which spares the garbage collector much.
+      // Reuse the previous string for repeated values such as the currency or status. The new copy can then
+      // be freed at once, which saves the garbage collector much work.
       values[at] = cell === previous[at] ? (previous[at] ?? '') : cell;
     }
     this.#previous = values;

@@ -10,7 +10,7 @@ const REQUIRED = ['order_platform', 'order_id'] as const;
 const COLUMNS = [...REQUIRED, 'amount', 'currency', 'deal_id', 'collab_id', 'reason'] as const;
 type SeedColumn = (typeof COLUMNS)[number];
 
-/** Written by a person or a query: a plain decimal point. */
+/** Seed files are written by a person or a query, with a plain decimal point. */
 const MONEY: MoneyFormat = { decimal: '.', thousands: null, symbols: false };
 const MAX_REASON_CHARS = 500;
 
@@ -24,11 +24,12 @@ type SeedLines = {
 export type ParsedSeeds = { readonly rows: readonly SeedRow[]; readonly problems: readonly SeedProblem[] };
 
 /**
- * Reads the rows of a file of orders that were credited elsewhere: order_platform, order_id, and, if wanted, amount, currency, deal_id,
- * collab_id, reason.
+ * Parses the rows of a seed file of orders that were credited elsewhere: order_platform, order_id, and
+ * optionally amount, currency, deal_id, collab_id, reason.
  *
- * @param file its rows, header first, and those that are no CSV.
- * @param platforms those that sources have: another one would protect no order, so it is a problem.
+ * @param file its rows, header first, and the rows that are not valid CSV.
+ * @param platforms the platforms of the sources. A row with another platform would protect no order, so it is
+ * a problem.
  */
 export function parseSeeds(file: SeedLines, platforms: readonly string[]): ParsedSeeds {
   const problems: SeedProblem[] = [...file.problems];

@@ -3,29 +3,29 @@ import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
 
 /**
- * How the cells of a column come together over an order's rows: `same`, two different values contradict each other; `first`, the first
- * that is not blank; `all`, every different value counts.
+ * How the cells of a column are merged over an order's rows. `same`: two different values contradict each
+ * other. `first`: the first value that is not blank counts. `all`: every different value counts.
  */
 export type Merge = 'same' | 'first' | 'all';
 
-/** A column that is kept of every order, and where in the order's values. */
+/** A column whose value is kept for every order. */
 export type Slot = Column & { readonly merge: Merge };
 
 /** A column that is added up. */
 export type SumColumn = Column & { readonly field: SummedField; readonly sign: 1n | -1n };
 
-/** What mapping touches of a file's columns; all others are never looked at. */
+/** The columns of a file that mapping reads. All others are ignored. */
 export type ColumnPlan = {
   readonly group: Column;
-  /** True when the order's id is what groups its rows: then it cannot be something else too. */
+  /** True if the order's id groups its rows. It then cannot have another value within the group. */
   readonly isGroupedById: boolean;
   readonly slots: readonly Slot[];
-  /** Places in an order's values, by preference. */
+  /** Slots of each field, in order of preference. */
   readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
   readonly timeOfDay: number | null;
-  /** Place of the zone of the row's times. */
+  /** Slot with the time zone of the row. */
   readonly zone: number | null;
-  /** Places of amounts and of what is left of them after a refund. */
+  /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
@@ -34,11 +34,11 @@ export type ColumnPlan = {
     readonly test: (cell: string) => boolean;
     readonly reason: string;
   }[];
-  /** Places that an order's first row fills and its later rows leave blank. */
+  /** Slots that an order's first row fills and its later rows leave blank. */
   readonly marks: readonly number[];
 };
 
-/** Fields on which rows of one order must agree, also where other columns may differ from item to item. */
+/** Fields on which all rows of an order must agree, even if other columns may differ from item to item. */
 const AGREED: readonly LayoutField[] = [
   'order_id',
   'status',

@@ -3,14 +3,15 @@ import { FileHeld } from '../../model/file-held.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
 
-/** What decides whether a file can be read for its orders, beside its header. */
+/** What is needed, in addition to its header, to decide whether a file can be read for its orders. */
 export type OrderReading = {
   readonly source: Pick<SourceSettings, 'currency'>;
   readonly otherLayouts?: OtherLayouts;
 };
 
 /**
- * Finds the columns of a file that is read for its orders, and sees to it that their currency is known: by a column, or by the source.
+ * Finds the columns of a file that is read for its orders, and checks that the currency is known from a
+ * column or from the source.
  *
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`.
  */

@@ -5,16 +5,16 @@ import { linearPattern } from '../layout/linear-pattern.ts';
 import { cleanText } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 
-/** Reads the discount codes of one cell. */
+/** Returns the discount codes of one cell. */
 export type CodeSplitter = (cell: string) => readonly string[];
 
-/** More different codes than this are no codes: an order that has more is refused. */
+/** Maximum number of different codes. An order with more is rejected, because they cannot all be codes. */
 export const MAX_CODES = 50;
 
 /**
- * Makes the reader of a layout's code cells: each code once, and one more than an order may have at most. What a pattern does not fit is
- * one code as it stands: a code is never overlooked. An e-mail address in a code is masked: no influencer owns such a code, since codes.csv may
- * not have one.
+ * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
+ * A cell that the pattern does not match is split without it, so that no code is missed. An e-mail address in
+ * a code is masked. No influencer owns such a code, because codes.csv may not contain one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
   const search = pattern === null ? null : linearPattern(pattern);
@@ -27,7 +27,7 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     }
     return [...codes];
   };
-  // The same few codes stand in most rows.
+  // Cached, because the same few codes occur in most rows.
   return remember((cell) => {
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));

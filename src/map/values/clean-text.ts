@@ -1,17 +1,17 @@
 import { toNfc } from '../../model/text/normal-form.ts';
 
-/** Every character plain ASCII, none of them a control character or a blank at either end: nothing to clean. */
+/** Matches text that needs no cleaning: only printable ASCII characters, and no blank at either end. */
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060\ufeff]+/g;
-/** A spreadsheet's mark for "this is text", or our own export's guard before a formula. */
+/** A spreadsheet's mark for text, or the guard before a formula in our own exports. */
 const GUARDED = /^'[\p{Cc}\p{Cf}\p{Z}]*(?=[=+\-@＝＋－＠])/u;
-/** The same guard before a tab or a line break, which are blanks once the text is clean. */
+/** The same guard before a tab or a line break, which cleaning turns into blanks. */
 const GUARDED_BREAK = /^'(?=[\t\r\n])/;
 
 /**
- * Text as it is stored: NFC, no control or invisible characters, no blanks at its ends, no apostrophe before what looks like a formula.
- * Blank text becomes empty.
+ * Cleans text for storage: NFC, no control or invisible characters, no blanks at its ends, no apostrophe
+ * before a possible formula. Blank text becomes empty.
  */
 export function cleanText(text: string): string {
   if (text === '') return text;
@@ -20,7 +20,7 @@ export function cleanText(text: string): string {
   return toNfc(text).replace(CONTROL, ' ').trim().replace(GUARDED, '');
 }
 
-/** Whether cleaning leaves nothing of a text. */
+/** True if cleaning leaves nothing of a text. */
 export function isBlank(text: string): boolean {
   if (text === '') return true;
   const first = text.charCodeAt(0);
@@ -28,7 +28,10 @@ export function isBlank(text: string): boolean {
   return !isVisible && cleanText(text) === '';
 }
 
-/** A word to compare by: cleaned, lower case, blanks to underscores. `Partially Refunded` becomes `partially_refunded`. */
+/**
+ * Folds a word for comparison: cleaned, lower case, underscores instead of blanks. `Partially Refunded`
+ * becomes `partially_refunded`.
+ */
 export function foldWord(text: string): string {
   return cleanText(text).toLowerCase().replace(/\s+/g, '_');
 }

@@ -3,9 +3,10 @@ import { missingValue } from '../fault.ts';
 import { remember } from './remember.ts';
 
 /**
- * Makes the reader of currencies.
+ * Creates the parser for currencies.
  *
- * @param fallback the source's currency, for a blank cell or a format without the column; null when it has none.
+ * @param fallback the source's currency, for a blank cell or a format without the column; null if there is
+ * none.
  */
 export function currencyParser(fallback: string | null): (text: string) => string | Fault {
   const known = new Set(Intl.supportedValuesOf('currency'));

@@ -3,13 +3,16 @@ import { toNfc } from '../../model/text/normal-form.ts';
 import type { Fault } from '../fault.ts';
 import { missingValue } from '../fault.ts';
 
-/** Nothing in it to look at closer. Digits with a point or an E are left to the tests for damage. */
+/** Matches ids that need no further checks. Digits with a point or an exponent are checked for damage. */
 const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
 const DAMAGED = /^[+-]?\d+(?:[.,]\d+)?E\+\d+$|^\d+[.,]0+$|^#{3,}$/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 const MAX_CHARS = 200;
-/** Room for marks that are put together with their letters; what is longer is looked at no closer. */
+/**
+ * Room for combining marks, which normalisation joins with their letters. Longer cells are refused without
+ * further checks.
+ */
 const MAX_CELL_CHARS = 2_000;
 
 const SPREADSHEET_DAMAGE: Fault = {
@@ -34,14 +37,18 @@ const ADDRESS: Fault = {
   help: 'Check that the cells of this row are in the right columns, and that the layout fits the export.',
 };
 
-/** An address that would be kept and sent as part of an id or a name. */
+/**
+ * Returns a fault if a text contains an e-mail address, which would otherwise be stored and sent as part of
+ * an id or a name.
+ */
 export function findAddress(text: string): Fault | null {
   return hasAddress(text) ? ADDRESS : null;
 }
 
 /**
- * An id as text: NFC, outer blanks and a spreadsheet's leading apostrophe taken off, every digit and leading zero kept.
- * `1.23E+12` and `5000000000001.0` are refused: what they once were cannot be known. So is an e-mail address.
+ * Parses an id as text: applies NFC, removes outer blanks and a spreadsheet's leading apostrophe, and keeps
+ * every digit and leading zero. Refuses `1.23E+12` and `5000000000001.0`, because their original value cannot
+ * be known, and e-mail addresses.
  */
 export function parseId(text: string): string | Fault {
   if (text.length <= MAX_CHARS && PLAIN.test(text)) return text;

@@ -5,19 +5,28 @@ import type { Fault } from '../fault.ts';
 
 const MAX_WHOLE_DIGITS = 14;
 const MAX_DECIMALS = 4;
-/** With all signs, blanks and names of currencies; what is longer is looked at no closer. */
+/** Room for all signs, blanks and currency names. Longer cells are refused without further checks. */
 const MAX_CHARS = 200;
-/** By separator: groups of three; Indian and Bangladeshi numbers group by two before the last. */
+/**
+ * Patterns by separator, with groups of three digits. Indian and Bangladeshi numbers have groups of two
+ * before the last.
+ */
 const GROUPS = {
   ',': /^\d{1,3}(?:,\d{2,3})*,\d{3}$/,
   '.': /^\d{1,3}(?:\.\d{2,3})*\.\d{3}$/,
   ' ': /^\d{1,3}(?: \d{2,3})* \d{3}$/,
   "'": /^\d{1,3}(?:['\u2019]\d{2,3})*['\u2019]\d{3}$/,
 };
-/** `€`, `US$`, `AU $`, `USD`, `RM`, `kr.`, with or without a blank. A text has one blank where it had several. */
+/**
+ * Matches `€`, `US$`, `AU $`, `USD`, `RM`, `kr.`, with or without a blank. Runs of blanks have been reduced
+ * to one before.
+ */
 const SYMBOL_BEFORE = /^(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}(?=[ \d+-])|(?:kr|Rs|Rp|RM|Fr)\.?(?=[ \d+-])) ?/u;
 const SYMBOL_AFTER = / ?(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}|kr\.?|zł|Kč|Ft|lei)$/u;
-/** What names a currency in an amount: its code, or its dollar's letters. Other symbols stand for several. */
+/**
+ * Matches the text that identifies a currency in an amount: its code, or the letters before a dollar sign.
+ * Other symbols stand for several currencies.
+ */
 const NAMED_BEFORE = /^[+-]? ?([A-Z]{1,3}) ?(\$)?/;
 const NAMED_AFTER = /([A-Z]{3})$/;
 const DOLLARS: Readonly<Record<string, string>> = {
@@ -47,9 +56,10 @@ const TOO_PRECISE: Fault = {
 };
 
 /**
- * Reads an amount without losing a digit.
+ * Parses an amount without losing a digit.
  *
- * @returns with a point and at least two decimals, as `1249.00`; never rounded. `-0` is `0.00`.
+ * @returns the amount with a decimal point and at least two decimals, such as `1249.00`. It is never rounded.
+ * `-0` becomes `0.00`.
  */
 export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fault {
   if (format.decimal === '.' && isPlain(text)) return text;
@@ -74,9 +84,10 @@ export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fau
 }
 
 /**
- * The currency that an amount names beside its digits: `AU $3,013.00`, `12.00 USD`, `€5`.
+ * Returns the currency that an amount names: `AU $3,013.00`, `12.00 USD`, `€5`.
  *
- * @returns ISO 4217; null when it names none, or one that several currencies share (`$`, `kr`).
+ * @returns an ISO 4217 code; null if the amount names no currency, or uses a symbol that several currencies
+ * share (`$`, `kr`).
  */
 export function statedCurrency(text: string): string | null {
   if (text.length > MAX_AMOUNT_CHARS || /^[\d.,' -]*$/.test(text)) return null;
@@ -88,12 +99,12 @@ export function statedCurrency(text: string): string | null {
   return NAMED_AFTER.exec(amount)?.[1] ?? null;
 }
 
-/** An amount without a digit above zero, however it is written. */
+/** True if an amount has zeros but no other digit, whatever its format. */
 export function isZero(amount: string): boolean {
   return amount.includes('0') && !/[1-9]/.test(amount);
 }
 
-/** `45.00`: digits, a point, two digits, no leading zero. What nearly every cell is. */
+/** True for the most common form, `45.00`: digits, a point, two digits, no leading zero. */
 function isPlain(text: string): boolean {
   const last = text.length - 3;
   if (last < 1 || last > MAX_WHOLE_DIGITS || text.charCodeAt(last) !== 46) return false;
@@ -104,7 +115,10 @@ function isPlain(text: string): boolean {
   return text.charCodeAt(0) !== 48 || last === 1;
 }
 
-/** The digits before the decimal mark without their separators; null when they are no such number. */
+/**
+ * Removes the separators from the digits before the decimal mark. Returns null if the text is not such a
+ * number.
+ */
 function ungroup(text: string, thousands: MoneyFormat['thousands']): string | null {
   if (/^\d+$/.test(text)) return text;
   return thousands !== null && GROUPS[thousands].test(text) ? text.replace(/\D/g, '') : null;

@@ -2,11 +2,11 @@ import type { InstantText } from '../../model/order.ts';
 import { ZoneClock } from '../../model/time/zone-clock.ts';
 import type { Fault } from '../fault.ts';
 
-/** Reads one cell's time. */
+/** Parses the time in one cell. */
 export type TimeParser = (text: string) => InstantText | Fault;
 
 const ISO = 'YYYY-MM-DD[T ]HH:mm[:ss] Z';
-/** Each token of a pattern, as a named group. */
+/** The regular expression of each token of a pattern, as a named group. */
 const TOKENS: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<shortYear>\\d\\d)',
@@ -24,13 +24,13 @@ const TOKENS: Readonly<Record<string, string>> = {
   Z: '(?<zone>Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)',
 };
 const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|h|mm|ss|A|Z/g;
-/** All tokens of a pattern, for people. */
+/** All tokens of a pattern, for messages. */
 export const TIME_TOKENS = Object.keys(TOKENS).join(' ');
 const ISO_TIME =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,]\d+)?)? ?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MINUTE_MS = 60_000;
-/** With the longest names of months and zones; what is longer is looked at no closer. */
+/** Room for the longest names of months and zones. Longer cells are refused without further checks. */
 const MAX_CHARS = 100;
 const WITHOUT_ZONE: Fault = {
   code: 'time_without_zone',
@@ -38,12 +38,12 @@ const WITHOUT_ZONE: Fault = {
   help: 'Set time_zone of the source in pipeline.yaml to the zone in which the shop writes its times.',
 };
 
-/** Whether every time of a pattern says its offset from UTC. */
+/** True if every time of a pattern contains its offset from UTC. */
 export function saysZone(format: string): boolean {
   return format.includes('Z');
 }
 
-/** Whether a pattern can be read: `iso`, or tokens with at least year, month and day. */
+/** True if a pattern is valid: `iso`, or tokens with at least year, month and day. */
 export function isTimeFormat(format: string): boolean {
   if (format === 'iso') return true;
   const tokens: readonly string[] = format.match(TOKEN) ?? [];
@@ -53,10 +53,11 @@ export function isTimeFormat(format: string): boolean {
 }
 
 /**
- * Makes the reader of a layout's times.
+ * Creates the parser for a layout's times.
  *
- * @param formats patterns, tried in order. `iso` is `2026-04-10`, with or without a time (after a blank or `T`) and an offset.
- * @param timeZone IANA zone for times that say none; null when there is none.
+ * @param formats patterns, tried in order. `iso` is `2026-04-10`, optionally with a time (after a blank or
+ * `T`) and an offset.
+ * @param timeZone IANA zone for times without a zone; null if there is none.
  */
 export function timeParser(formats: readonly string[], timeZone: string | null): TimeParser {
   const patterns = formats.map((format) => (format === 'iso' ? ISO_TIME : toPattern(format)));
@@ -66,7 +67,7 @@ export function timeParser(formats: readonly string[], timeZone: string | null):
   let lastText = '';
   let lastResult: InstantText | Fault = rules.bad;
   return (text) => {
-    // An order is mostly paid at the moment it is placed.
+    // Most orders are paid at the same time as they are placed.
     if (text === lastText) return lastResult;
     const quickMs = takesIso ? quickIsoMs(text) : null;
     lastResult = quickMs === null ? parse(text.trim(), rules) : rules.format(quickMs);
@@ -76,9 +77,10 @@ export function timeParser(formats: readonly string[], timeZone: string | null):
 }
 
 /**
- * `2026-04-10 11:11:26 +0530`, which nearly every row of the largest exports has, without a regular expression.
+ * Parses `2026-04-10 11:11:26 +0530` without a regular expression. Nearly every row of the largest exports
+ * has this form.
  *
- * @returns null for everything else, also for what no calendar shows.
+ * @returns null for every other form, and for dates or times that do not exist.
  */
 function quickIsoMs(text: string): number | null {
   const sign = text.charCodeAt(20);
@@ -114,11 +116,11 @@ function quickIsoMs(text: string): number | null {
     second <= 59 &&
     offset >= 0 &&
     offset < 1440;
-  if (!isReal) return null; // The last days of a month too: the slow way knows how many it has.
+  if (!isReal) return null; // Also excludes days 29 to 31, which the slower parser checks.
   return Date.UTC(year, month - 1, day, hour, minute, second) - (sign === 45 ? -offset : offset) * MINUTE_MS;
 }
 
-/** The number that two digits make; far below zero when they are none. */
+/** Returns the number of two digits; a large negative number if they are not digits. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48;
   const ones = text.charCodeAt(at + 1) - 48;
@@ -152,9 +154,9 @@ function parse(text: string, { patterns, clock, bad, format }: Rules): InstantTe
   return bad;
 }
 
-/** The time on the wall as if it were UTC; null when no calendar or clock shows it. */
+/** Returns the local time in milliseconds as if it were UTC; null if the date or time does not exist. */
 function toWallMs(groups: Readonly<Record<string, string | undefined>>): number | null {
-  // Exports with two digits are of this century.
+  // Two-digit years are in this century.
   const year = groups.year === undefined ? 2000 + Number(groups.shortYear) : Number(groups.year);
   const named = groups.monthName;
   const month = named === undefined ? Number(groups.month) : MONTHS.indexOf(named.toLowerCase()) + 1;
@@ -204,8 +206,8 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 4_096;
 
 /**
- * Makes a function that writes an instant as `2026-04-10T05:41:26Z`. It remembers days, of which an export has few: several times as
- * quick as Date's own.
+ * Creates a function that formats an instant as `2026-04-10T05:41:26Z`. It caches days, of which an export
+ * has few, and is several times as fast as Date.
  */
 function instantFormatter(): (ms: number) => InstantText {
   const days = new Map<number, string>();

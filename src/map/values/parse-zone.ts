@@ -1,8 +1,8 @@
 import type { Fault } from '../fault.ts';
 
 /**
- * Abbreviations that mean one offset in the exports that write them. Those of several zones (CST, IST, BST) are left out: which one is
- * meant cannot be known.
+ * Abbreviations that mean one offset in the exports that use them. Ambiguous ones (CST, IST, BST) are left
+ * out.
  */
 const OFFSETS: Readonly<Record<string, string>> = {
   UTC: 'UTC',
@@ -37,7 +37,7 @@ const BAD_ZONE: Fault = {
 };
 
 /**
- * What a cell of the zone column means.
+ * Parses a cell of the zone column.
  *
  * @returns a zone that Intl knows.
  */
@@ -48,7 +48,7 @@ export function parseZone(cell: string): string | Fault {
   if (text.length > MAX_CHARS) return BAD_ZONE;
   const [, sign, hours = '', minutes = '00'] = OFFSET.exec(text.replaceAll(' ', '')) ?? [];
   const zone = sign === undefined ? text : `${sign}${hours.padStart(2, '0')}:${minutes}`;
-  // Intl takes other countries' abbreviations for zones of its own choice; names of the list have a slash.
+  // Intl maps some other abbreviations to a zone of its own choice. IANA names of places contain a slash.
   if (sign === undefined && !zone.includes('/')) return BAD_ZONE;
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: zone });

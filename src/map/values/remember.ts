@@ -1,8 +1,11 @@
-/** Few different words stand in a column of statuses or currencies; should there be many, the memory stays small. */
+/**
+ * Maximum number of cached results. A column of statuses or currencies has few different words; if there are
+ * many, the cache stays small.
+ */
 const MAX_REMEMBERED = 512;
 const MAX_REMEMBERED_CHARS = 100;
 
-/** Gives a function of one text a small memory. */
+/** Adds a small cache to a function of one text. */
 export function remember<Result>(compute: (text: string) => Result): (text: string) => Result {
   const known = new Map<string, Result>();
   return (text) => {
