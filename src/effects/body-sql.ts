@@ -2,14 +2,15 @@ import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import { type OperationName, operationOf } from '../api/contract.ts';
 
-/** The value of a member: a column of a row. Null leaves the member out. */
+/** SQL for the value of each member of a body. A null value omits the member. */
 export type MemberColumns = Readonly<Record<string, RawBuilder<unknown>>>;
 
 /**
- * The request body of an operation as exact JSON text, built by the database, where the exact amounts are. How each member is written
- * follows from the contract's schema: a text as a JSON string, a number as its digits, a boolean as its word, a text[] as a list of strings.
+ * Builds the request body of an operation as exact JSON text in the database, where the exact amounts are.
+ * The contract's schema determines how each member is written: text as a JSON string, a number as its digits,
+ * a boolean as a word, a text[] as a list of strings.
  *
- * @param members in the order in which they are written; the contract must know each of them.
+ * @param members in the order in which they are written. The contract must define each of them.
  */
 export function bodySql(operation: OperationName, members: MemberColumns): RawBuilder<string> {
   const written = Object.entries(members).map(([name, column]) => {
@@ -25,11 +26,14 @@ function valueSql(type: MemberType, column: RawBuilder<unknown>): RawBuilder<unk
   if (type === 'number') return sql`trim_scale(${column})::text`;
   if (type === 'text' || type === 'texts') return sql`to_json(${column})::text`;
   if (type === 'boolean') return sql`${column}::text`;
-  // An id that is no number is sent as it was given: the service then says what is wrong with it.
+  // An id that is not a number is sent as it is; the service then reports what is wrong with it.
   return sql`case when ${column} ~ '^[0-9]{1,30}$' then ${column}::numeric::text else to_json(${column})::text end`;
 }
 
-/** @throws Error where the contract knows no such member, or one that is no plain value. */
+/**
+ * Returns the type of a member. @throws Error if the contract does not define the member, or defines it with
+ * another type.
+ */
 function typeOf(operation: OperationName, member: string): MemberType {
   const body = operationOf(operation).body as unknown as { readonly shape?: Record<string, z.core.$ZodType> };
   let schema = body.shape?.[member];

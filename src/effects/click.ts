@@ -13,7 +13,8 @@ export const click: EffectKind = {
 };
 
 /**
- * The request body of clicks. A deal says enough by itself; a handle is only sent without one.
+ * SQL for the request body of clicks. A deal identifies the influencer, so a handle is sent only without a
+ * deal.
  *
  * @param row alias of a row with `deal_id, collab_id, influencer_handle, brand_id, clicks, country_code`.
  */
@@ -29,7 +30,10 @@ export function clickBody(row: string): RawBuilder<string> {
   });
 }
 
-/** Idempotency key of clicks: whose, on which day, as which source counts them, from which country, and how many were posted for that before. */
+/**
+ * SQL for the idempotency key of clicks: target, day, source, country, and the number of clicks that were
+ * already posted for them.
+ */
 export function clickKey(row: string): RawBuilder<string> {
   const parts = ['target', 'day', 'source', 'country', 'start_at'].map(
     (name) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`,

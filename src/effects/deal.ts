@@ -13,10 +13,10 @@ export const deal: EffectKind = {
 };
 
 /**
- * The request body of a deal.
+ * SQL for the request body of a deal.
  *
- * @param row alias of a row with `influencer_handle, platform, brand_id, dealflow_id, stage, code, code_percent, custom_link,
- * custom_link_target, commission_percent, create_affiliate_details`.
+ * @param row alias of a row with `influencer_handle, platform, brand_id, dealflow_id, stage, code,
+ * code_percent, custom_link, custom_link_target, commission_percent, create_affiliate_details`.
  */
 export function dealBody(row: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
@@ -35,7 +35,7 @@ export function dealBody(row: string): RawBuilder<string> {
   });
 }
 
-/** Idempotency key of a deal: handle, platform, brand and dealflow. */
+/** SQL for the idempotency key of a deal: handle, platform, brand and dealflow. */
 export function dealKey(row: string): RawBuilder<string> {
   const parts = ['handle_folded', 'platform', 'brand_id', 'dealflow_id'].map(
     (name) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`,
@@ -43,7 +43,7 @@ export function dealKey(row: string): RawBuilder<string> {
   return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
 }
 
-/** A note at a deal. The answer is a message alone. */
+/** A note on a deal. The service answers with only a message. */
 export const note: EffectKind = {
   effect: 'note',
   operation: 'create_note',
@@ -53,7 +53,7 @@ export const note: EffectKind = {
   readAcceptance: readMessage,
 };
 
-/** The request body of a note. @param row alias of a row with `deal_id, note`. */
+/** SQL for the request body of a note. @param row alias of a row with `deal_id, note`. */
 export function noteBody(row: string): RawBuilder<string> {
   return bodySql('create_note', {
     deal_id: sql.ref(`${row}.deal_id`),
@@ -61,13 +61,13 @@ export function noteBody(row: string): RawBuilder<string> {
   });
 }
 
-/** Idempotency key of a note: the same text is added to a deal once. */
+/** SQL for the idempotency key of a note: the same text is added to a deal only once. */
 export function noteKey(row: string): RawBuilder<string> {
   const text = sql.ref(`${row}.note`);
   return sql<string>`'[' || to_json(${sql.ref(`${row}.deal_id`)})::text || ',"' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') || '"]'`;
 }
 
-/** A task at a deal. The answer is a message alone. */
+/** A task on a deal. The service answers with only a message. */
 export const task: EffectKind = {
   effect: 'task',
   operation: 'create_task',

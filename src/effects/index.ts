@@ -5,7 +5,10 @@ import type { EffectKind } from './effect.ts';
 import { outreach } from './outreach.ts';
 import { referral } from './referral.ts';
 
-/** Every effect that goes through the ledger. A new one is a file beside this one, a line here, and its name in the CHECK of `ledger.entries`. */
+/**
+ * Every effect that is recorded in the ledger. A new one needs a file in this folder, a line here, and its
+ * name in the CHECK constraint of `ledger.entries`.
+ */
 export const effects: Readonly<Record<Effect, EffectKind>> = {
   referral,
   click,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
 import type { EffectKind } from './effect.ts';
 
-/** Influencers who are added to an outreach campaign, a batch of them. */
+/** A batch of influencers who are added to an outreach campaign. */
 export const outreach: EffectKind = {
   effect: 'outreach',
   operation: 'submit_influencers',
@@ -17,10 +17,10 @@ export const outreach: EffectKind = {
 };
 
 /**
- * The request body of a batch.
+ * SQL for the request body of a batch.
  *
- * @param row alias of a row with `outreach_id, platform` and `ids`, a text[] in the order of the ids themselves, so that the same
- * influencers make the same bytes.
+ * @param row alias of a row with `outreach_id, platform` and `ids`, a sorted text[], so that the same
+ * influencers always give the same bytes.
  */
 export function outreachBody(row: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
@@ -31,7 +31,9 @@ export function outreachBody(row: string): RawBuilder<string> {
   });
 }
 
-/** Idempotency key of a batch: the outreach, the platform, and a digest of its influencers' ids. */
+/**
+ * SQL for the idempotency key of a batch: the outreach, the platform, and a digest of the influencers' ids.
+ */
 export function outreachKey(row: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
   const digest = sql`encode(sha256(convert_to(to_json(${column('ids')})::text, 'UTF8')), 'hex')`;

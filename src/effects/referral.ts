@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { bodySql } from './body-sql.ts';
 import { type EffectKind, namesItsDeal } from './effect.ts';
 
-/** An order that is credited to an influencer. `order_notes` carries the reference of the attempt. */
+/** An order that is credited to an influencer. `order_notes` contains the reference of the attempt. */
 export const referral: EffectKind = {
   effect: 'referral',
   operation: 'new_influencer_referral',
@@ -13,9 +13,11 @@ export const referral: EffectKind = {
 };
 
 /**
- * The request body of a referral, without its reference. A deal says enough by itself; a handle is only sent without one.
+ * SQL for the request body of a referral, without its reference. A deal identifies the influencer, so a
+ * handle is sent only without a deal.
  *
- * @param row alias of a row with `deal_id, collab_id, influencer_handle, brand_id, order_id, amount, order_platform, codes, currency`.
+ * @param row alias of a row with `deal_id, collab_id, influencer_handle, brand_id, order_id, amount,
+ * order_platform, codes, currency`.
  */
 export function referralBody(row: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
@@ -32,7 +34,10 @@ export function referralBody(row: string): RawBuilder<string> {
   });
 }
 
-/** Idempotency key of a referral: platform and order id as JSON, so that no two orders share one. */
+/**
+ * SQL for the idempotency key of a referral: platform and order id as JSON, so that no two orders share a
+ * key.
+ */
 export function referralKey(row: string): RawBuilder<string> {
   const text = (name: string) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`;
   return sql<string>`'[' || ${text('order_platform')} || ',' || ${text('order_id')} || ']'`;
