@@ -4,21 +4,21 @@ import { readErrorText } from '../api/read-error.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
-/** What came of asking the service something that changes nothing. Returned, never thrown. */
+/** The result of a read-only request to the service. Returned, never thrown. */
 export type Answer =
   | { readonly kind: 'answer'; readonly text: string; readonly fetchedAt: Date }
-  /** 404 or 410 with a reason in JSON: the service itself says that there is no such thing. */
+  /** 404 or 410 with a reason in JSON: the service itself confirms that the object does not exist. */
   | { readonly kind: 'not_found'; readonly problem: string; readonly fetchedAt: Date }
   | { readonly kind: 'failed'; readonly problem: string; readonly fetchedAt: Date }
   /** The gate is stopped, or the budget is used up. */
   | { readonly kind: 'not_asked' };
 
-/** Asks once, or a few times where the first try got no answer. */
+/** Sends a read-only request, and repeats it a few times if it gets no answer. */
 export type Ask = (operation: OperationName, input?: ExchangeInput) => Promise<Answer>;
 
-/** How many requests may still go out. */
+/** The number of requests that may still be sent. */
 export type Budget = {
-  /** Takes one; false when none is left. */
+  /** Takes one request from the budget. Returns false if none is left. */
   take(): boolean;
   left(): number;
   used(): number;
@@ -28,7 +28,7 @@ export type AskOptions = {
   readonly client: Pick<Client, 'exchange'>;
   readonly gate: RequestGate;
   readonly budget: Budget;
-  /** The time before each request. */
+  /** Returns the current time; called before each request. */
   readonly clock: () => Date;
 };
 
@@ -45,7 +45,10 @@ export function createBudget(requests: number): Budget {
   };
 }
 
-/** Asks within the limits of a gate and of a budget. Only operations that the contract calls repeatable may be asked this way. */
+/**
+ * Creates a function that sends requests within the limits of a gate and a budget. Only for operations that
+ * the contract declares repeatable.
+ */
 export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
   return async (operation, input = {}) => {
     let fetchedAt = clock();
@@ -53,7 +56,7 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
       fetchedAt = clock();
       return budget.take();
     };
-    // What a 2xx holds is for the caller to read.
+    // The caller reads the content of a 2xx answer.
     const read = () => ({ kind: 'taken' }) as const;
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
@@ -73,7 +76,10 @@ function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
   return { kind: isGone ? 'not_found' : 'failed', problem, fetchedAt };
 }
 
-/** A page of a proxy, or nothing at all, says nothing about what was asked for. */
+/**
+ * True if an answer contains the service's own reason. A proxy's page or an empty body says nothing about the
+ * object.
+ */
 function saysWhy(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,13 +1,13 @@
 import type { Outcome } from '../model/ledger.ts';
 
-/** First wait after an attempt that did not get through; doubles each time. */
+/** First delay after an attempt that was not processed, in milliseconds. It doubles each time. */
 const FIRST_WAIT_MS = 500;
-/** No wait of our own is longer; what the service asks for may be. */
+/** Maximum of our own delay in milliseconds. The service may request a longer one. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * How long an entry rests before its next claim, in milliseconds. Pure: attempt and outcome in, wait out.
- * A throttled entry rests at least as long as the service asked (`Retry-After`). Settled outcomes do not wait.
+ * Returns how long an entry waits before its next claim, in milliseconds. A pure function. A throttled entry
+ * waits at least as long as the service requested (`Retry-After`). Other outcomes do not wait.
  *
  * @param attempt 1 for the first.
  */

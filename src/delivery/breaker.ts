@@ -1,20 +1,23 @@
 import type { Outcome } from '../model/ledger.ts';
 
-/** The budget of doubts: so many within the period open the breaker. It takes the place of blind retries. */
+/** Number of doubts within the period that opens the breaker. It replaces blind retries. */
 const DOUBTS_AT_MOST = 5;
 const PERIOD_MS = 60_000;
-/** So many requests in a row that could not even be written open it too: the service cannot be reached. */
+/**
+ * This number of consecutive requests that could not be written also opens the breaker: the service is
+ * unreachable.
+ */
 const UNREACHED_AT_MOST = 5;
 
 export type Breaker = {
   report(outcome: Outcome): void;
-  /** Why it is open; null while it is closed. */
+  /** Returns why the breaker is open, or null while it is closed. */
   openBecause(): string | null;
-  /** After a probe with `GET /v1/account/hello` succeeded. */
+  /** Closes the breaker. Called after a probe with `GET /v1/account/hello` succeeded. */
   close(): void;
 };
 
-/** @param now milliseconds on a monotonic clock. */
+/** Creates a breaker. @param now returns milliseconds on a monotonic clock. */
 export function createBreaker(now: () => number): Breaker {
   let doubts: number[] = [];
   let unreached = 0;

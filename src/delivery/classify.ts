@@ -3,7 +3,7 @@ import { parseRetryAfter } from '../api/retry-after.ts';
 import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 
-/** What the body of a 2xx says: that it was taken, why it was not, or nothing that can be relied on. */
+/** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
 export type Said =
   | {
       readonly kind: 'taken';
@@ -16,23 +16,26 @@ export type Said =
   | { readonly kind: 'nothing'; readonly why: string };
 
 export type ClassifyOptions = {
-  /** Whether the request may be sent again: then each 4xx counts as a refusal, whatever it says, because a mistake costs only a request. */
+  /**
+   * True if the request may be repeated. Nearly every 4xx then counts as a refusal, whatever its body says,
+   * because a mistake costs only a request.
+   */
   readonly isRepeatable: boolean;
-  /** Reads the body of a 2xx. */
+  /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
-  /** For a `Retry-After` that is a date. */
+  /** The current time, for a `Retry-After` that is a date. */
   readonly now: Date;
 };
 
-/** Statuses with which the service refuses a request that it did not process (docs/ledger.md, T4). */
+/** Statuses with which the service refuses a request without processing it (docs/ledger.md, T4). */
 const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
 
-/** 4xx that say nothing about the request itself: the service was slow, or not ready. */
+/** 4xx statuses that say nothing about the request itself: the service was slow or not ready. */
 const UNCLEAR = new Set([408, 425]);
 
 /**
- * What an exchange means for its request. Pure. Only what is proven is called so: all else is a doubt. Whoever sent a request that may be repeated
- * sends it again then; an entry of the ledger waits for external confirmation or a person.
+ * Classifies the outcome of an exchange. A pure function. Everything that is not proven is in doubt. The
+ * sender of a repeatable request then repeats it; an entry of the ledger waits for evidence or a person.
  */
 export function classify(exchange: Exchange, { isRepeatable, read, now }: ClassifyOptions): Outcome {
   if (exchange.kind === 'failure') {
@@ -72,7 +75,7 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
   };
 }
 
-/** A body as a JSON object; null where it is none. */
+/** Parses a body as a JSON object. Returns null if it is not one. */
 export function readObject(text: string): Record<string, unknown> | null {
   const value = parse(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -82,7 +85,7 @@ export function readObject(text: string): Record<string, unknown> | null {
 
 const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
-/** What the answer to `identify_influencers` says: a JSON object, in which `success` may say no. */
+/** Reads the answer to `identify_influencers`: a JSON object, in which `success` may be false. */
 export function readBatchAnswer(text: string): Said {
   const answer = readObject(text);
   if (answer === null) return NOTHING;
@@ -90,7 +93,7 @@ export function readBatchAnswer(text: string): Said {
   return { kind: 'refused', message: readErrorText(text) ?? 'the service says that it did not succeed' };
 }
 
-/** Any JSON, and no body at all, answers a look-up; a page of a proxy does not. */
+/** Reads the answer to a look-up. Any JSON or an empty body is an answer; a proxy's page is not. */
 export function readLookupAnswer(text: string): Said {
   return text.trim() === '' || parse(text) !== undefined ? { kind: 'taken' } : NOTHING;
 }

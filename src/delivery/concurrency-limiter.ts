@@ -1,18 +1,24 @@
 import type { Outcome } from '../model/ledger.ts';
 
-/** A wrong setting shows itself before many orders are at stake. */
+/** Initial size. It is small, so that a wrong setting shows before many orders are affected. */
 const FIRST_SIZE = 2;
 
-/** How many requests may be in flight. */
+/** Limits the number of requests in flight. */
 export type ConcurrencyLimiter = {
   size(): number;
-  /** Accepted: one wider, up to the limit. Throttled or in doubt: half as wide. */
+  /**
+   * Adapts the size: an accepted request increases it by one, up to the limit. A throttled request or a doubt
+   * halves it.
+   */
   report(outcome: Outcome): void;
-  /** Back to the first size: after the breaker was open. */
+  /** Resets the size after the breaker was open. */
   reset(): void;
 };
 
-/** Additive increase, multiplicative decrease: it starts small and widens with each accepted answer. */
+/**
+ * Creates a limiter with additive increase and multiplicative decrease. It starts small and grows with each
+ * accepted request.
+ */
 export function createConcurrencyLimiter(limit: number): ConcurrencyLimiter {
   let size = Math.min(FIRST_SIZE, limit);
   return {

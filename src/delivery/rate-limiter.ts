@@ -1,10 +1,11 @@
 /**
- * Hands out turns at an even pace: at most `perSecond` a second, never a burst, in the order of asking.
- * Even, because the service counts per account and minute and other tools share the account.
+ * Creates a rate limiter with evenly spaced turns: at most `perSecond` per second, without bursts, in the
+ * order of the calls. The spacing is even because the service limits requests per account and minute, and
+ * other tools share the account.
  *
  * @param perSecond 0 means no limit.
- * @param now milliseconds on a monotonic clock.
- * @returns how long the caller must wait before its turn, in milliseconds. The turn is taken.
+ * @param now returns milliseconds on a monotonic clock.
+ * @returns a function that takes a turn and returns how long the caller must wait for it, in milliseconds.
  */
 export function createRateLimiter(perSecond: number, now: () => number): () => number {
   if (perSecond === 0) return () => 0;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Profile } from '../model/customer.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-/** What does not have the form that is expected of it is left out, and the rest is kept. */
+/** A field that does not have the expected form is ignored; the others are kept. */
 const text = z
   .union([z.string(), z.number()])
   .transform((value) => maskAddresses(String(value)).trim().slice(0, 500) || null)
@@ -30,8 +30,9 @@ const answer = z.looseObject({
 });
 
 /**
- * Reads the answer of `identify_influencers_real_time`. What it looks like when there is no match is not shown in the specification, so
- * everything counts as one that names nobody: false, null, an empty object or list, no body.
+ * Reads the answer of `identify_influencers_real_time`. The specification does not show the answer for no
+ * match, so every answer that names no influencer counts as one: false, null, an empty object or list, no
+ * body.
  */
 export function readProfile(body: string): Profile | null {
   const parsed = answer.safeParse(parse(body));

@@ -9,36 +9,48 @@ export type RequestGateOptions = {
   readonly concurrency: number;
   /** 0 means no limit. */
   readonly requestsPerSecond: number;
-  /** Turns that are shared with other processes, beside the limit of this gate: how long until this one, in milliseconds. */
+  /**
+   * Takes a turn that is shared with other processes, in addition to the limit of this gate. Resolves to the
+   * time until that turn, in milliseconds.
+   */
   readonly takeTurn?: (signal: AbortSignal) => Promise<number>;
-  /** Asks the service whether it is there (`GET /v1/account/hello`); never an order. */
+  /** Checks that the service answers (`GET /v1/account/hello`). Never sends an order. */
   readonly probe: () => Promise<boolean>;
-  /** False once this process may no longer claim. */
+  /** False once this process may no longer claim entries. */
   readonly isLeaseHeld: () => boolean;
-  /** Told when it waits, so that a person sees why nothing moves. */
+  /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
 };
 
-/** Decides whether and when the next request may go out. One a run; every outcome is reported to it. */
+/**
+ * Decides whether and when the next request may be sent. Each run has one gate, and reports every outcome to
+ * it.
+ */
 export type RequestGate = {
-  /** Waits for a turn: rate, pause, breaker. False: the gate is stopped. */
+  /** Waits for a turn: rate limit, pause, breaker. Resolves to false if the gate is stopped. */
   enter(): Promise<boolean>;
   report(outcome: Outcome): void;
-  /** False when a request that is claimed and not yet written must stay unwritten: the gate is stopped, or the lease may be over. */
+  /**
+   * False if a claimed request must not be written any more: the gate is stopped, or the lease may have
+   * expired.
+   */
   mayWrite(): boolean;
   stop(stop: RunStop): void;
-  /** Why it takes no more; null while it does. What is ready stays ready for the next run. */
+  /** Returns why the gate is stopped, or null. Entries that are ready stay ready for the next run. */
   stopped(): RunStop | null;
-  /** How many requests may be in flight now. */
+  /** Returns how many requests may be in flight now. */
   concurrency(): number;
-  /** Aborts when the gate stops, for those who wait on something else. */
+  /** Aborts when the gate stops, for callers that wait for something else. */
   readonly signal: AbortSignal;
 };
 
-/** A service that asks for a longer rest than this ends the run: the next one goes on. */
+/** If the service requests a longer pause than this, the run ends and the next run continues. */
 const LONGEST_PAUSE_MS = 120_000;
 
-/** The account cannot pay for what was asked. What was processed before the credits ran out, no specification says. */
+/**
+ * The account cannot pay for the request. The specification does not say what was processed before the
+ * credits ran out.
+ */
 const PAYMENT_REQUIRED = 402;
 const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
@@ -57,12 +69,12 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
     stopping.abort();
   }
 
-  /** Waits; an early end by `stop` is no error. */
+  /** Waits. If `stop` ends the wait early, it resolves without an error. */
   async function wait(waitMs: number): Promise<void> {
     await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  /** Waits for its own turn first, so that it does not hold a shared one that it cannot use yet. */
+  /** Waits for the gate's own turn first, so that it does not take a shared turn that it cannot use yet. */
   async function waitForBoth(
     ownMs: number,
     shared: NonNullable<RequestGateOptions['takeTurn']>,
@@ -104,7 +116,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         const turnInMs = options.takeTurn === undefined ? ownMs : await waitForBoth(ownMs, options.takeTurn);
         if (turnInMs <= 0 && stopped === null) return true;
         await wait(turnInMs);
-        // What happened meanwhile counts; the turn itself is kept.
+        // Check again what happened while waiting. The turn itself is kept.
         if (
           stopped === null &&
           breaker.openBecause() === null &&
@@ -129,7 +141,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       breaker.report(outcome);
       if (outcome.kind === 'rejected' && outcome.stopsGate)
         stop({ kind: 'unauthorised', message: outcome.message });
-      // Every further request would be one more doubt.
+      // Without credits, every further request would be another doubt.
       if (outcome.kind === 'in_doubt' && outcome.httpStatus === PAYMENT_REQUIRED)
         stop({ kind: 'unavailable', message: `the account has no credits left (${outcome.reason})` });
       if (outcome.kind !== 'throttled') return;

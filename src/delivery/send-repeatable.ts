@@ -7,31 +7,34 @@ import { backoffMs } from './backoff.ts';
 import { classify, type Said } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 
-/** A request without a clear answer is sent so many times more in a run; then it waits for the next run. */
+/**
+ * Number of times that a request without a clear answer is repeated within a run. After that it waits for the
+ * next run.
+ */
 const RETRIES = 3;
 
 export type Repeatable = {
   readonly operation: OperationName;
   readonly input: ExchangeInput;
-  /** What a 2xx says. */
+  /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
 };
 
 export type RepeatableSender = {
   readonly client: Pick<Client, 'exchange'>;
   readonly gate: RequestGate;
-  /** Called right before each request; false: it must not be sent. */
+  /** Called right before each request. If it returns false, the request is not sent. */
   readonly begin?: () => boolean;
 };
 
-/** What came of a request in the end. */
+/** The final outcome of a request, and its last exchange. */
 export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
 
 /**
- * Sends a request that the contract calls repeatable, within the limits of a gate, until the answer is clear. The one place where a request
- * is repeated that may have been processed.
+ * Sends a request that the contract declares repeatable, within the limits of a gate, until its outcome is
+ * clear. Only this function repeats a request that may have been processed.
  *
- * @returns null when it was not to be sent: the gate was stopped, or `begin` said no.
+ * @returns null if it was not sent, because the gate was stopped or `begin` returned false.
  */
 export async function sendRepeatable(
   { client, gate, begin = () => true }: RepeatableSender,
@@ -44,7 +47,7 @@ export async function sendRepeatable(
     gate.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
     if (isClear || attempt > RETRIES || gate.stopped() !== null) return { outcome, exchange };
-    // A throttled gate rests by itself; a lost answer rests as a request that was never sent.
+    // A throttled gate pauses by itself. After a lost answer, wait as after a request that was never written.
     const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
     await sleep(backoffMs(attempt, rested), undefined, { signal: gate.signal }).catch(() => {});
   }

@@ -3,10 +3,10 @@ import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../model/ledger.ts';
 import { classify, readObject, type Said } from './classify.ts';
 
-/** Posts an entry that has been claimed, once, and says what is known after it. */
+/** Posts a claimed entry once, and resolves to its outcome. */
 export type Send = (entry: ClaimedEntry) => Promise<Outcome>;
 
-/** Sends claimed entries: what is not claimed does not compile. */
+/** Creates the sender of claimed entries. Code that passes an entry without a claim does not compile. */
 export function createSender(client: Pick<Client, 'exchange'>): Send {
   return async ({ effect, body }) => {
     const exchange = await client.exchange(effects[effect].operation, { body });
@@ -18,7 +18,7 @@ export function createSender(client: Pick<Client, 'exchange'>): Send {
   };
 }
 
-/** What the body of a 2xx says of an effect. */
+/** Reads the body of a 2xx answer for an effect. */
 export function readAnswer(effect: Effect, text: string): Said {
   const answer = readObject(text);
   if (answer === null) return { kind: 'nothing', why: 'without a JSON object' };

@@ -1,9 +1,10 @@
-/** Marks around a word, as a message puts them: quotes, brackets, a full stop. */
+/** Punctuation around a word in a message: quotes, brackets, a full stop. */
 const AROUND = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
 /**
- * Takes out of what the service says every word that is the name before the @ of one of these addresses. Whole addresses are masked where
- * the text is read; a service that quotes the name alone still names a person.
+ * Removes every word from a message that equals the local part (before the @) of one of the addresses. Whole
+ * addresses are masked where the text is read, but a service that quotes only the local part still names a
+ * person.
  */
 export function withoutAddresses(message: string, addresses: readonly string[]): string {
   const names = new Set(addresses.map((address) => bare(address.slice(0, address.lastIndexOf('@')))));

@@ -1,11 +1,13 @@
 import type { RequestGate } from './request-gate.ts';
 
 /**
- * Works through items, as many at a time as the gate allows, until they or the gate's time end. An item is taken only when there is a
- * place for it, so what is not begun is left as it was.
+ * Processes items in parallel, as many at a time as the gate allows, until all are done or the gate is
+ * stopped. The next item begins only when a place is free, so the others are left untouched.
  *
- * @param options.placesFor how many are in work while so many requests may be in flight; the same number, unless given.
- * @throws what the work on an item throws, when the others that were begun have ended. The gate is stopped by it.
+ * @param options.placesFor returns how many items may be processed in parallel for a number of requests in
+ * flight. Default: the same number.
+ * @throws the first error of the work on an item, after all items that were begun have ended. Such an error
+ * stops the gate.
  */
 export async function workThrough<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -20,7 +22,7 @@ export async function workThrough<Item>(
   let begun = 0;
   let wake = (): void => {};
 
-  /** Waits until fewer are in work. */
+  /** Waits until the condition holds. It is checked whenever an item ends. */
   async function waitUntil(isEnough: () => boolean): Promise<void> {
     while (!isEnough())
       await new Promise<void>((resolve) => {
