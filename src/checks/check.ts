@@ -3,34 +3,42 @@ import type { CheckAction, Expectations, FileCheckName } from '../model/checks/e
 import type { FileStatistics } from '../model/checks/file-statistics.ts';
 
 /**
- * A check is a pure function: what a file came to, and what earlier files came to, give a judgement. It is told nothing else, so twelve months
- * can be replayed without a database.
+ * A check is a pure function of the statistics of a file and of earlier files. It has no other input, so a
+ * year of files can be replayed without a database.
  */
 export type Check = {
   readonly name: FileCheckName;
-  /** For people: what is looked at. */
+  /** What is checked, for people. */
   readonly title: string;
-  /** An expected date explains what it finds: such a date is neither judged nor learnt from. */
+  /**
+   * True if an expected date explains what the check finds. Files of such a date are neither judged nor
+   * learned from.
+   */
   readonly isOfCalendar: boolean;
-  /** Means nothing where a file that was read before is read again: all of its orders are known. */
+  /**
+   * True if the check is meaningless when a known file is read again, because all of its orders are known.
+   */
   readonly isOfNewFiles: boolean;
-  /** Whether the file has what is looked at. */
+  /** True if the file contains what the check needs. */
   readonly applies: (seen: FileStatistics) => boolean;
   readonly judge: (input: CheckInput) => readonly Judgement[];
 };
 
 export type CheckInput = {
   readonly seen: PlacedFile;
-  /** Earlier files of the source that count, of the eight weeks before it, oldest first. */
+  /** Earlier accepted files of the source from the eight weeks before, oldest first. */
   readonly history: readonly PlacedFile[];
-  /** The same, but of many only every second, third, … one: shares and medians need no more, and each check sorts them. */
+  /**
+   * The same history, but reduced to every n-th file if there are many. Shares and medians need no more, and
+   * each check sorts them.
+   */
   readonly thinned: readonly PlacedFile[];
   readonly expectations: Expectations;
 };
 
-/** A file with its place in the calendar of the source. */
+/** A file with its time in the source's calendar. */
 export type PlacedFile = FileStatistics & {
-  /** Days since 1970-01-01, in the zone of the source. */
+  /** Days since 1970-01-01, in the time zone of the source. */
   readonly day: number;
   /** 0 is Sunday. */
   readonly weekday: number;
@@ -38,23 +46,26 @@ export type PlacedFile = FileStatistics & {
 };
 
 export type Judgement = {
-  /** Null: the file as a whole. */
+  /** The currency, status or column. Null: the whole file. */
   readonly subject: string | null;
   readonly verdict: 'ok' | 'learning' | 'not_judged' | 'unusual';
   readonly seen: string;
   readonly expected: string;
   readonly message: string | null;
   readonly sample: Sample | null;
-  /** Instead of the action of the check: of one column. */
+  /** Overrides the action of the check, for example for one column. */
   readonly action?: CheckAction;
 };
 
-/** Nothing can be said of such a file. */
+/** Creates the judgement for a file that cannot be judged. */
 export function notJudged(seen: string, why: string): Judgement {
   return { subject: null, verdict: 'not_judged', seen, expected: why, message: null, sample: null };
 }
 
-/** @param have earlier files that tell something, of those that are needed. */
+/**
+ * Creates the judgement for a check that is still learning. @param progress number of usable earlier days,
+ * and the number that is needed.
+ */
 export function learning(
   seen: string,
   { have, need }: { readonly have: number; readonly need: number },
@@ -63,12 +74,12 @@ export function learning(
   return { subject: null, verdict: 'learning', seen, expected, message: null, sample: null };
 }
 
-/** `12,400`. */
+/** Formats a number: `12,400`. */
 export function formatNumber(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-/** `12.5 %`, from a share of 0 to 1. */
+/** Formats a share of 0 to 1: `12.5 %`. */
 export function formatShare(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }

@@ -1,18 +1,28 @@
 /*
- * What is usual. The middle is a median and the width a median of distances (MAD), because one odd day among eight must move neither. But
- * eight values that happen to be close give a MAD of next to nothing, so no range is narrower than a share of the middle, than the floor of the
- * source, and, for counts, than chance alone makes it: a shop with four orders a day has none on some days.
+ * Computes the usual range. The middle is a median and the width is a median of distances (MAD), because a
+ * single odd day among eight must not change them. But eight values that are close by chance give a MAD near
+ * zero. Therefore a range is never narrower than a share of the middle, the floor of the source, and, for
+ * counts, random variation: a shop with four orders a day has none on some days.
  */
 
 export type Range = { readonly low: number; readonly high: number };
 
-/** A MAD of normally distributed values, times this, is their standard deviation. */
+/** Multiplying the MAD of normally distributed values by this gives their standard deviation. */
 const MAD_TO_DEVIATION = 1.4826;
-/** Chosen by replaying years of shops: with 3, half a file is seen on fewer days; with 2, good files are remarked upon more than once a month. */
+/**
+ * Chosen by replaying years of shop data. With 3, half a file is detected on fewer days. With 2, correct
+ * files are reported more than once a month.
+ */
 const DEVIATIONS = 2.5;
-/** Chance alone goes beyond so many once in 15,000 times, or once in a million times where there is a file an hour, or a share for each word. */
+/**
+ * Random variation exceeds `few` once in 15,000 cases, and `many` once in a million. `many` is for sources
+ * with a file every hour, and for a share for each word.
+ */
 export const CHANCE_DEVIATIONS = { few: 4, many: 5 } as const;
-/** A count within these shares of the usual one is never unusual. Half a file lies outside, and so does a file that has everything twice. */
+/**
+ * A count between these multiples of the usual one is never unusual. Half a file, or a file with every row
+ * twice, is outside.
+ */
 const LEAST_SHARE = 0.65;
 const MOST_SHARE = 1.9;
 
@@ -24,25 +34,29 @@ export function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
-/** So many standard deviations, by the median of the distances from the median. */
+/**
+ * Returns the tolerance around the median: `DEVIATIONS` standard deviations, estimated from the median of the
+ * distances.
+ */
 export function spreadOf(values: readonly number[]): number {
   const middle = medianOf(values);
   return DEVIATIONS * MAD_TO_DEVIATION * medianOf(values.map((value) => Math.abs(value - middle)));
 }
 
 /**
- * Counts that are usual after these. Chance: the square root of a Poisson count has a deviation of 1/2 whatever its mean (Anscombe's
- * transform); the mean is itself known from so many counts only.
+ * Computes the range of usual counts. For random variation: the square root of a Poisson count has a standard
+ * deviation of 1/2, whatever its mean (Anscombe's transform), and the mean is itself only estimated from
+ * these counts.
  *
  * @param counts at least one.
- * @param options.cluster how many are counted together: rows come by orders.
+ * @param options.cluster number of units that are counted together, because rows come in orders.
  */
 export function countRange(
   counts: readonly number[],
   options: {
     readonly floor: number;
     readonly cluster?: number;
-    /** By how many deviations chance may move a count. */
+    /** Number of standard deviations that random variation may move a count. */
     readonly deviations?: number;
   },
 ): Range {
@@ -62,11 +76,11 @@ export function countRange(
 export type Part = { readonly part: number; readonly whole: number };
 
 /**
- * Shares that are usual after these, for a file of `whole`: within `floor` of what the earlier ones had together, and further where they
- * differed from each other by more, or where a file is so small that chance explains it. Chance: the arcsine of the root of a share has a
- * deviation of 1/(2√n) whatever the share.
+ * Computes the range of usual shares for a file of size `whole`. It extends `floor` around the combined share
+ * of the earlier files. It is wider if these differ more, or if the file is so small that random variation
+ * explains more: the arcsine of the root of a share has a standard deviation of 1/(2√n), whatever the share.
  *
- * @param parts with a whole above 0 in all.
+ * @param parts the earlier files. The sum of their wholes must be above 0.
  */
 export function shareRange(
   parts: readonly Part[],
@@ -77,7 +91,7 @@ export function shareRange(
   }: {
     readonly whole: number;
     readonly floor: number;
-    /** By how many deviations chance may move a share. */
+    /** Number of standard deviations that random variation may move a share. */
     readonly deviations?: number;
   },
 ): Range {
@@ -90,7 +104,7 @@ export function shareRange(
     if (one.whole >= MIN_FOR_SHARE) shares.push(one.part / one.whole);
   }
   const middle = some / all;
-  // Rule of succession: where none of a hundred was, one still may be.
+  // Rule of succession: if none of a hundred had it, one still may.
   const angle = Math.asin(Math.sqrt((some + 1) / (all + 2)));
   const chance = deviations / (2 * Math.sqrt(whole));
   const least = Math.sin(Math.max(0, angle - chance)) ** 2;
@@ -102,7 +116,7 @@ export function shareRange(
   };
 }
 
-/** A share says nothing about a handful. As in intake/files/find-hold-reason.ts. */
+/** Minimum size for judging a share; the same value as in intake/files/find-hold-reason.ts. */
 export const MIN_FOR_SHARE = 20;
 
 export function isWithin(value: number, { low, high }: Range): boolean {

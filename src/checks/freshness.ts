@@ -5,19 +5,19 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 4;
-/** A weekly deadline, and the one before it. */
+/** Number of days to look back, sufficient for a weekly deadline and the one before it. */
 const LOOK_BACK_DAYS = 15;
 
 export type FreshnessVerdict =
   | { readonly verdict: 'ok' | 'late'; readonly deadline: Date; readonly since: Date }
-  /** No deadline has passed, or it is on an expected date. */
+  /** Two deadlines have not passed yet, or the last one is on an expected date. */
   | { readonly verdict: 'not_judged'; readonly deadline: Date | null };
 
 /**
- * Whether a new file has arrived in time: by the last deadline, at least one since the deadline before it. One that came late is fresh from
- * then on.
+ * Judges whether a new file has arrived in time: at least one must have arrived since the deadline before the
+ * last one. A file that came late counts as fresh from then on.
  *
- * @param options.arrivedAt of the latest file; null: none ever came.
+ * @param options.arrivedAt arrival of the latest file; null if there was none.
  */
 export function judgeFreshness(options: {
   readonly freshness: Freshness;

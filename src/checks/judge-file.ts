@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 4;
 
-/** Puts files into the calendar of their source. */
+/** Creates a function that determines the time of a file in its source's calendar. */
 export function createPlacer(timeZone: string): (file: FileStatistics) => PlacedFile {
   const clock = new ZoneClock(timeZone);
   return (file) => {
@@ -29,18 +29,19 @@ export function createPlacer(timeZone: string): (file: FileStatistics) => Placed
 
 export type JudgeOptions = {
   readonly seen: PlacedFile;
-  /** Earlier files of the source that count, oldest first. */
+  /** Earlier accepted files of the source, oldest first. */
   readonly earlier: readonly PlacedFile[];
   readonly expectations: Expectations;
   readonly expectedDates: readonly ExpectedDate[];
-  /** An earlier reading of the same file counts. */
+  /** True if an earlier reading of the same file was accepted. */
   readonly isReread?: boolean;
-  /** Other than the registry: for a test of what becomes of a check that fails. */
+  /** Replaces the registry of checks, to test a check that fails. */
   readonly registry?: readonly Check[];
 };
 
 /**
- * What every check says of a file. A check that fails says so, as severely as if it had found something: it never passes in silence.
+ * Runs every check on a file. A check that throws is reported with the same severity as a finding, and never
+ * passes silently.
  */
 export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
   const { seen, expectations, isReread = false, registry = checks } = options;
@@ -71,7 +72,7 @@ function actionOf(check: Check, expectations: Expectations): CheckAction {
   return strictest === 'accept' ? 'off' : strictest;
 }
 
-/** An export of a day often arrives on the next one, so both are expected. */
+/** Returns the expected days. An export of a day often arrives on the next day, so both are included. */
 function expectedDays({ expectedDates, seen }: JudgeOptions): ReadonlyMap<number, string> {
   const days = new Map<number, string>();
   for (const { day, name } of expectedDates) {
@@ -101,7 +102,7 @@ function verdictOf({ verdict }: Judgement, action: CheckAction): Verdict {
   return action === 'hold' ? 'held' : 'warn';
 }
 
-/** Only the kind of the error: its message may name a value. */
+/** Reports only the kind of the error, because its message may contain a value. */
 function failed(error: unknown): Judgement {
   const kind = error instanceof Error ? error.name : 'an error';
   return {

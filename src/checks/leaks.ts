@@ -2,36 +2,44 @@ import type { CodeDay, LeakFlag } from '../model/money/leak.ts';
 import { countRange, type Part, shareRange } from './expected-range.ts';
 
 /*
- * A code has leaked when people use it who do not come from its creator: it stands on a coupon site, or a browser extension tries it. Then it
- * is used more than it was, and by orders that carry no link of the creator. A post makes a burst too, but its orders carry links as before.
- * So a code is flagged only when both are unusual for this very code: how many of its orders carry no link, and their share.
+ * Detects leaked discount codes. A code has leaked when it is used by people who do not come from its
+ * creator: a coupon site lists it, or a browser extension tries it. It is then used more than before, by
+ * orders without a link of the creator. A post of the creator also causes a burst, but its orders have links
+ * as before. Therefore a code is flagged only if two figures are unusual for this code: the number of its
+ * orders without a link, and their share.
  */
 
 const DAYS_A_WEEK = 7;
-/** Days that are judged together: two, because in a week a burst drowns in what is usual of a busy code; seven, because some leaks are slow. */
+/**
+ * Numbers of days that are judged together: two, because a burst of a busy code is not visible in a whole
+ * week; seven, because some leaks are slow.
+ */
 const WINDOWS = [2, 4, 7] as const;
-/** What is usual is learnt from so many weeks before the last one. */
+/** Number of weeks before the last one from which the usual figures are learned. */
 const HISTORY_WEEKS = 12;
-/** A code that is used for the first time is used in a burst. */
+/** Minimum history in weeks. The first use of a code is always a burst. */
 const MIN_WEEKS = 4;
-/** Fewer orders without a link say nothing. */
+/** Minimum number of orders without a link. Fewer are not significant. */
 export const MIN_ORDERS = 10;
-/** By how much chance may move each of the two. Chosen by simulating years of 500 codes: `test/checks/leaks.test.ts`. */
+/**
+ * Number of standard deviations that random variation may move the count and the share. Chosen by simulating
+ * years of 500 codes: `test/checks/leaks.test.ts`.
+ */
 const DEVIATIONS = { count: 2, share: 3.4 } as const;
 
-/** The longest of the windows that `judgeCode` looks at. */
+/** The longest window of `judgeCode`, in days. */
 export const WINDOW_DAYS = DAYS_A_WEEK;
 
-/** How far back `judgeCode` looks, its own windows included. */
+/** Number of days that `judgeCode` needs, including its windows. */
 export const LEAK_DAYS = (HISTORY_WEEKS + 1) * DAYS_A_WEEK;
 
 /**
  * Judges the last days of a code.
  *
- * @param days of one code, each day once, oldest first; a day without an order may be left out.
+ * @param days days of one code, each once, oldest first. Days without an order may be omitted.
  * @param options.day the last day.
- * @param options.firstDay since when the code is known.
- * @returns null where nothing is unusual, or too little is known.
+ * @param options.firstDay the day since which the code is known.
+ * @returns null if nothing is unusual or too little is known.
  */
 export function judgeCode(
   days: readonly CodeDay[],
@@ -67,7 +75,7 @@ function judgeWindow(
   };
 }
 
-/** Orders without a link, of all. */
+/** Adds up all orders and those without a link. */
 function sumDays(
   days: readonly CodeDay[],
   { last, length }: { readonly last: number; readonly length: number },

@@ -1,45 +1,51 @@
 import type { CheckInput, PlacedFile } from './check.ts';
 import { CHANCE_DEVIATIONS } from './expected-range.ts';
 
-/** History older than this says nothing of today: shops grow, and seasons change. */
+/**
+ * Number of days of history that is used. Shops grow and seasons change, so older files are not
+ * representative.
+ */
 export const HISTORY_DAYS = 56;
-/** A check learns from so many days before it judges. */
+/** Minimum number of days of history before a check judges. */
 export const MIN_DAYS = 4;
-/** From so many files a day on, a file is compared with those of its time of day. */
+/** From this number of files per day on, a file is compared with files of a similar time of day. */
 const MANY_A_DAY = 3;
-/** Hours around a file's own, either side. */
+/** Maximum difference between similar times of day, in hours. */
 const NEAR_HOURS = 2;
-/** A source whose files state this share of known orders sends all of them again each time, and not those of a day. */
+/**
+ * If known orders make up this share of most of a source's files, each file repeats all orders instead of
+ * those of one day.
+ */
 const REPEATED_SHARE = 0.5;
-/** Files of such a source that the next one is compared with. */
+/** Number of latest files that a file of such a source is compared with. */
 const LATEST = 8;
 
-/** So many files show what is usual. */
+/** Number of files that is sufficient to determine what is usual. */
 const ENOUGH_FILES = 250;
 
-/** Every second, third, … file, so that all days are still among them. */
+/** Keeps every n-th file, which still covers all days. */
 export function thin(files: readonly PlacedFile[]): readonly PlacedFile[] {
   const step = Math.ceil(files.length / ENOUGH_FILES);
   return step <= 1 ? files : files.filter((_, place) => (files.length - 1 - place) % step === 0);
 }
 
-/** Days of the calendar on which these files came. */
+/** Returns the number of distinct calendar days of these files. */
 export function daysOf(files: readonly PlacedFile[]): number {
   return new Set(files.map(({ day }) => day)).size;
 }
 
-/** Earlier files that a file's counts can be compared with. */
+/** Earlier files with which a file's counts can be compared. */
 export type Comparable = {
   readonly files: readonly PlacedFile[];
   /** What they have in common, for people. */
   readonly what: string;
-  /** How much can be learnt from them, to be held against `MIN_DAYS`. */
+  /** Amount of usable history, compared with `MIN_DAYS`. */
   readonly have: number;
-  /** By how many deviations chance may move a count. */
+  /** Number of standard deviations that random variation may move a count. */
   readonly deviations: number;
 };
 
-/** Those of the same weekday, and of the same time of day where many come. */
+/** Selects files of the same weekday, and of a similar time of day if there are many each day. */
 export function alikeFiles({ seen, history }: CheckInput): Comparable {
   const sameWeekday = history.filter(({ weekday }) => weekday === seen.weekday);
   if (history.length < daysOf(history) * MANY_A_DAY)
@@ -61,7 +67,10 @@ export function alikeFiles({ seen, history }: CheckInput): Comparable {
   };
 }
 
-/** As `alikeFiles`, for what a file holds in all: where each file repeats the one before, the latest ones tell more than the weekday. */
+/**
+ * Like `alikeFiles`, for the total content of a file. If each file repeats the one before, the latest files
+ * are more representative than those of the weekday.
+ */
 export function comparableFiles(input: CheckInput): Comparable {
   const shares = input.history.flatMap(({ orders }) => {
     const all = (orders?.new ?? 0) + (orders?.known ?? 0);

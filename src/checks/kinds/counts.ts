@@ -3,7 +3,7 @@ import { type Check, type CheckInput, formatNumber, type Judgement, learning } f
 import { countRange, isWithin } from '../expected-range.ts';
 import { alikeFiles, comparableFiles, MIN_DAYS } from '../past-files.ts';
 
-/** Half a file, or one that has everything twice. */
+/** Detects half a file, or a file with every row twice. */
 export const rows: Check = {
   name: 'rows',
   title: 'rows',
@@ -33,7 +33,9 @@ export const orders: Check = {
     }),
 };
 
-/** Where each export repeats the one before, only its new orders show that it is an old one. */
+/**
+ * Detects an old export in a source whose files repeat all orders: only the number of new orders shows it.
+ */
 export const newOrders: Check = {
   name: 'new_orders',
   title: 'new orders',
@@ -48,11 +50,14 @@ type Counted = {
   readonly count: (file: FileStatistics) => number;
   readonly noun: string;
   readonly alike: typeof alikeFiles;
-  /** As of `countRange`. */
+  /** As in `countRange`. */
   readonly cluster?: number;
 };
 
-/** A file with a row an item differs by whole orders. */
+/**
+ * Returns the usual number of rows for each order. In a file with a row for each item, the number of rows
+ * varies by whole orders.
+ */
 function rowsPerOrder({ history }: CheckInput): number {
   let rowCount = 0;
   let orderCount = 0;

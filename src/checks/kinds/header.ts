@@ -3,8 +3,9 @@ import { toPrintableLine } from '../../model/text/printable.ts';
 import { type Check, type Judgement, learning } from '../check.ts';
 
 /**
- * Columns of the file against those of the latest one before it, unless an earlier file had just these. The files of the first day teach: a tool
- * that exports two kinds of files, such as those who subscribed and those who left, has sent both by then.
+ * Compares the columns of a file with those of the latest earlier file, unless any earlier file had exactly
+ * the same columns. The files of the first day are only learned from. By then, a tool that exports two kinds
+ * of files, such as subscribed and unsubscribed members, has sent both.
  */
 export const header: Check = {
   name: 'header',
@@ -27,14 +28,17 @@ export const header: Check = {
   },
 };
 
-/** What happened to one column. `from`: its name before, of a renamed one. */
+/** The change of one column. `from` is its previous name if it was renamed. */
 export type ColumnChange = {
   readonly change: HeaderChange;
   readonly column: string;
   readonly from?: string;
 };
 
-/** A column that is gone, and a new one in its place, is a renamed one. Columns that only moved are one change, named by the first of them. */
+/**
+ * Compares two headers. A removed column with a new one in its place counts as renamed. Moved columns are one
+ * change, reported with the first of them.
+ */
 export function compareHeaders(before: readonly string[], now: readonly string[]): readonly ColumnChange[] {
   const [earlier, later] = [tellApart(before), tellApart(now)];
   const [wasThere, isThere] = [new Set(earlier), new Set(later)];
@@ -58,7 +62,7 @@ export function compareHeaders(before: readonly string[], now: readonly string[]
   return moved === undefined ? changes : [...changes, { change: 'reordered', column: moved }];
 }
 
-/** The second column of a name is `name (2)`. */
+/** Makes duplicate names distinct: the second column of a name becomes `name (2)`. */
 function tellApart(names: readonly string[]): readonly string[] {
   const times = new Map<string, number>();
   return names.map((name) => {
@@ -88,7 +92,7 @@ function toJudgement(
   return { subject: column, verdict: 'unusual', seen, expected: 'as before', message, sample: null, action };
 }
 
-/** Whether a header may hold a file at all. */
+/** Returns the strictest action that a change of the header can have. */
 export function strictestHeaderAction({ header: { columns, ...changes } }: Expectations): HeaderAction {
   const all = [...Object.values(columns), ...Object.values(changes)];
   return all.includes('hold') ? 'hold' : all.includes('warn') ? 'warn' : 'accept';

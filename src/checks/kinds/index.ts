@@ -5,7 +5,10 @@ import { medianValue } from './median-value.ts';
 import { newestOrder, overlap } from './overlap.ts';
 import { blankCodes, currencies, refusedConsent, rejected, statuses, unattributed } from './shares.ts';
 
-/** Every check of a file, in the order in which they are listed. To add one: its name in `FILE_CHECKS`, its file or its part of one, a line here. */
+/**
+ * All checks of a file, in the order in which they are shown. A new one needs its name in `FILE_CHECKS`, its
+ * code in this folder, and a line here.
+ */
 export const checks: readonly Check[] = [
   rows,
   orders,

@@ -3,20 +3,24 @@ import { type Check, type CheckInput, type Judgement, learning, notJudged } from
 import { medianOf, spreadOf } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
-/** A median within this factor of the usual one is never unusual: sales and product launches move it. */
+/**
+ * A median within this factor of the usual one is never unusual, because sales and product launches change
+ * it.
+ */
 const FACTOR = 3;
 /**
- * Amounts of orders spread over about this much, as the standard deviation of their logarithm. The median of n of them then has 1.25 times
- * that, divided by √n, so that the range is wide for a handful of orders, and still notices a factor of 100 from two on.
+ * Typical standard deviation of the logarithm of order amounts. The median of n amounts has a standard
+ * deviation of 1.25 times that, divided by √n. The range is therefore wide for a handful of orders, but still
+ * detects a factor of 100 from two orders on.
  */
 const LOG_DEVIATION = 1.25;
 const DEVIATIONS = 4;
-/** Fewer amounts have no middle. */
+/** Minimum number of amounts for a median. */
 const MIN_ORDERS = 2;
-/** Factors that a decimal point in the wrong place makes, give or take. */
+/** Approximate factors that a misplaced decimal point causes. */
 const DECIMAL_MISTAKE = { from: 40, to: 250 };
 
-/** An amount without its decimal point, or one of another column, is read without a fault. */
+/** Detects amounts without their decimal point or from another column, which can be read without a fault. */
 export const medianValue: Check = {
   name: 'median_value',
   title: 'median order value',

@@ -4,13 +4,13 @@ import { daysOf, MIN_DAYS } from '../past-files.ts';
 
 /** A share of known orders that is larger by no more than this is never unusual. */
 const FLOOR = 0.3;
-/** So few orders may all be known by chance: one that is refunded is exported again. */
+/** Minimum number of orders. Fewer may all be known by chance, because a refunded order is exported again. */
 const MIN_ORDERS = 5;
 const HOUR_MS = 3_600_000;
 /** New orders that are older by no more than this are never unusual: a long weekend. */
 const FLOOR_HOURS = 96;
 
-/** The export of another day once more, under another name and with bytes of its own. */
+/** Detects the export of another day that was uploaded again with another name and other bytes. */
 export const overlap: Check = {
   name: 'overlap',
   title: 'orders of earlier files',
@@ -46,7 +46,7 @@ export const overlap: Check = {
   },
 };
 
-/** An export of another period than the usual one. */
+/** Detects an export of another period than usual. */
 export const newestOrder: Check = {
   name: 'newest_order',
   title: 'age of the newest order',
@@ -81,7 +81,7 @@ function judgeAge(hours: number, most: number): Judgement {
   };
 }
 
-/** Hours between the newest of its new orders and its arrival. */
+/** Returns the hours between the newest of a file's new orders and its arrival. */
 function ageOf({ orders, arrivedAt }: CheckInput['seen']): number | null {
   const newest = orders?.newestAt ?? null;
   return newest === null ? null : Math.max(0, (arrivedAt.getTime() - newest.getTime()) / HOUR_MS);

@@ -4,16 +4,16 @@ import { type Check, type CheckInput, formatShare, type Judgement, learning, not
 import { isWithin, MIN_FOR_SHARE, type Part, type Range, shareRange } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
-/** A share that moves by no more than this is never unusual. */
+/** A share that changes by no more than this is never unusual. */
 const FLOOR = 0.1;
-/** Rejected rows are rare, so a few more are worth a word. */
+/** The same for rejected rows. They are rare, so a few more are worth reporting. */
 const REJECTED_FLOOR = 0.02;
-/** Statuses and currencies come and go with campaigns and seasons. */
+/** The same for statuses and currencies, which vary with campaigns and seasons. */
 const MIX_FLOOR = 0.2;
-/** A word that no earlier file has. */
+/** The same for a word that no earlier file has. */
 const UNKNOWN_FLOOR = 0.05;
 
-/** A layout that no longer fits, before so many rows are rejected that the file is held for it. */
+/** Detects a layout that no longer fits, before so many rows are rejected that the file is held. */
 export const rejected: Check = {
   name: 'rejected',
   title: 'rejected rows',
@@ -30,7 +30,10 @@ export const rejected: Check = {
     }),
 };
 
-/** More: the column of codes is gone, or blank. Fewer: something else stands in it. */
+/**
+ * Detects a larger share: the column of codes is gone or blank. Detects a smaller share: the column contains
+ * something else.
+ */
 export const blankCodes: Check = {
   name: 'blank_codes',
   title: 'orders without a code',
@@ -47,7 +50,7 @@ export const blankCodes: Check = {
     }),
 };
 
-/** Codes of another shop, or a campaign whose codes are not in codes.csv yet. */
+/** Detects codes of another shop, or a campaign whose codes are not in codes.csv yet. */
 export const unattributed: Check = {
   name: 'unattributed',
   title: 'orders whose codes have no owner',
@@ -64,7 +67,7 @@ export const unattributed: Check = {
     }),
 };
 
-/** Fewer: people who refused may be read as if they had not. */
+/** Detects a smaller share: customers who refused may be read as if they had not. */
 export const refusedConsent: Check = {
   name: 'refused_consent',
   title: 'customers who refused',
@@ -100,11 +103,11 @@ export const statuses: Check = {
 type Shared = {
   readonly part: (file: FileStatistics) => Part;
   readonly floor: number;
-  /** As the end of a sentence that begins with a share. */
+  /** The end of a sentence that begins with a share. */
   readonly noun: string;
   readonly sampleAbove?: Sample;
   readonly sampleBelow?: Sample;
-  /** A smaller share is never unusual. */
+  /** True if a smaller share is never unusual. */
   readonly isAnyFewUsual?: boolean;
 };
 
@@ -138,7 +141,10 @@ type Mixed = {
   readonly of: 'currency' | 'status';
 };
 
-/** Of words that are a larger share than usual. Where one grows the others shrink, so that is said once. */
+/**
+ * Judges the words whose share is larger than usual. If one share grows, others shrink, so only the growth is
+ * reported.
+ */
 function judgeMix({ seen, thinned }: CheckInput, { words, of }: Mixed): readonly Judgement[] {
   const whole = seen.orders?.judged ?? 0;
   const own = Object.entries(words(seen)).toSorted(([, one], [, other]) => other - one);
