@@ -5,10 +5,10 @@ import type { BulkOutcome } from '../model/bulk.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /**
- * Lets a preview be carried out.
+ * Confirms a preview, so that it is carried out.
  *
- * @param options.reason what whoever confirms it gives as the reason: it is kept with each entry.
- * @returns false where it is no preview any more, its time is over, or nothing in it can be settled.
+ * @param options.reason the reason of the person who confirms it. It is stored with each entry.
+ * @returns false if it is not a preview any more, its time is over, or nothing in it can be settled.
  */
 export async function confirmBulk(
   trx: DatabaseTransaction,
@@ -26,7 +26,10 @@ export async function confirmBulk(
   return rows.length > 0;
 }
 
-/** Ends one that is running: once this is committed, no other entry of it is settled. @returns false where it is not running. */
+/**
+ * Aborts a running bulk action. Once this is committed, no further entry of it is settled. @returns false if
+ * it is not running.
+ */
 export async function abortBulk(
   trx: DatabaseTransaction,
   { bulkId, abortedBy }: { readonly bulkId: string; readonly abortedBy: string },
@@ -37,7 +40,7 @@ export async function abortBulk(
   return rows.length > 0;
 }
 
-/** Marks previews whose time is over, and deletes what they froze: their sums stay. */
+/** Marks previews whose time is over as expired, and deletes their frozen items. Their totals are kept. */
 export async function expirePreviews(db: Database): Promise<void> {
   await sql`
     with expired as (
@@ -47,7 +50,7 @@ export async function expirePreviews(db: Database): Promise<void> {
     delete from ops.bulk_items where bulk_id = any(array(select bulk_id from expired))`.execute(db);
 }
 
-/** Bulk actions for which something is to be done, oldest first. */
+/** Lists the bulk actions that still need work, oldest first. */
 export async function listOpenBulks(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select bulk_id as id from ops.bulk_actions
@@ -58,17 +61,17 @@ export async function listOpenBulks(db: Database): Promise<readonly string[]> {
 /** An entry or a file of a bulk action, as it was frozen. */
 export type BulkItem = {
   readonly subjectId: string;
-  /** Of an entry an `EntryState`. */
+  /** For an entry, its `EntryState`. */
   readonly state: string;
   /** Null for a file. */
   readonly attempt: number | null;
-  /** Of a double credit. */
+  /** Number of credits of a double credit. */
   readonly credits: number | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
 };
 
-/** The next that nobody has dealt with, behind one of them. */
+/** Lists the next items without an outcome, after a given one. */
 export async function listOpenItems(
   db: Database,
   { bulkId, after, limit }: { readonly bulkId: string; readonly after: string; readonly limit: number },
@@ -83,10 +86,10 @@ export async function listOpenItems(
 type ItemKey = { readonly bulkId: string; readonly subjectId: string };
 
 /**
- * Reserves one of them for this transaction. Whoever aborts the bulk action waits until the transaction ends, and another process that tried the
- * same entry would find it dealt with.
+ * Reserves an item for this transaction. An abort waits until this transaction ends. Another process that
+ * tries to reserve the same item finds that it has an outcome.
  *
- * @returns false where the bulk action is not running any more, or somebody has dealt with the entry.
+ * @returns false if the bulk action is no longer running, or the item already has an outcome.
  */
 export async function lockOpenItem(
   trx: DatabaseTransaction,
@@ -99,7 +102,7 @@ export async function lockOpenItem(
   return rows.length > 0;
 }
 
-/** Writes down what became of an entry, in the transaction that settles it. */
+/** Records the outcome of an item, in the transaction that settles it. */
 export async function recordOutcome(
   trx: DatabaseTransaction,
   { bulkId, subjectId, outcome }: ItemKey & { readonly outcome: BulkOutcome },
@@ -109,7 +112,7 @@ export async function recordOutcome(
     where bulk_id = ${bulkId}::bigint and subject_id = ${subjectId}::bigint and outcome is null`.execute(trx);
 }
 
-/** Jobs of which it has settled something. */
+/** Lists the jobs of which the bulk action has settled an entry. */
 export async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
   const { rows } = await sql<{ job: string }>`
     select distinct job from ops.bulk_items where bulk_id = ${bulkId}::bigint and outcome = 'settled' and job is not null order by job`.execute(
@@ -118,7 +121,7 @@ export async function listTouchedJobs(db: Database, bulkId: string): Promise<rea
   return rows.map(({ job }) => job);
 }
 
-/** Writes down what it came to. One that is running must have dealt with each of its entries. */
+/** Ends a bulk action and stores its totals. A running one must have an outcome for each of its items. */
 export async function endBulk(db: Database, bulkId: string): Promise<void> {
   await sql`
     update ops.bulk_actions b

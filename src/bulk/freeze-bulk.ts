@@ -9,19 +9,20 @@ export type ToFreeze = Pick<
   Bulk,
   'decision' | 'dealId' | 'collabId' | 'chosen' | 'reason' | 'createdBy' | 'via'
 > & {
-  /** What chose them; null where a person picked each. */
+  /** The filter that selected them. Null if a person selected each one. */
   readonly filter: object | null;
-  /** What was chosen, as `judgeDoubts` and the functions after it have it. */
+  /** SQL for the selection, as returned by `judgeDoubts`, `judgeDoubleCredits` or `judgeFiles`. */
   readonly judged: RawBuilder<unknown>;
-  /** How long the preview can be confirmed. */
+  /** How long the preview can be confirmed, in milliseconds. */
   readonly validMs: number;
 };
 
 export type Frozen = Pick<Bulk, 'bulkId' | 'entries' | 'ineligible' | 'amounts'>;
 
 /**
- * Keeps the entries or files that a decision is about, and what they are at this moment. From here on the bulk action is about these and no
- * others, whatever comes to match its filter later. One statement, however many there are. None of them is changed.
+ * Freezes the entries or files of a decision with their current state. From then on the bulk action concerns
+ * only these, whatever matches its filter later. It is one statement, however many there are, and changes
+ * none of them.
  */
 export async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Frozen> {
   const { decision, dealId, collabId, chosen, filter, judged, reason, createdBy, via, validMs } = bulk;
@@ -54,10 +55,13 @@ export async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Prom
 }
 
 /**
- * Doubts, each with why the decision cannot be applied to it, and with the deal that the decision names.
+ * SQL for doubts, each with the reason why the decision cannot be applied to it, and with the deal for the
+ * decision.
  *
- * @param options.chosen as SQL: rows with entry_id, job, effect, state, attempt, amount, currency, deal_id, collab_id and has_evidence.
- * @param options.effectsThatNameDeals effects of which an accepted entry must name a deal or a collaboration.
+ * @param options.chosen SQL for rows with entry_id, job, effect, state, attempt, amount, currency, deal_id,
+ * collab_id and has_evidence.
+ * @param options.effectsThatNameDeals effects for which an accepted entry must name a deal or a
+ * collaboration.
  */
 export function judgeDoubts({
   decision,
@@ -73,7 +77,8 @@ export function judgeDoubts({
   readonly effectsThatNameDeals: readonly string[];
 }): RawBuilder<unknown> {
   if (decision !== 'accepted')
-    // Whoever writes off or sends again what somebody says was credited must look at it alone.
+    // If there is evidence that an order was credited, a person must review it separately before writing it
+    // off or sending it again.
     return sql`
       select c.entry_id as subject_id, c.job, c.state, c.attempt, null::integer as credits, c.amount, c.currency, null::text as deal_id,
         null::text as collab_id,
@@ -91,7 +96,10 @@ export function judgeDoubts({
         select c.deal_id is null and c.collab_id is null and c.effect = any(${[...effectsThatNameDeals]}::text[]) as lacks_deal) l) n`;
 }
 
-/** Double credits. @param chosen as SQL: rows with entry_id, job, state, attempt, amount, currency, and credits, which is null without one. */
+/**
+ * SQL for double credits. @param chosen SQL for rows with entry_id, job, state, attempt, amount, currency,
+ * and credits, which is null for entries that are not double credits.
+ */
 export function judgeDoubleCredits(chosen: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select c.entry_id as subject_id, c.job, c.state, c.attempt, c.credits, c.amount * (c.credits - 1) as amount, c.currency,
@@ -99,7 +107,10 @@ export function judgeDoubleCredits(chosen: RawBuilder<unknown>): RawBuilder<unkn
     from (${chosen}) c`;
 }
 
-/** Files. @param chosen as SQL: rows with source_file_id, state, and whether it is the last reading of its name (is_last). */
+/**
+ * SQL for files. @param chosen SQL for rows with source_file_id, state, and is_last, which is true for the
+ * latest reading of the file.
+ */
 export function judgeFiles(decision: FileDecision, chosen: RawBuilder<unknown>): RawBuilder<unknown> {
   const exclusionReason =
     decision === 'release'
