@@ -1,6 +1,9 @@
-/** What failed requests to AWS have in common. */
+/** Helpers for failed requests to AWS. */
 
-/** Whether no whole answer came: refused, cut, timed out, name not found. */
+/**
+ * True if no complete answer arrived: the connection was refused or cut, timed out, or the name was not
+ * found.
+ */
 export function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -9,7 +12,7 @@ export function isNetworkError(error: unknown): boolean {
   );
 }
 
-/** Whether nothing came for too long. The SDK calls a reset connection a time-out, too. */
+/** True if a request timed out. The SDK also calls a reset connection a time-out; that is excluded here. */
 export function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -18,14 +21,14 @@ export function isTimeout(error: unknown): boolean {
   );
 }
 
-/** HTTP status of the answer, if there was one. */
+/** Returns the HTTP status of the answer, or null if there was none. */
 export function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('$metadata' in error)) return null;
   const metadata = error.$metadata as { readonly httpStatusCode?: number };
   return metadata.httpStatusCode ?? null;
 }
 
-/** What the network, or TLS, called the fault. */
+/** Returns the error code of the network or of TLS, or else the name of the error. */
 export function networkCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -5,23 +5,23 @@ import { getCACertificates } from 'node:tls';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
-/** What each client of AWS needs of the machine that it runs on. */
+/** The environment variables that the AWS clients read. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A store that does not take a connection in this time is not there. */
+/** A store that does not accept a connection within this time counts as unreachable. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 export type AwsProfile = {
   readonly name: string;
   readonly isMissing: boolean;
-  /** Where it was looked for. */
+  /** The files that were searched for the profile. */
   readonly files: readonly string[];
 };
 
 /**
- * The SDK fails with every request where neither HOME nor the passwd database knows a home folder, as for a container's uid of its own.
- * `/` is what container engines set there.
+ * Sets HOME if it is unknown. The SDK fails with every request if neither HOME nor the passwd database has a
+ * home folder, for example for a container with its own uid. Container engines set it to `/`.
  */
 export function ensureHome(): void {
   try {
@@ -32,7 +32,8 @@ export function ensureHome(): void {
 }
 
 /**
- * The authorities that this machine knows and those of AWS_CA_BUNDLE, which the SDK for JavaScript passes over; null: nothing to add.
+ * Returns the certificate authorities of this machine and those of AWS_CA_BUNDLE, which the SDK for
+ * JavaScript ignores. Null if AWS_CA_BUNDLE is not set.
  *
  * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
  */
@@ -53,7 +54,10 @@ export function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | n
   }
 }
 
-/** Whether a profile stands in one of the two files of the AWS tools, `[name]` in one and `[profile name]` in the other. */
+/**
+ * Looks up a profile in the two files of the AWS tools: `[profile name]` in the configuration, `[name]` in
+ * the credentials.
+ */
 export function lookUpProfile(name: string, env: Environment): AwsProfile {
   const folder = join(homedir(), '.aws');
   const files = [
@@ -73,7 +77,10 @@ function profilesOf(path: string): readonly string[] {
   }
 }
 
-/** `[default]`, `[name]`, `[profile name]` or `[profile "a name"]`; null where the line begins no section. */
+/**
+ * Parses `[default]`, `[name]`, `[profile name]` or `[profile "a name"]`. Returns null if the line does not
+ * begin a section.
+ */
 function sectionOf(line: string): string | null {
   const [, inside] = /^\s*\[([^\]]*)\]/.exec(line) ?? [];
   if (inside === undefined) return null;

@@ -2,22 +2,22 @@ import type { StoredSecret } from '../model/variable.ts';
 import { isNetworkError, networkCode, statusOf } from './aws-error.ts';
 import type { AwsProfile } from './aws-machine.ts';
 
-/** What a failed request for a secret means. */
+/** The explanation of a failed request for a secret. */
 type Explanation = {
   readonly message: string;
   readonly help: string;
-  /** Whether the same request may succeed later, with nothing changed by anyone here. */
+  /** True if the same request may succeed later without any change. */
   readonly mayPass: boolean;
 };
 
 type Request = {
   readonly secret: StoredSecret;
-  /** Null: neither the ARN nor the environment names one, so that the SDK looked into profiles. */
+  /** Null if neither the ARN nor the environment contains one. The SDK has then searched the profiles. */
   readonly region: string | null;
   readonly profile: AwsProfile | null;
 };
 
-/** Rights that a request takes, as policies name them. */
+/** The permission that a request needs, as policies name it. */
 const ACTIONS: Readonly<Record<StoredSecret['store'], string>> = {
   'Secrets Manager': 'secretsmanager:GetSecretValue',
   'Parameter Store': 'ssm:GetParameter',
@@ -29,10 +29,11 @@ const REFUSED =
 const THROTTLED = /^(ThrottlingException|Throttling|TooManyRequestsException|RequestLimitExceeded)$/;
 
 /**
- * Says what a failed request to Secrets Manager or Parameter Store means to a person. Names and causes are those of the API references of
- * the two (GetSecretValue, GetParameter, Common Errors). The SDK's error is not kept: its fields repeat the signed request.
+ * Explains a failed request to Secrets Manager or Parameter Store to a person. Names and causes follow the
+ * API references of both (GetSecretValue, GetParameter, Common Errors). The SDK's error is not kept, because
+ * its fields contain the signed request.
  *
- * @returns null for what is no failed request, but a bug.
+ * @returns null if the error is not a failed request but a bug.
  */
 export function explainSecretError(error: unknown, request: Request): Explanation | null {
   if (!(error instanceof Error)) return null;

@@ -10,21 +10,25 @@ import {
 } from './aws-machine.ts';
 import { explainSecretError } from './explain-secret-error.ts';
 
-/** A request that takes longer is tried again; a command waits for it before it does anything. */
+/** Time limit of a request in milliseconds. A command waits for it before it does anything else. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** As the SDK has it, with its own pauses; asking twice changes nothing. */
+/** Number of attempts, with the SDK's own delays. Repeating the request is safe. */
 const MAX_ATTEMPTS = 3;
 
-/** Tells the text of a secret or parameter by its name or ARN; null: it has bytes instead of text. */
+/**
+ * Returns the text of a secret or parameter by its name or ARN. Null if it contains bytes instead of text.
+ */
 type Ask = (id: string) => Promise<string | null>;
 
 /**
- * Asks AWS for the values of variables, with the standard chain of credentials and region. What has an ARN is asked of the region that
- * the ARN names. Loads the SDK, and of it only what is used.
+ * Fetches the values of variables from AWS, with the standard chain of credentials and region. An ARN is
+ * requested from the region that it contains. Loads only the parts of the SDK that are used.
  *
- * @returns for each variable its value, or why there is none: missing, not permitted, no credentials.
- * @throws KnownError `secret_store_unreachable` (exit 1) where AWS does not answer, since it may the next time; `s3_ca_bundle_unreadable`.
+ * @returns for each variable its value, or the reason why there is none: missing, not permitted, no
+ * credentials.
+ * @throws KnownError `secret_store_unreachable` (exit 1) if AWS does not answer, because a later attempt may
+ * succeed; `s3_ca_bundle_unreadable`.
  */
 export async function fetchSecrets(
   secrets: readonly StoredSecret[],
@@ -37,7 +41,7 @@ export async function fetchSecrets(
   return new Map(fetched.flat());
 }
 
-/** Several keys of one JSON object take one request. */
+/** Fetches one secret or parameter. Several keys of one JSON object need only one request. */
 async function fetchPlace(
   secrets: readonly StoredSecret[],
   env: Environment,
@@ -91,13 +95,13 @@ function clientOptions(region: string | null, env: Environment) {
   };
 }
 
-/** `arn:aws:ssm:eu-west-1:…`; null for a name. */
+/** Returns the region of `arn:aws:ssm:eu-west-1:…`; null for a name. */
 function regionOfArn(id: string): string | null {
   const [, region] = /^arn:[\w-]+:(?:secretsmanager|ssm):([\w-]+):/.exec(id) ?? [];
   return region ?? null;
 }
 
-/** The whole text, or the value of the key in it that is asked for. Nothing of the text is in a message. */
+/** Returns the whole text, or the value of the requested key. Messages contain nothing of the text. */
 function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null): Variable {
   const no = (what: string, help: string): Variable => {
     return { kind: 'unreadable', message: `${variable} names ${id}, which ${what}.`, help };
@@ -105,7 +109,7 @@ function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null)
   if (text === null) return no('contains bytes instead of text', 'Store the value as text.');
   const object = parseObject(text);
   if (jsonKey === null) {
-    // The console of AWS makes such an object of each value that is typed into its form.
+    // The AWS console stores values that are entered in its form as such an object.
     if (object === null) return { kind: 'value', text };
     return no('is a JSON object', `Name the key of the value:  ${variable}='${id}#key'`);
   }
