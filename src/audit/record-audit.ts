@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-/** A change that a person makes, as `ops.audit` keeps it. */
+/** A change by a person, as stored in `ops.audit`. */
 export type AuditRecord = {
-  /** Login name on the machine, or the name that the console signed in. */
+  /** Login name on the machine, or the name with which the person signed in to the console. */
   readonly actor: string;
   readonly via: 'console' | 'command';
-  /** `settle_doubt`. */
+  /** Machine name of the action, for example `settle_doubt`. */
   readonly action: string;
   readonly subjectKind:
     | 'entry'
@@ -21,39 +21,39 @@ export type AuditRecord = {
     | 'customer'
     | 'table'
     | 'key';
-  /** Its id or name; null where the action concerns many. */
+  /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
-  /** What was done, in a sentence, without row values. */
+  /** What was done, in a sentence without row values. */
   readonly summary: string;
-  /** In the person's words. */
+  /** The person's reason, in their own words. */
   readonly reason?: string | null;
-  /** Fields that change, as they are and as they will be: ids, states and amounts, never a row of a file. */
+  /** The fields that change, before and after: ids, states and amounts, never a row of a file. */
   readonly before?: object | null;
   readonly after?: object | null;
-  /** Of an action on many. */
+  /** The filter of an action on many subjects. */
   readonly filter?: object | null;
-  /** The action on many that this one belongs to. */
+  /** The bulk action that this change belongs to. */
   readonly bulkId?: string | null;
 };
 
-/** What is written down of a change by whoever knows its actor. */
+/** An audit record without its actor, who is added by the writer. */
 export type ActorlessRecord = Omit<AuditRecord, 'actor' | 'via'>;
 
-/** Writes down a change of an actor, in the transaction that it was made for. @returns id of the record. */
+/** Records a change in the transaction for which the writer was created. @returns the id of the record. */
 export type WriteAudit = (record: ActorlessRecord) => Promise<string>;
 
-/** Writes down a change of an actor, in the transaction of the change. @returns id of the record. */
+/** Records a change in the given transaction. @returns the id of the record. */
 export type WriteAuditIn = (trx: DatabaseTransaction, record: ActorlessRecord) => Promise<string>;
 
-/** Writes down what a job does by itself that a person would answer for. */
+/** Creates a writer for actions of a job for which a person would be accountable. */
 export function auditOfJob(job: string): WriteAuditIn {
   return (trx, record) => recordAudit(trx, { ...record, actor: `job ${job}`, via: 'command' });
 }
 
 /**
- * Writes down who changes what, in the transaction of the change: neither is there without the other.
+ * Records a change in the same transaction, so that the change and its record are committed together.
  *
- * @returns id of the record.
+ * @returns the id of the record.
  */
 export async function recordAudit(trx: DatabaseTransaction, record: AuditRecord): Promise<string> {
   const json = (value: object | null | undefined): string | null =>
