@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-/** 64 MiB at a time: a second or two of one statement. */
+/** Number of blocks for each statement: 64 MiB, which takes a second or two. */
 const BLOCKS = 8_192;
 
 /**
- * Conditions that together cover a table as it is now, some blocks each: no statement takes long, whatever the size of the table, and each is a
- * commit of its own. Rows that change meanwhile may move to its end and be seen twice.
+ * Yields conditions that together cover the current content of a table, some blocks each. No statement takes
+ * long, whatever the size of the table, and each is its own transaction. Rows that change in the meantime may
+ * move to the end of the table and be visited twice.
  *
- * @param alias of the table in the statement.
+ * @param options.alias alias of the table in the statement.
  */
 export async function* blockRanges(
   db: Database,

@@ -5,15 +5,16 @@ import type { CustomerHash } from '../model/customer.ts';
 
 /** Rows about influencers whom the service found among customers. */
 export type InfluencerRows = {
-  /** Decisions about outreach that were deleted. */
+  /** Deleted decisions about outreach. */
   readonly candidates: number;
-  /** Requests of outreach that name them, and that the ledger keeps. */
+  /** Outreach requests that name these influencers. The ledger keeps them. */
   readonly requests: number;
 };
 
 /**
- * Deletes what `submit-outreach` has decided about influencers who are known only by the customers that are to be forgotten. Batches that were
- * not sent are withdrawn by its next run. To be called while their look-ups are still there.
+ * Deletes the decisions of `submit-outreach` about influencers who are known only through the customers to be
+ * forgotten. The job's next run withdraws batches that were not sent. Call it before the look-ups of these
+ * customers are deleted.
  */
 export async function forgetInfluencers(
   trx: DatabaseTransaction,

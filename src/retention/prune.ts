@@ -5,23 +5,23 @@ import type { Prunable, Pruned, RetentionClass, RetentionSettings } from '../mod
 import { blockRanges } from './block-ranges.ts';
 
 /*
- * Deletes what is older than it is kept. What is not named here is never pruned, and docs/privacy.md says why: above all nothing of the ledger,
- * whose promise rests on every claim and answer, nor the order versions in force, nor the files that were read, by which a known file is told
- * from a new one.
+ * Deletes data that has exceeded its retention period. Tables that are not listed here are never pruned;
+ * docs/privacy.md explains why. These include the ledger, whose guarantees rest on every claim and answer,
+ * the current order versions, and the files that were read, which are needed to recognise a known file.
  */
 
-/** Rows of one table that may go, as `t`. */
+/** The rows of a table that may be deleted, as `t`. */
 type PrunableTable = {
   readonly class: RetentionClass;
   readonly table: string;
-  /** When a row was stored. */
+  /** SQL for the time when a row was stored. */
   readonly at: RawBuilder<Date>;
-  /** Beside its age. */
+  /** SQL for further conditions, besides the age. */
   readonly onlyIf: RawBuilder<boolean>;
   readonly remove: (where: RawBuilder<boolean>) => RawBuilder<unknown>;
 };
 
-/** Children before parents. */
+/** Lists the prunable tables, children before parents. */
 function prunableTables(): readonly PrunableTable[] {
   const runEnded = sql<boolean>`exists (select from ops.runs r where r.run_id = t.run_id and r.finished_at is not null)`;
   const runStarted = sql<Date>`(select r.started_at from ops.runs r where r.run_id = t.run_id)`;
@@ -29,7 +29,7 @@ function prunableTables(): readonly PrunableTable[] {
     {
       class: 'order_versions',
       table: 'intake.orders',
-      // Since when another version is in force.
+      // The age counts from the time when a newer version became current.
       at: sql`(select c.first_seen_at from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current limit 1)`,
       onlyIf: sql`not t.is_current
         and exists (select from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current and c.order_version_id > t.order_version_id)
@@ -49,7 +49,7 @@ function prunableTables(): readonly PrunableTable[] {
       class: 'webhook_events',
       table: 'ops.webhook_events',
       at: sql`t.received_at`,
-      // Who owns a code or a link follows from all of its events.
+      // The owner of a code or a link depends on all of its events.
       onlyIf: sql`not exists (select from intake.code_changes c where c.event_id = t.event_id)`,
       remove: (where) => sql`delete from ops.webhook_events t where ${where}`,
     },
@@ -90,21 +90,24 @@ function prunableTables(): readonly PrunableTable[] {
   ];
 }
 
-/** Of a notice `n`: nobody is to be told any more, and its problem is over. */
+/** SQL that is true if notice `n` has no pending delivery and its problem is resolved. */
 const noticeEnded = sql<boolean>`not exists (select from ops.notice_deliveries p where p.notice_id = n.notice_id and p.state = 'pending')
   and not exists (select from ops.problems o where o.problem_id = n.problem_id and o.state <> 'resolved')`;
 
 export type PruneOptions = {
   readonly retention: RetentionSettings;
-  /** Counts what would be deleted. */
+  /** If true, counts what would be deleted. */
   readonly isDryRun: boolean;
-  /** Asked before each batch: true when there is no time left, or the process is to end. */
+  /** Called before each batch. Returns true if the time is over or the process must stop. */
   readonly isOver: () => boolean;
-  /** Told of each batch with its rows, which may be none. */
+  /** Called with the number of rows of each batch, which may be 0. */
   readonly onBatch?: (rows: number) => void;
 };
 
-/** Deletes, or counts, what is older than it is kept, some blocks of a table at a time. Doing it again goes on where it ended. */
+/**
+ * Deletes or counts the rows that have exceeded their retention period, some blocks of a table at a time.
+ * Another call continues where this one stopped.
+ */
 export async function prune(
   db: Database,
   { retention, isDryRun, isOver, onBatch }: PruneOptions,

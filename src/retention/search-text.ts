@@ -4,15 +4,17 @@ import type { FoundRows } from '../model/privacy/forget.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*
- * Finds an e-mail address in all text of all tables. Most tables never hold one: addresses are masked or hashed before they are stored. But an
- * export may have one where nobody expects it, in a discount code or a link, and whoever must forget a customer must know.
+ * Searches all text of all tables for an e-mail address. Most tables never contain one, because addresses are
+ * masked or hashed before they are stored. But an export may contain an address in an unexpected place, such
+ * as a discount code or a link, and forgetting a customer must cover that.
  *
- * Every column is searched, also those of later versions. Only columns that nothing depends on are changed; elsewhere a hit is reported. A
- * table is searched some blocks at a time, so that no statement takes long and nothing is locked but rows that change. Searching again finds
- * what is left: a search that was cut short is simply repeated.
+ * Every column is searched, including columns that later versions add. Only columns on which nothing depends
+ * are changed; in other columns, matches are reported. A table is searched some blocks at a time, so that no
+ * statement takes long and only rows that change are locked. If a search is interrupted, it can simply be
+ * repeated and finds what is left.
  */
 
-/** Free text from exports and events: no key, no match and no sum depends on it. */
+/** Free text from exports and events. No key, match or sum depends on it. */
 const REDACTABLE: Readonly<Record<string, readonly string[]>> = {
   'intake.check_findings': ['message', 'seen', 'expected', 'subject'],
   'intake.orders': ['order_name', 'status'],
@@ -26,7 +28,10 @@ const REDACTABLE: Readonly<Record<string, readonly string[]>> = {
   'ops.webhook_events': ['body'],
 };
 
-/** Codes and links of orders and clicks: they may be replaced, unless an influencer owns the one that contains the address. */
+/**
+ * Codes and links of orders and clicks. They may be replaced unless an influencer owns the code or link that
+ * contains the address.
+ */
 const CODES: Readonly<Record<string, readonly string[]>> = {
   'intake.attributions': ['matched_value'],
   'intake.clicks': ['written'],
@@ -37,7 +42,7 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
   'reporting.order_dispositions': ['matched_value'],
 };
 
-/** Where owners of codes and links stand. */
+/** Tables with the owners of codes and links. */
 const OWNERS = ['intake.codes', 'intake.code_assignments', 'intake.code_changes'];
 
 const WHY_KEPT = {
@@ -52,9 +57,11 @@ const WHY_KEPT = {
 };
 
 export type TextSearch = {
-  /** The address in each way in which it may be written; case does not matter. */
+  /** The address in all possible spellings. Case is ignored. */
   readonly spellings: readonly string[];
-  /** Takes its place: the same for one customer, so that rows which agreed still do. */
+  /**
+   * Replaces the address. It is always the same for one customer, so that rows with equal values stay equal.
+   */
   readonly replacement: string;
   readonly isDryRun: boolean;
 };
@@ -73,7 +80,7 @@ export async function searchText(db: Database, search: TextSearch): Promise<Text
   const tables = await readTextTables(db);
   const found: FoundRows[] = [];
   let isOwned = false;
-  // Owners first: they decide whether codes of orders may be replaced.
+  // Search owners first: they determine whether codes of orders may be replaced.
   for (const table of tables.toSorted((one, other) => rank(one) - rank(other))) {
     const hits = await searchTable(db, table, { ...search, isOwned });
     if (OWNERS.includes(table.name) && hits.length > 0) isOwned = true;
@@ -87,7 +94,10 @@ function rank({ name }: TextTable): number {
   return OWNERS.includes(name) ? 0 : 1;
 }
 
-/** All columns that can hold text, of all tables but that of waiting addresses, which are found by their digests. */
+/**
+ * Lists all columns that can contain text, in all tables except that of waiting addresses, where customers
+ * are found by their digests.
+ */
 async function readTextTables(db: Database): Promise<readonly TextTable[]> {
   const { rows } = await sql<TextTable>`
     select format('%I.%I', n.nspname, c.relname) as name,
@@ -146,7 +156,7 @@ type Blocks = {
   readonly search: TextSearch;
 };
 
-/** Rows by column. */
+/** Counts the matching rows by column. */
 async function countHits(
   db: Database,
   { name, columns, range, search }: Blocks,
@@ -183,7 +193,10 @@ function withoutAddress({ name, type }: TextColumn, search: TextSearch): RawBuil
     select ${replaced(sql`u.item`)} from unnest(${column}) with ordinality as u(item, place) order by u.place) end`;
 }
 
-/** The address as a whole: `maryjane@example.com` and `jane@example.com.au` are other people. */
+/**
+ * Builds the pattern for the whole address. `maryjane@example.com` and `jane@example.com.au` are other
+ * people.
+ */
 function patternOf({ spellings }: TextSearch): string {
   const escaped = spellings.map((spelling) => spelling.replace(/[^\p{L}\p{N}@ ]/gu, '\\$&'));
   return `(?<![[:alnum:]._+-])(${escaped.join('|')})(?![[:alnum:]-]|[.][[:alnum:]])`;
