@@ -1,4 +1,5 @@
-// `npm run build`: compiles the project into dist/, which is what its package runs. A clone runs its sources and needs none of it.
+// `npm run build`: compiles the project into dist/, which the package runs. A clone runs its sources and does
+// not need it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { packageFile } from './package-file.ts';
 
-/** What the package starts and exports, by the name of its file in dist/. */
+/** The entry points of the package, by the name of their file in dist/. */
 const ENTRIES = {
   main: 'src/main.ts',
   api: 'src/api/create-api.ts',
@@ -20,7 +21,7 @@ const { output } = await build({
   cwd,
   input: ENTRIES,
   platform: 'node',
-  // Packages stay packages: npm installs, updates and audits them.
+  // Dependencies are not bundled: npm installs, updates and audits them.
   external: /^[^./]/,
   transform: { target: 'node22.19' },
   output: {
@@ -42,7 +43,10 @@ if (missing.length > 0)
 const { status } = spawnSync('tsc', ['-p', 'src/package/tsconfig.types.json'], { cwd, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
-/** Packages that the bundle imports, also those that the compiler adds for syntax that an older Node does not have. */
+/**
+ * Lists the packages that the bundle imports, including those that the compiler adds for syntax that older
+ * Node versions lack.
+ */
 function listImports(): readonly string[] {
   const own = new Set(output.map(({ fileName }) => fileName));
   const imports = output.flatMap((file) =>

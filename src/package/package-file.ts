@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 
-/** The nearest folder above this module that has a package.json: that of the clone, or of the installed package, whose code is bundled. */
+/**
+ * The nearest parent folder with a package.json: that of the clone, or of the installed package, whose code
+ * is bundled.
+ */
 let packageFolder: URL | null = null;
 
 /**
- * A file or folder that comes with the project: package.json, and what is below `config/` and `sql/`.
+ * Returns the address of a file or folder of the project: package.json, or something in `config/` or `sql/`.
  *
- * @param path from the top of the project, as `sql/roles.sql`; a folder ends with a slash where files are resolved against it.
+ * @param path relative to the root of the project, for example `sql/roles.sql`. A folder must end with a
+ * slash if files are resolved against it.
  */
 export function packageFile(path: string): URL {
   packageFolder ??= findPackageFolder(new URL('.', import.meta.url));
