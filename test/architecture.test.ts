@@ -4,34 +4,46 @@ import { readModules, type SourceModule } from './support/read-modules.ts';
 
 const modules = readModules('src', 'jobs');
 
-/** What each stage may import of the others, types included. A stage that is not named here: `STAGE_MAY_IMPORT`. */
+/**
+ * The other stages that each stage may import, including types. `STAGE_MAY_IMPORT` applies to every stage
+ * that is not listed here.
+ */
 const STAGES: Readonly<Record<string, readonly string[]>> = {
   package: [],
   aws: ['model'],
-  // What every client of AWS needs of the machine.
+  // Every AWS client needs this from the machine.
   source: ['model', 'db', 'package', 'aws'],
   db: ['model', 'package'],
   effects: ['model', 'db', 'api'],
-  // Whoever decides what should be sent proposes it to the ledger.
+  // The stage that decides what to send proposes it to the ledger.
   attribute: ['model', 'db', 'effects', 'ledger'],
   ledger: ['model', 'db', 'effects'],
   report: ['model', 'db', 'effects'],
-  // What talks to the service, or plays it, does so by the one contract.
+  // Every stage that calls or simulates the service uses the same contract.
   delivery: ['model', 'db', 'api', 'effects'],
   sandbox: ['model', 'db', 'api', 'package'],
 };
 const STAGE_MAY_IMPORT = ['model', 'db', 'package'];
 
-/** Above the stages, from the lowest: each may import those below it and every stage. `main` is the entry, `cli` is what it starts. */
+/**
+ * The layers above the stages, lowest first. Each may import the layers below it and every stage. `main` is
+ * the entry point, and `cli` is what it starts.
+ */
 const LAYERS = ['pipeline', 'notify', 'present', 'jobs', 'console', 'cli', 'main'];
 
-/** Packages that are one function over values: model may use them, because they know nothing of ours, of files or of a network. */
+/**
+ * Packages that consist of a single pure function. The stage `model` may use them, because they depend on no
+ * project code, file or network.
+ */
 const PURE_PACKAGES: readonly string[] = ['leven'];
 
-/** Nothing below imports these. */
+/** No lower layer may import these. */
 const TOP = ['cli', 'main'];
 
-/** Packages that only some areas may use, so that there is one place for each: SQL, S3, HTTP to the service, HTTP servers. */
+/**
+ * Packages that only some areas may use, so that SQL, S3, HTTP to the service and HTTP servers each have one
+ * home.
+ */
 const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]; instead: string }[] = [
   {
     what: 'SQL is spoken',
@@ -81,7 +93,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
   },
 ];
 
-/** They run when they are imported, because that is what they are for. */
+/** Files that run when they are imported, by design. */
 const SCRIPTS = [
   'src/main.ts',
   'src/package/build.ts',
@@ -211,13 +223,19 @@ function isOurs(path: string): boolean {
   return path.startsWith('src/') || path.startsWith('jobs/');
 }
 
-/** `src/ledger/claim.ts` → `ledger`, `src/main.ts` → `main`, `jobs/x.ts` → `jobs`, `pg` → ``. */
+/**
+ * Returns the area of a path: `src/ledger/claim.ts` → `ledger`, `src/main.ts` → `main`, `jobs/x.ts` → `jobs`,
+ * `pg` → ``.
+ */
 function areaOf(path: string): string {
   if (path.startsWith('jobs/')) return 'jobs';
   return path.startsWith('src/') ? (path.split('/')[1] ?? '').replace(/\.ts$/, '') : '';
 }
 
-/** Who may use a package: an area, or what a report of a kind of job reads, which nothing else asks for. */
+/**
+ * Returns who uses a package: an area, or `queries of jobs` for the files of a job kind that hold the queries
+ * of its reports.
+ */
 function userOf(path: string): string {
   return /^jobs\/([^/]+\/)+(report|explain|(read|decide)-[^/]+)\.ts$/.test(path)
     ? 'queries of jobs'
@@ -235,7 +253,7 @@ function imported(module: SourceModule, isWrong: (to: string) => boolean): reado
   return module.imports.filter(isWrong);
 }
 
-/** One line for each thing that is wrong, so that a failure says where. */
+/** Returns one line per violation, so that a failure names the file. */
 function findings(
   among: readonly SourceModule[],
   find: (module: SourceModule) => readonly string[],
@@ -243,7 +261,10 @@ function findings(
   return among.flatMap((module) => find(module).map((what) => `${module.path}: ${what}`));
 }
 
-/** Files of the index's folder that it does not reach, by itself or by way of the folder's other files. */
+/**
+ * Returns the files in the index's folder that the index reaches neither directly nor through other files of
+ * the folder.
+ */
 function findUnlisted(index: SourceModule): readonly string[] {
   const folder = dirname(index.path);
   const siblings = modules.filter(({ path }) => dirname(path) === folder);

@@ -13,7 +13,7 @@ import type { Exchange } from '../../src/model/http/exchange.ts';
 import { startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { openClient } from './test-client.ts';
 
-/** A client whose every exchange comes to the same. */
+/** A client that returns the same exchange for every call. */
 function clientThatGets(exchange: Exchange): Client {
   return { exchange: async () => exchange, close: async () => {}, destroy: async () => {} };
 }

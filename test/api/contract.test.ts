@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contract, operationNames, operationOf } from '../../src/api/contract.ts';
 
-/** Section Endpoints of the specification. */
+/** The endpoints listed in section Endpoints of the specification. */
 const SPECIFIED = [
   'GET /v1/public/hello',
   'GET /v1/account/hello',

@@ -10,7 +10,7 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** The sandbox, as somebody else's test would start it, and its functions. */
+/** Starts a sandbox as an external test would and creates the API functions for it. */
 async function openSandbox() {
   const sandbox = await startSandbox({ port: 0 });
   const api = createApi({ url: sandbox.url, key: sandbox.key });
@@ -21,7 +21,7 @@ async function openSandbox() {
   return api;
 }
 
-/** A service that gives one answer to everything. */
+/** Starts a service that gives the same answer to every request. */
 async function openTalker(status: number, text: string, headers: Readonly<Record<string, string>> = {}) {
   const server = createServer((_request, response) => response.writeHead(status, headers).end(text));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,7 +45,7 @@ describe('one function an operation', () => {
       (input?: unknown) => Promise<unknown>
     >;
     const { query, body } = exampleOf(name);
-    // What is deleted must be there.
+    // A webhook must exist before it can be deleted.
     if (name === 'delete_webhook') await api.webhooks.createWebhook(exampleOf(name).body as never);
     const answer = await calls[camelCase(name)]?.(body ?? query ?? undefined);
     expect(response.safeParse(answer).error?.issues ?? []).toEqual([]);

@@ -5,7 +5,7 @@ import { openClient } from './test-client.ts';
 
 const KEY = 'p/l"a\\nted+7391';
 
-/** The key as services write it. */
+/** The key in the forms in which a service may write it. */
 const WRITTEN = [
   ['as it is', KEY],
   ['in JSON', JSON.stringify(KEY).slice(1, -1)],

@@ -93,7 +93,7 @@ function readDocument(name: string): string {
   return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 }
 
-/** Names of the rules that are broken. */
+/** Returns the names of the violated rules. */
 async function lint(source: string): Promise<readonly string[]> {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });

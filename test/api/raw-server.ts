@@ -5,12 +5,15 @@ import { onTestFinished } from 'vitest';
 export type RawServer = {
   readonly url: string;
   readonly port: number;
-  /** Everything that was received, by connection. */
+  /** Everything the server received, by connection. */
   readonly received: string[];
   close(): Promise<void>;
 };
 
-/** A server of bytes: the test says what happens to each connection and each piece of data. Ends with the test. */
+/**
+ * Starts a server of raw bytes. The test decides what happens on each connection and each piece of data. The
+ * server stops when the test ends.
+ */
 export async function startRawServer(options: {
   readonly onConnection?: (socket: Socket, index: number) => void;
   readonly onData?: (socket: Socket, data: string, index: number) => void;
@@ -39,7 +42,7 @@ export async function startRawServer(options: {
   return { url: `http://127.0.0.1:${port}`, port, received, close };
 }
 
-/** A whole HTTP answer. */
+/** Builds a complete HTTP response. */
 export function httpAnswer(status: number, body: string, headers: readonly string[] = []): string {
   const lines = [`HTTP/1.1 ${status} X`, `content-length: ${Buffer.byteLength(body)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;

@@ -5,7 +5,7 @@ import { operationNames } from '../../src/api/contract.ts';
 import { MAIN } from '../support/run-cli.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
 
-/** Two dozen processes, one after the other; a machine may be busy. */
+/** The test starts about two dozen processes in sequence, and the machine may be busy. */
 const TIMEOUT_MS = 240_000;
 
 it('every example of docs/operations.md works as it stands, one after the other, in a shell', {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 
-/** A client with short times that ends with the test. */
+/** Opens a client with short timeouts that is closed when the test ends. */
 export function openClient(url: string, options: Partial<ClientOptions> = {}): Client {
   const client = createClient({
     url,

@@ -49,7 +49,8 @@ test('a TLS handshake that stalls is proven not written', async () => {
 test('a reset before the server read anything is not proven: it may have arrived', async () => {
   const server = await startRawServer({ onConnection: (socket) => socket.pause().resetAndDestroy() });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
-  // Where the reset is seen before the write there is nothing to doubt; else there is. Either is right; losing the distinction is not.
+  // If the client sees the reset before it writes, nothing is in doubt; otherwise the write is. Either result
+  // is correct, but the client must report which one it was.
   expect(exchange.kind).toBe('failure');
   if (exchange.kind === 'failure' && !exchange.written) expect(server.received.join('')).toBe('');
 });

@@ -6,7 +6,7 @@ import { ENGINES, order, useDatabase } from '../intake/story.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
 
-/** What one order comes to. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
+/** The decision about a single order. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
 const CODES = [
   'MIRA,,@mira.glow,D1,,,',
   'GLOW 5,,mira.glow,D1,,,',
@@ -177,7 +177,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     expect(await context.attribute()).toBe(1);
     await context.read({ orders: [order('3', { total: '11.00' })] });
     expect(await context.attribute()).toBe(1);
-    // What comes out as before is left as it is.
+    // A decision with the same result is left as it is.
     expect(await context.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
     expect(await decisions(context)).toEqual([
       '1: attributed code WELCOME → handle:pia',

@@ -28,7 +28,7 @@ function told(dealId: string, oldValue: string | null, newValue: string | null, 
   };
 }
 
-/** The same of a link, whose targets are `link → target`. */
+/** Does the same for a link. Both states are written as `link → target`. */
 function toldLink(dealId: string, old: string | null, now: string | null, day = 0): OwnershipChange {
   const [oldValue = null, oldTarget = null] = old?.split(' → ') ?? [];
   const [newValue = null, newTarget = null] = now?.split(' → ') ?? [];
@@ -37,7 +37,7 @@ function toldLink(dealId: string, old: string | null, now: string | null, day = 
 
 const RULES = { brandId: '4819', listed: [], linkParameters: ['ref', 'utm_campaign'] };
 
-/** `code deal from→to`, limits as days of May. */
+/** Returns `code deal from→to`, with the limits as days of May. */
 function windowsOf(...changes: OwnershipChange[]): readonly string[] {
   const day = (moment: OwnerRow['from']) => (moment === null ? '' : moment.text.slice(8, 10));
   return toOwnerRows(changes, RULES).map(
@@ -171,7 +171,7 @@ it('an order of one brand is never credited to a deal that was mirrored as anoth
     'THEIRS: unattributed code_of_other_brand THEIRS',
     'UNREAD: attributed code UNREAD → deal:UNREAD',
   ]);
-  // A person knows better.
+  // An explicit row in codes.csv takes precedence.
   const written = await decided(context, `THEIRS,${BRAND},,OURS,,,`);
   expect(written).toContain('THEIRS: attributed code THEIRS → deal:OURS');
 });

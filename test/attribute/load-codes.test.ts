@@ -57,7 +57,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect(
       rows.map(({ valid_from, valid_to }) => [valid_from?.toISOString(), valid_to?.toISOString()]),
     ).toEqual([
-      // The clocks go forward on that day: it has 23 hours.
+      // The clocks go forward on that day, so it has 23 hours.
       ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
       ['2026-04-01T16:30:00.000Z', '2026-04-30T00:00:00.000Z'],
     ]);

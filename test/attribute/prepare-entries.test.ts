@@ -19,7 +19,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     const writeCodes = (text: string) => writeFileSync(path, text);
     return openContext(database(), { path, writeCodes, ...(shops === undefined ? {} : { shops }) });
   };
-  /** A context with one order of mira's that is an entry. */
+  /** Creates a context with one order of mira's that has an entry. */
   async function contextWithEntry(): Promise<Context> {
     const context = await newContext();
     await context.read({ orders: [mira('1')] });
@@ -107,7 +107,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await change(context, { orderName: 'renamed' })).toMatchObject({ replaced: 0, adjustments: 0 });
     expect(await entries(context)).toMatchObject([{ state: 'rejected' }]);
     expect(await change(context, {}, BY_NOOR)).toMatchObject({ replaced: 1, adjustments: 0 });
-    // Its next attempt is within what the ledger allows: 1 + not sent + approved.
+    // The ledger allows its next attempt: 1 + not sent + approved.
     expect(await entries(context)).toMatchObject([
       { state: 'ready', state_reason: null, attempt: 1, not_sent: 1 },
     ]);
@@ -126,7 +126,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     const before = await entries(context);
     expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 0, adjustments: 1 });
     expect(await change(context, {})).toMatchObject({ adjustments: 0 });
-    // Another version that comes to the same body is nothing new either.
+    // Another version that yields the same body is not a change either.
     expect(await change(context, { total: '7.00', orderName: 'renamed' })).toMatchObject({ adjustments: 0 });
     expect(await entries(context)).toEqual(before);
     expect(await adjustments(context)).toEqual(['1: changed 10 → 7']);
@@ -196,7 +196,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
       { order_id: '2', state: 'ready' },
       { order_id: '3', state: 'held', state_reason: 'evidence_of_another_poster' },
     ]);
-    // Newer content does not free it.
+    // Newer content does not release the hold.
     await context.read({ orders: [mira('1', { total: '7.00' })] });
     await context.attribute();
     expect(await context.prepare()).toMatchObject({ replaced: 1 });

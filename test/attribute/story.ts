@@ -12,9 +12,9 @@ export const BRAND = '4819';
 
 export type Context = Shop & {
   readonly job: string;
-  /** Writes codes.csv, loads it, and attributes by it. */
+  /** Writes codes.csv, loads it, and attributes the orders with it. */
   attribute(given?: AttributeGiven): Promise<number>;
-  /** As a run does before it posts. */
+  /** Prepares the entries as a run does before it posts. */
   prepare(): Promise<PreparedEntries & { readonly evident: number }>;
 };
 export type AttributeGiven = Partial<
@@ -26,7 +26,7 @@ export type AttributeGiven = Partial<
 
 export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
-/** A job with one source, and somebody who writes its codes. `writeCodes` puts the text where `path` says. */
+/** Opens a job with one source and a way to write its codes. `writeCodes` writes the text to `path`. */
 export async function openContext(
   db: Database,
   options: {
@@ -80,7 +80,7 @@ export async function openContext(
   };
 }
 
-/** What was decided about a source's orders: `id: outcome reason by value → target`. */
+/** Returns the decisions about a source's orders: `id: outcome reason by value → target`. */
 export async function decisions({
   db,
   job,
@@ -110,7 +110,7 @@ export async function entries({ db, job }: Pick<Context, 'db' | 'job'>): Promise
   return rows;
 }
 
-/** `order id: kind old → new`, in the order in which they were noted. */
+/** Returns the adjustments as `order id: kind old → new`, in the order in which they were recorded. */
 export async function adjustments({ db, job }: Pick<Context, 'db' | 'job'>): Promise<string[]> {
   const { rows } = await sql<{ said: string }>`
     select e.order_id || ': ' || d.kind || ' ' || trim_scale(d.old_amount) || ' → ' || coalesce(trim_scale(d.new_amount)::text, '-') as said

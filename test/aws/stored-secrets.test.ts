@@ -14,7 +14,7 @@ jobs: {}
 
 const ARN = 'arn:aws:secretsmanager:us-east-2:123456789012:secret:elsewhere-a1B2c3';
 
-/** A configuration, and an account of AWS beside it. */
+/** Creates a configuration and a fake AWS account. */
 async function setUp(content: SecretStoreContent = {}) {
   const store = await startSecretStore({
     secrets: {
@@ -37,7 +37,7 @@ async function setUp(content: SecretStoreContent = {}) {
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
 
-/** The settings of `config show --json` by their path. */
+/** Returns the settings of `config show --json` by their path. */
 async function show({ cli }: SetUp, env: Readonly<Record<string, string>>) {
   const { exitCode, stdout, stderr } = await cli(['config', 'show', '--json'], env);
   expect(exitCode, stderr).toBe(0);
@@ -50,7 +50,7 @@ async function show({ cli }: SetUp, env: Readonly<Record<string, string>>) {
   );
 }
 
-/** What a command says that cannot get a secret, in one line. */
+/** Returns the one-line message of a command that cannot read a secret. */
 async function refusal({ cli }: SetUp, env: Readonly<Record<string, string>>, exitCode = 2) {
   const result = await cli(['config', 'show'], env);
   expect(result.exitCode).toBe(exitCode);
@@ -189,7 +189,7 @@ it('the policy for secrets permits what is asked for, and no more', async () => 
   const actions = here.store.requests.map(({ operation }) =>
     operation.replace(/^AmazonSSM\./, 'ssm:').replace(/^secretsmanager\./, 'secretsmanager:'),
   );
-  // AWS decrypts on behalf of the one who asks; no request of ours says so.
+  // AWS decrypts on behalf of the caller, so no request of this project asks for it.
   const asked = policy.Statement.filter(({ Sid: sid }) => sid !== 'DecryptThroughThem');
   expect(asked.map(({ Action: action }) => action).toSorted()).toEqual(actions.toSorted());
 });

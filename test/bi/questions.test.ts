@@ -9,8 +9,9 @@ import { tellStory } from './story.ts';
 const SOME = expect.any(String);
 
 /**
- * What each question of `deploy/metabase/` answers about the story, worked out by hand from `story.ts` and `test/report/seed.ts`. DAY is the
- * day of its orders, MONTH the first of that month, TIME any moment.
+ * The expected answer to each question of `deploy/metabase/`, worked out by hand from `story.ts` and
+ * `test/report/seed.ts`. DAY is the day of the story's orders, MONTH the first day of that month, and TIME
+ * any time.
  */
 const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
@@ -189,7 +190,7 @@ test('amounts of two currencies are never in one sum', async () => {
   expect(rows).toEqual([{ days: '2', sums: '2' }]);
 });
 
-/** The questions that stand behind `Answers:` in a comment. */
+/** Returns the questions listed after `Answers:` in a comment. */
 function titlesIn(comment: string): readonly string[] {
   const [, titles = ''] = comment.split('Answers: ');
   return titles

@@ -31,12 +31,18 @@ jobs:
 
 type Login = { readonly url: string; ask(statement: string): Promise<readonly Record<string, unknown>[]> };
 
-/** A database, its owner's connection to it, and that of somebody who may clear away, if the owner may not. */
+/**
+ * A database, the connection of its owner, and the connection of a role that may clean up if the owner may
+ * not.
+ */
 type Given = Pick<Stage, 'db' | 'databaseUrl'> & { readonly admin?: Database };
 
 type Roles = { readonly reader: Login; readonly app: Login; again(): Promise<void> };
 
-/** Roles of the file under names of their own, since roles belong to the whole server; they go when the test has finished. */
+/**
+ * Creates the roles of the file under unique names, because roles belong to the whole server. They are
+ * dropped when the test has finished.
+ */
 async function makeRoles({ db, databaseUrl, admin = db }: Given): Promise<Roles> {
   const suffix = `_${randomInt(2 ** 47).toString(36)}`;
   const names = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
@@ -219,7 +225,7 @@ test('migrate --roles makes them on a server, twice if need be, and query then a
   const shop = await openWorkshop();
   const before = await roleNames(shop.db);
   onTestFinished(async () => {
-    // Roles that were there before belong to somebody.
+    // Roles that existed before may be in use, so they are kept.
     for (const name of ['influencer_sync_app', 'bi_reader'].filter((role) => !before.includes(role)))
       await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(shop.db);
   });
@@ -266,7 +272,9 @@ describe('who migrates', () => {
   });
 });
 
-/** An empty database of the suite's server, and a connection to it as its owner, who is no superuser. */
+/**
+ * Creates an empty database on the suite's server and connects to it as its owner, who is not a superuser.
+ */
 async function makeOwner(right: 'createrole' | 'nocreaterole'): Promise<Given> {
   const { db: superuser, databaseUrl } = await setup();
   const name = `owner_${randomInt(2 ** 47).toString(36)}`;

@@ -6,12 +6,13 @@ import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { JOB, seedRuns } from '../report/seed.ts';
 
-/** The day of the orders, as the views write it. */
+/** The day of the orders, in the format of the views. */
 export type StoryDays = { readonly ordered: string };
 
 /**
- * The job of `test/report/seed.ts`, its orders two days ago at noon; an account with one brand, one dealflow and three deals, of which D1
- * was read twice; three customers, two of them influencers; an order that was refunded and then cancelled after it was accepted.
+ * Seeds the job of `test/report/seed.ts` with its orders two days ago at noon; an account with one brand, one
+ * dealflow and three deals, of which D1 was read twice; three customers, two of them influencers; and an
+ * order that was refunded and then cancelled after it was accepted.
  */
 export async function tellStory(db: Database): Promise<StoryDays> {
   const { runId } = await seedRuns(db);
@@ -23,7 +24,8 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await sql`update ops.runs set started_at = now() - interval '1 hour' where run_id = ${runId}::bigint`.execute(
     db,
   );
-  // Mara bought with her own code, and Ann twice. Customers have been known for a year: of then there is a version that counts no more.
+  // Mara bought with her own code, and Ann bought twice. Each customer has a version from a year ago that is
+  // no longer current.
   await sql`update intake.orders set customer_key = md5('mara.paints')::uuid where order_id = '1001'`.execute(
     db,
   );
@@ -53,7 +55,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   return rows[0] ?? { ordered: '' };
 }
 
-/** D1 earns 10 percent, and of 100 revenue 40 are left after the goods. */
+/** D1 earns 10 percent, and the margin is 40 of every 100 of revenue. */
 const RULES: ReturnRules = {
   terms: [
     {
@@ -73,10 +75,13 @@ const RULES: ReturnRules = {
   exchange: null,
 };
 
-/** Of today in UTC: no test may depend on the hour. */
+/** Noon of the current day in UTC, so that no test depends on the hour. */
 const NOON = sql`((now() at time zone 'UTC')::date + interval '12 hours') at time zone 'UTC'`;
 
-/** Of the day of the orders: D1 was posted 12 clicks, and 5 more wait; 30 are of a page that nobody owns. */
+/**
+ * Clicks on the day of the orders: 12 were posted for D1, 5 more are waiting, and 30 belong to a page without
+ * an owner.
+ */
 async function click(db: Database, runId: string): Promise<void> {
   const day = sql`((${NOON} - interval '2 days') at time zone 'UTC')::date`;
   await sql`
@@ -95,7 +100,10 @@ async function click(db: Database, runId: string): Promise<void> {
   );
 }
 
-/** Of the outreach O_1: mara.paints, who has a deal, was added and somebody else in doubt; a batch with an unknown id was refused. */
+/**
+ * Entries of outreach O_1: mara.paints, who has a deal, was added, and another handle is in doubt. A batch
+ * with an unknown id was refused.
+ */
 async function submit(db: Database, runId: string): Promise<void> {
   await sql`
     insert into ledger.entries (effect, account_id, key, state, state_reason, attempt, doubtful_attempt, body, body_hash, job, brand_id, details, run_id)
@@ -110,7 +118,10 @@ async function submit(db: Database, runId: string): Promise<void> {
     join ledger.entries e using (key)`.execute(db);
 }
 
-/** new.nora got deal D9, mara.paints has D1 with another code, and nobody knows which of several deals is duo's. */
+/**
+ * new.nora got deal D9, mara.paints has D1 with another code, and duo has several deals, so the right one is
+ * unknown.
+ */
 async function importCreators(db: Database, runId: string): Promise<void> {
   await sql`
     insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, source, brand_id, deal_id, details, run_id)
@@ -128,7 +139,7 @@ async function importCreators(db: Database, runId: string): Promise<void> {
   );
 }
 
-/** Order 1011 is held: a code of mara.paints and one of jonas, in this order. */
+/** Order 1011 is held because it carries a code of mara.paints and a code of jonas, in this order. */
 async function claim(db: Database): Promise<void> {
   await sql`
     insert into intake.order_claims (job, source, order_id, place, kind, written, target, influencer_handle, deal_id)
@@ -136,7 +147,7 @@ async function claim(db: Database): Promise<void> {
       (${JOB}, 'shop-orders', '1011', 2, 'code', 'JONAS10', 'handle:jonas', 'jonas', null)`.execute(db);
 }
 
-/** January was closed: an order, and a refund of one that an earlier statement had. */
+/** January was closed with an order and a refund of an order in an earlier statement. */
 async function closeMonth(db: Database): Promise<void> {
   await sql`
     insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
@@ -165,7 +176,7 @@ async function mirror(db: Database, runId: string): Promise<void> {
       values ('D_1', '4819', 'Spring', '{}', 'h', now() - interval '60 days', now() - interval '60 days', now(), ${runId}::bigint)`,
     sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at)
       values ('D1', 'codes', '{codes}', now()), ('D2', 'autocomplete', '{autocomplete}', now()), ('D3', 'autocomplete', '{autocomplete}', now())`,
-    // D1 changed ten days ago; D3 has only just been found.
+    // D1 changed ten days ago. D3 was only just discovered.
     sql`insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
         total_referrals, total_sales, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
       select deal_id, handle, platform, '4819', 'D_1', is_active, step, clicks, referrals, sales, '{"email": "[redacted]"}', step::text,

@@ -9,7 +9,7 @@ import { tellStory } from './story.ts';
 
 type Column = { readonly view: string; readonly name: string; readonly type: string };
 
-/** The promise of the issue: what an analyst may rely on. */
+/** The views that the issue guarantees to analysts. */
 const PROMISED = [
   'adjustments',
   'attribution_funnel_daily',
@@ -41,7 +41,7 @@ const PROMISED = [
   'unattributed_revenue',
 ];
 
-/** Words for what a person could be reached or known by. */
+/** Column names that could hold contact or identifying data. */
 const PERSONAL =
   /e_?mail|phone|first_name|last_name|full_name|address|street|zip|postcode|contact|hash|hmac|body|raw|host|pid|decided_by/;
 

@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
 
-// Each test reads three weeks of files.
+// Each test reads several weeks of files.
 vi.setConfig({ testTimeout: 120_000 });
 
 const DAY_MS = 86_400_000;
 /** A Thursday. */
 const TODAY = Date.UTC(2026, 3, 30);
-/** Each day for five weeks: four Thursdays before the one that is judged. */
+/** One file per day for five weeks: four Thursdays before the day that is checked. */
 const LEARNT_DAYS = 35;
 const ORDERS_A_DAY = 80;
 const HEADER = [
@@ -26,7 +26,7 @@ const HEADER = [
 
 type Order = Readonly<Record<(typeof HEADER)[number], string>>;
 
-/** Orders of one day: as many as on any other, some with a code. */
+/** Returns the orders of one day: the same number every day, some with a code. */
 function ordersOf(day: number): readonly Order[] {
   const date = new Date(TODAY + (day - 1) * DAY_MS).toISOString().slice(0, 10);
   return Array.from({ length: ORDERS_A_DAY }, (_, index) => ({
@@ -53,7 +53,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
 `;
 
-/** Puts a file there as if it had arrived at five in the morning of a day. */
+/** Creates a file as if it had arrived at 05:00 on the given day. */
 function arrive(shop: Workshop, name: string, { day, text }: { day: number; text: string }): void {
   shop.drop(name, text);
   const at = new Date(TODAY + day * DAY_MS + 5 * 3_600_000);
@@ -62,7 +62,7 @@ function arrive(shop: Workshop, name: string, { day, text }: { day: number; text
 
 const nameOf = (day: number) => `orders-${new Date(TODAY + day * DAY_MS).toISOString().slice(0, 10)}.csv`;
 
-/** A shop whose files of five weeks were read and posted. */
+/** Opens a shop whose files of the past five weeks have been read and posted. */
 async function openShop(expectations = '{}'): Promise<Workshop> {
   const shop = await openWorkshop({ flow: flow(expectations) });
   for (let day = -LEARNT_DAYS; day < 0; day += 1)
@@ -93,7 +93,7 @@ const HOLD_ALL = `{${[
 
 const good = ordersOf(0);
 
-/** A fault of an export, as shops and their tools make them, and the check that must see it. */
+/** A fault in an export, as shops and their tools cause it, and the check that must find it. */
 const FAULTS: readonly { fault: string; text: string; check: string }[] = [
   { fault: 'half a file', text: toCsv(good.slice(0, ORDERS_A_DAY / 2 - 2)), check: 'orders' },
   {

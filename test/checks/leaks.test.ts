@@ -34,7 +34,7 @@ describe('the last days of a code', () => {
   });
 });
 
-/** The same numbers for the same seed, from 0 to below 1 (mulberry32). */
+/** Returns a generator (mulberry32) of the same numbers for the same seed, from 0 to below 1. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -57,7 +57,7 @@ function poisson(mean: number, random: () => number): number {
 
 type Lived = {
   readonly days: readonly CodeDay[];
-  /** Day of the tenth leaked order; null: it did not leak. */
+  /** Day of the tenth leaked order; null if the code did not leak. */
   readonly tenth: number | null;
   readonly leakBegins: number;
 };
@@ -65,8 +65,9 @@ type Lived = {
 const YEAR_DAYS = 365;
 
 /**
- * A year of a code: 0.05 to 3 orders a day, of which 50 to 95 % carry a link; two posts a month, each of which triples them or more for some
- * days. If it leaks, 4 to 15 orders a day come for two weeks, of which 95 % carry no link.
+ * Simulates a year of a code with 0.05 to 3 orders a day, 50 to 95 % of which carry a link. Two posts a month
+ * each multiply the orders by three or more for some days. If the code leaks, it gets 4 to 15 orders a day
+ * for two weeks, 95 % of them without a link.
  */
 function live(random: () => number, isLeaked: boolean): Lived {
   const usual = Math.exp(Math.log(0.05) + random() * Math.log(3 / 0.05));
@@ -96,7 +97,7 @@ function live(random: () => number, isLeaked: boolean): Lived {
   return { days, tenth, leakBegins };
 }
 
-/** Days on which a code is flagged, as they come. */
+/** Returns the days on which a code is flagged, in order. */
 function flaggedDays(days: readonly CodeDay[]): readonly number[] {
   return Array.from({ length: YEAR_DAYS }, (_, day) => day).filter((day) => {
     const known = days.filter((one) => one.day <= day && one.day > day - 100);
@@ -104,7 +105,7 @@ function flaggedDays(days: readonly CodeDay[]): readonly number[] {
   });
 }
 
-// 60 codes in the gate, 500 and more in the campaign `properties`.
+// The gate runs 60 codes; the campaign `properties` runs 500 or more.
 it('in a year, leaks are flagged within a day of their tenth order, and quiet codes once in 100 months at most', () => {
   const codes = Math.min(500, propertyRuns(60));
   const late: number[] = [];
@@ -119,7 +120,7 @@ it('in a year, leaks are flagged within a day of their tenth order, and quiet co
       if (first === undefined || first > tenth + 1) late.push(code);
     } else {
       quietMonths += 12;
-      // Somebody who has looked at it once hears nothing of it for 30 days.
+      // A user who has checked the code once gets no further warning for 30 days.
       let quietUntil = -1;
       for (const day of flagged) {
         if (day <= quietUntil) continue;
@@ -129,7 +130,8 @@ it('in a year, leaks are flagged within a day of their tenth order, and quiet co
     }
   }
   expect(leaks).toBeGreaterThan(codes / 20);
-  // One in twenty is of a busy code whose orders mostly carry no link: nothing tells its tenth leaked order from its own.
+  // About one leak in twenty affects a busy code whose orders mostly carry no link, so its tenth leaked order
+  // looks like a normal one.
   expect(late.length / leaks).toBeLessThanOrEqual(0.08);
   expect(falseFlags / quietMonths).toBeLessThanOrEqual(0.01);
 });

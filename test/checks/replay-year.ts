@@ -5,23 +5,23 @@ import { EXPECTATIONS, exportsOf, SALES, type Shop } from './synthetic-shop.ts';
 
 export const place = createPlacer(EXPECTATIONS.timeZone);
 
-/** Sales that a shop announces; holidays it does not. */
+/** Sales are announced by the shop; holidays are not. */
 export const ANNOUNCED: readonly ExpectedDate[] = Object.keys(SALES).map((day) => ({
   day,
   name: 'a sale',
   source: null,
 }));
 
-/** Files of more than eight weeks, an hour apart. */
+/** Enough for more than eight weeks of hourly files. */
 const KEPT = 1_400;
 
 type Year = {
-  /** Problems that began in each month: files in a row with something unusual are one problem. */
+  /** Problems that began in each month. Consecutive files with an anomaly count as one problem. */
   readonly months: ReadonlyMap<string, number>;
   readonly files: number;
 };
 
-/** What the checks say of each file of a year, one after the other. */
+/** Runs the checks on each file of a year, in order. */
 export function replayYear(shop: Shop, { expectedDates }: { expectedDates: readonly ExpectedDate[] }): Year {
   const months = new Map<string, number>();
   let earlier: PlacedFile[] = [];

@@ -2,20 +2,23 @@ import { expect, toExpectations } from '../../src/config/expect/expect-fields.ts
 import type { Expectations } from '../../src/model/checks/expectations.ts';
 import type { FileStatistics, OrderStatistics } from '../../src/model/checks/file-statistics.ts';
 
-/** A year of exports of a shop that does not exist, drawn from a seed: what each file would come to, without the files. */
+/**
+ * Generates a year of exports of a fictitious shop from a seed: the statistics of each file, without the
+ * files.
+ */
 
 export type Shop = {
   readonly name: string;
   readonly seed: number;
-  /** Orders of an average day at the start. */
+  /** Orders on an average day at the start of the year. */
   readonly ordersADay: number;
-  /** By weekday, Sunday first. */
+  /** Factors by weekday, Sunday first. */
   readonly week: readonly number[];
-  /** Growth a month: 0.03 is 3 %. */
+  /** Growth per month: 0.03 is 3 %. */
   readonly growth: number;
-  /** How much days differ beyond chance, as the standard deviation of the logarithm. */
+  /** Variation between days beyond chance, as the standard deviation of the logarithm. */
   readonly noise: number;
-  /** A file a day, a file an hour, or a file a day that has all orders of the last year again. */
+  /** One file a day, one file an hour, or one file a day that contains all orders of the last year again. */
   readonly exports: 'daily' | 'hourly' | 'cumulative';
 };
 
@@ -53,7 +56,7 @@ export const SHOPS: readonly Shop[] = [
   },
 ] as const satisfies readonly Shop[];
 
-/** What pipeline.yaml says when it says nothing. */
+/** The expectations of a pipeline.yaml that sets none. */
 export const EXPECTATIONS: Expectations = toExpectations(expect.parse({}), 'Europe/Amsterdam');
 
 const DAY_MS = 86_400_000;
@@ -62,7 +65,7 @@ const DAYS = 365;
 /** 2025-12-01, so that the year ends with the Black Friday of 2026-11-27 and begins with Christmas. */
 const FIRST_DAY = Date.UTC(2025, 11, 1);
 
-/** Days on which shops sell less, and by how much. */
+/** Days on which shops sell less, with the factor. */
 const HOLIDAYS: Readonly<Record<string, number>> = {
   '2025-12-25': 0.3,
   '2025-12-26': 0.5,
@@ -73,7 +76,7 @@ const HOLIDAYS: Readonly<Record<string, number>> = {
   '2026-05-25': 0.7,
 };
 
-/** Days of a sale, and by how much more is sold. */
+/** Days of a sale, with the factor by which sales rise. */
 export const SALES: Readonly<Record<string, number>> = {
   '2026-11-27': 5,
   '2026-11-28': 2.5,
@@ -85,7 +88,7 @@ const HOUR_OF_DAY = [
   1, 0.65,
 ];
 
-/** The files of a year, in their order. */
+/** Yields the files of a year in order. */
 export function* exportsOf(shop: Shop): Generator<FileStatistics> {
   const random = createRandom(shop.seed);
   let total = 0;
@@ -105,11 +108,11 @@ export function* exportsOf(shop: Shop): Generator<FileStatistics> {
       const fresh = random.poisson(mean);
       total += fresh;
       id += 1;
-      // A daily export arrives at five in the morning after its day, a little later on some days.
+      // A daily export arrives at 05:00 after its day, and a little later on some days.
       const endMs = shop.exports === 'hourly' ? startMs + (hour + 1) * HOUR_MS : startMs + DAY_MS;
       const delayMs = shop.exports === 'hourly' ? 5 * 60_000 : 4 * HOUR_MS + random.uniform() * HOUR_MS;
       const isAll = shop.exports === 'cumulative';
-      // In the first months a cumulative export grows by the day, as that of a new shop; this one has sold before.
+      // In its first months, the cumulative export of a new shop grows daily. This shop has sold before.
       const before = isAll ? total - fresh + 60 * shop.ordersADay : random.binomial(fresh, 0.05);
       yield toFile({
         id,
@@ -130,7 +133,7 @@ type Drawn = {
   readonly known: number;
   readonly changed: number;
   readonly random: Random;
-  /** Of the period that is exported. */
+  /** End of the exported period. */
   readonly endMs: number;
   readonly delayMs: number;
 };
@@ -159,7 +162,7 @@ function toOrders(
   const pending = random.binomial(judged, 0.1);
   const refunded = random.binomial(judged, 0.04);
   const dollars = random.binomial(judged, 0.08);
-  // The normal median of n amounts whose logarithms have a deviation of 0.8.
+  // Approximates the median of n amounts whose logarithms have a standard deviation of 0.8.
   const median = (orders: number) =>
     48 * Math.exp((1.25 * 0.8 * random.normal()) / Math.sqrt(Math.max(orders, 1)));
   const amounts = Object.entries({ EUR: judged - dollars, USD: dollars }).filter(([, orders]) => orders > 0);
@@ -182,7 +185,10 @@ function toOrders(
 
 type Random = ReturnType<typeof createRandom>;
 
-/** mulberry32, and distributions drawn from it: the same numbers from the same seed, on every machine. */
+/**
+ * Creates a generator (mulberry32) and the distributions drawn from it. The same seed gives the same numbers
+ * on every machine.
+ */
 function createRandom(seed: number) {
   let state = seed;
   function uniform(): number {

@@ -22,7 +22,7 @@ describe('twelve months of a shop without a fault', () => {
   });
 });
 
-/** The last day of the year, after half a year without a fault. */
+/** Returns the last day of a half-year without faults and the files before it. */
 function lastDayOf(shop: Shop): { seen: FileStatistics; earlier: readonly PlacedFile[] } {
   const all = [...exportsOf(shop)].slice(0, 200);
   const seen = all.at(-1);
@@ -32,7 +32,7 @@ function lastDayOf(shop: Shop): { seen: FileStatistics; earlier: readonly Placed
 
 const DAILY = SHOPS.filter(({ exports: files, ordersADay }) => files === 'daily' && ordersADay >= 100);
 
-/** What each fault makes of a file, and the check that must see it. */
+/** How each fault changes a file, and the check that must find it. */
 const FAULTS: readonly {
   readonly fault: string;
   readonly check: string;
@@ -103,7 +103,7 @@ describe.each(DAILY)('a fault after half a year of $name', (shop) => {
   });
 });
 
-/** Of a shop's days from its hundredth on: on how many half a file would be seen. */
+/** Returns the share of a shop's days, from its hundredth day on, on which a half file would be detected. */
 function shareOfHalvesSeen(shop: Shop): number {
   const all = [...exportsOf(shop)].map(place);
   const halves = all.slice(100, 300).map((file, day) => {

@@ -16,7 +16,7 @@ const REFERRAL = [
 ];
 const ACCEPTED = '{"deal_id":"D1","collab_id":"C1","message":"ok","total":1249.00}';
 
-/** A service that notes what it is sent and answers all the same. */
+/** Starts a service that records each request and always gives the same answer. */
 async function startEcho(status = 200, text = ACCEPTED) {
   const seen: { method: string; url: string; key: unknown; body: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -126,7 +126,7 @@ describe('a call', () => {
     const { url, seen } = await startEcho();
     const refused = await api(url, 'identify_influencers', '--emails', 'ann@example.com');
     expect(refused.stderr).not.toContain('is sent');
-    // First what was typed and is not there, then what is missing.
+    // First the arguments that do not exist, then those that are missing.
     expect(refused.stderr).toMatch(/--emails.*there is no such field.*--influencer_list/s);
     const sent = await api(
       url,
@@ -285,7 +285,7 @@ describe('a list', () => {
 });
 
 describe('a live service', () => {
-  // The name exists nowhere, so a call that is let through fails without a byte being written.
+  // The host name does not exist, so a call that is let through fails before any byte is written.
   const LIVE = 'http://service.invalid';
 
   it('is not called for what must not be repeated, unless --live says so', async () => {
@@ -311,7 +311,7 @@ describe('what went wrong', () => {
     const { url } = await startEcho(status, '{"message":"no, jane@example.com, whose key is \\u0074he-key"}');
     const ended = await api(url, ...REFERRAL);
     expect(ended).toMatchObject({ exitCode, stdout: '' });
-    // Once.
+    // It appears exactly once.
     expect(ended.stderr.replace(/\s+/g, ' ').split(safe)).toHaveLength(2);
     expect(ended.stderr).not.toMatch(/jane@|the-key/);
     expect(ended.stderr).toContain('[key]');

@@ -30,7 +30,7 @@ type Context = {
   run(...args: string[]): Promise<Ended>;
 };
 
-/** A configuration in a folder of its own, a seeded database, and a way to run commands. */
+/** Creates a configuration in its own folder, a seeded database, and a way to run commands. */
 async function open(env: Record<string, string> = {}): Promise<Context> {
   const { db, databaseUrl, folder } = await setup();
   mkdirSync(join(folder, 'layouts'));

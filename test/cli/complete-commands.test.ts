@@ -16,7 +16,7 @@ test.each([
   expect(completeCommands(text, ' -c x')).toBe(completed);
 });
 
-/** The words of each command that has an action of its own, with whether it reads a configuration. */
+/** Returns the words of each command that has an action of its own, and whether it reads a configuration. */
 function wordsOf(
   command: Command,
   before: readonly string[] = [],

@@ -14,7 +14,7 @@ jobs:
   mirror-account: { kind: mirror-account }
 `;
 
-/** A folder with a configuration, and the tool on the PATH as a global install puts it there. */
+/** Creates a folder with a configuration, and puts the tool on the PATH as a global install does. */
 function open() {
   const folder = makeTestFolder();
   mkdirSync(join(folder, 'bin'));

@@ -7,7 +7,7 @@ import { findUnusedVariables, type Misled } from '../../src/config/environment/u
 import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
-// A handful of processes; a machine may be busy.
+// The tests start several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 /** Sets variables until the test has finished. */
@@ -51,7 +51,7 @@ describe('a variable that is set, and whose file says something else', () => {
 });
 
 describe('a variable of .env.example that the configuration does not name', () => {
-  /** What .env.example offers that a configuration must name to use it. */
+  /** Variables of .env.example that take effect only if a configuration names them. */
   const NAMES = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_0-9]+)=/gm)]
     .map(([, name = '']) => name)
     .filter((name) => !/^(AWS_|LOG_LEVEL$|INFLUENCER_SYNC_(CONFIG|DATA)$)/.test(name));
@@ -156,7 +156,7 @@ describe('a connection that leaves this machine readable', () => {
   it('is warned of on standard error by a run, the key of the service and the database each, and the run goes on', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
-    // Another host by its address, which leads here all the same.
+    // The address of another host, which leads to this machine anyway.
     const elsewhere = (url: string): string => url.replace(/127\.0\.0\.1|localhost/, '0.0.0.0');
     shop.env.INFLUENCER_API_URL = elsewhere(shop.env.INFLUENCER_API_URL ?? '');
     const database = new URL(elsewhere(shop.databaseUrl));

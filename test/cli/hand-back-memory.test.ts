@@ -6,7 +6,7 @@ it('what nobody holds any more is collected, without an option of Node', async (
   expect(process.execArgv.join(' ')).not.toContain('expose-gc');
   const held = { rows: [1] };
   const references = { held: new WeakRef(held), garbage: new WeakRef({ rows: [2] }) };
-  // What a weak reference was made of lives until the task that made it is over.
+  // The target of a weak reference stays alive until the task that created the reference has ended.
   await sleep(1);
 
   handBackMemory();

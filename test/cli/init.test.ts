@@ -20,7 +20,7 @@ const WOO = [
   '',
 ].join('\n');
 
-/** A folder with exports, and the tool in it. */
+/** Creates a folder with exports and a way to run the tool in it. */
 function open(files: Readonly<Record<string, string>> = { 'orders.csv': WOO }) {
   const folder = makeTestFolder();
   mkdirSync(join(folder, 'exports'));
@@ -68,7 +68,7 @@ test('what init writes from real exports passes doctor and plan, and the first r
     'mirror-account',
   ])
     expect(written).toContain(`  ${kind}:`);
-  // Owners are found at the service by their codes; that of another brand names it.
+  // The service finds owners by their codes. The row of a code from another brand names that brand.
   const codes = readFileSync(join(folder, 'my-shop/codes.csv'), 'utf8');
   expect(codes).toContain('MIRA10,,mira.glow.test,ETUNQ6ZTW1,,,');
   expect(codes).toContain('pilar10,5207,pilar.plants.test,KT4IHW6M0Q,,,');
@@ -80,7 +80,7 @@ test('what init writes from real exports passes doctor and plan, and the first r
   const plan = await run('plan', 'attribute-orders', ...config);
   expect(plan.stdout).toContain('would be posted');
   const ended = await run('run', 'attribute-orders', ...config);
-  expect(ended.exitCode).toBe(3); // Some rows of the demo cannot be used.
+  expect(ended.exitCode).toBe(3); // Some rows of the demo are rejected.
   expect((await service.referrals()).length).toBeGreaterThan(30);
   const check = await run('init', '--check', ...config);
   expect([check.exitCode, check.stdout.match(/^✗.*/m)]).toEqual([0, null]);
@@ -191,7 +191,7 @@ test('nothing to recognise is an error with the reason of each file', async () =
   expect((await run(['init'])).stderr).toContain('npx influencer-sync init ./exports');
 });
 
-/** A terminal that a test types into. */
+/** Creates a terminal that a test types into. */
 function openTerminal() {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   let shown = '';

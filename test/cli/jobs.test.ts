@@ -18,7 +18,7 @@ describe('jobs', () => {
     await shop.run();
     const { stdout, exitCode } = await shop.cli('jobs');
     expect(exitCode).toBe(0);
-    // Seven past the hour in Kolkata is 37 past in UTC.
+    // Seven minutes past the hour in Kolkata is 37 minutes past in UTC.
     expect(stdout).toMatch(/orders +7 \* \* \* \* Asia\/Kolkata +\S+ \d\d:37 +1 ok\n/);
     expect(stdout).toMatch(/again +after orders +\S+ \d\d:37 +never\n/);
     expect(stdout).toMatch(/by-hand +no schedule +never\n/);

@@ -9,7 +9,7 @@ import { setup, setupEmbedded } from '../support/setup.ts';
 
 const limits = { limit: 10, timeoutMs: 30_000 };
 
-/** What would change something, or end the transaction that keeps it from doing so. */
+/** Statements that would change data or end the read-only transaction. */
 const NOT_QUESTIONS = [
   'delete from ledger.attempts',
   'update ops.runs set problem = null',
@@ -171,7 +171,7 @@ describe('the command', () => {
       { event: 'row', row: { brand_name: 'Acme', currency: 'EUR', accepted_amount: 1264.5 } },
     ]);
     expect(asEvents.stderr).toContain('there are more');
-    // Wider than 80 columns: one row after the other, and nothing is cut.
+    // The result is wider than 80 columns, so the rows are printed one below the other without truncation.
     const wide = await shop.cli('query', 'select * from bi.run_health');
     expect(wide.stdout.split('\n').map((line) => line.trimEnd())).toEqual(
       expect.arrayContaining([

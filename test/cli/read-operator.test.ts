@@ -7,7 +7,7 @@ const NAMELESS = 1_234_567;
 it.skipIf(process.getuid?.() !== 0)(
   'a decision of a user without an entry in passwd is kept under the uid',
   () => {
-    // The module is loaded before the user changes: the checkout may be root's alone.
+    // The module is loaded before the user changes, because only root may be able to read the checkout.
     const script = `
     const { readOperator } = await import(${JSON.stringify(MODULE)});
     process.setgid(${NAMELESS});

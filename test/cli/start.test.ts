@@ -7,19 +7,22 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** What an older Node lacks, this one can be told to do without. */
+/** A flag that gives the current Node a limitation of older versions. */
 const OLD = '--no-experimental-strip-types';
 
-/** A Node that says which one it is. */
+/** A Node that reports which one it is. */
 const stub = (name: string) => `#!/bin/sh\nCHOSEN=${name} exec '${process.execPath}' "$@"\n`;
 
-/** Installed for another platform, or a Node that is too old. */
+/** A Node that is too old or was installed for another platform. */
 const UNUSABLE = '#!/bin/sh\nexit 126\n';
 
-/** What the pinned Node is on Alpine: a program whose loader is not there. To start it fails as if the file were missing. */
+/**
+ * The pinned Node on Alpine: a program whose loader is missing. Starting it fails as if the file did not
+ * exist.
+ */
 const WITHOUT_GLIBC = '#!/lib64/no-such-loader\n';
 
-/** A program that says which Node runs it, and what it was given. */
+/** A program that prints which Node runs it and its arguments. */
 const MAIN = `
 type Chosen = string | undefined;
 const chosen: Chosen = process.env.CHOSEN;
@@ -27,7 +30,7 @@ console.log(JSON.stringify([chosen ?? 'this', ...process.argv.slice(2)]));
 process.exitCode = 3;
 `;
 
-/** One that ends when it is told to, as \`serve\` does. */
+/** A program that ends on SIGTERM, as \`serve\` does. */
 const SERVER = `
 const timer: NodeJS.Timeout = setInterval(() => {}, 60_000);
 process.on('SIGTERM', () => process.exit(7));
@@ -36,7 +39,7 @@ console.log('ready');
 
 type Nodes = { readonly pinned?: string; readonly onPath?: string };
 
-/** A checkout with nothing but the starter and a program, on a machine with these Nodes. */
+/** Creates a checkout that contains only the starter and a program, on a machine with the given Nodes. */
 function layCheckout(main: string, { pinned, onPath }: Nodes): { folder: string; env: NodeJS.ProcessEnv } {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-start-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

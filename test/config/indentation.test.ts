@@ -31,7 +31,7 @@ function openFolder(): (lines: readonly string[]) => readonly Problem[] {
   };
 }
 
-/** The shipped file with one line changed, for each line that says something. */
+/** Yields the shipped file with one line changed, once for each line that is neither empty nor a comment. */
 function* variants(change: (line: string) => string): Generator<{ line: number; lines: readonly string[] }> {
   for (const [index, line] of SHIPPED.entries()) {
     const changed = change(line);
@@ -52,7 +52,7 @@ describe('a line that is indented wrongly', () => {
     let told = 0;
     for (const { line, lines } of variants(change)) {
       const problems = load(lines);
-      // A section with one setting may indent it as it likes.
+      // A section with one setting may use any indentation.
       if (problems.length === 0) continue;
       expect(problems, `line ${line}`).toHaveLength(1);
       const { where = '', message = '' } = problems[0] ?? {};
@@ -61,7 +61,7 @@ describe('a line that is indented wrongly', () => {
       else if (/^This line|^A tab/.test(message)) expect(message).toContain(`\n  ${line} | `);
     }
     expect(told).toBeGreaterThan(40);
-    // Of two sections only, either may be the odd one.
+    // In a pair of sections, either one may be reported as the wrong one.
     expect(elsewhere.length).toBeLessThanOrEqual(2);
   });
 

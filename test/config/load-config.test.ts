@@ -9,7 +9,7 @@ import type { PipelineConfig } from '../../src/model/config.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 
-/** The file of the specification, word for word. */
+/** The file of the specification, verbatim. */
 const SPECIFIED = `api:
   url: \${INFLUENCER_API_URL:-}        # empty: \`run\` stops with exit 2 and says how to start the sandbox; only \`demo\` starts its own
   key: \${INFLUENCER_API_KEY:-}
@@ -64,13 +64,15 @@ function refused(run: () => unknown): KnownError['details'] {
   throw new Error('it was accepted');
 }
 
-/** Problems with the folder's name taken out of their places. */
+/** Returns the problems, with the folder's name removed from their locations. */
 function problemsOf(text: string, env: Record<string, string> = {}): Problem[] {
   const { problems = [] } = refused(() => load(text, env));
   return problems.map((problem) => ({ ...problem, where: problem.where.replace(`${folder}/`, '') }));
 }
 
-/** The specified file with one piece replaced; `at` is the place of the one problem that follows. */
+/**
+ * Replaces one piece of the specified file and returns the single problem that results; `at` is its location.
+ */
 function problemAfter(from: string | RegExp, to: string): Problem {
   const text = SPECIFIED.replace(from, to);
   expect(text).not.toBe(SPECIFIED);
@@ -654,7 +656,10 @@ test('the file that comes with the project names the schema', () => {
 });
 
 describe('words of a closed list', () => {
-  /** Each setting that takes some words only: what stands in the file, and what is written instead. */
+  /**
+   * Each setting with a closed list of words: the line in the file, the line with a typo, and the intended
+   * word.
+   */
   const SETTINGS: readonly (readonly [line: string, wrong: string, meant: string])[] = [
     ['duplicate_orders: unknown', 'duplicate_orders: unknwon', 'unknown'],
     ['kind: attribute-orders', 'kind: attribute_order', 'attribute-orders'],

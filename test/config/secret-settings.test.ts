@@ -11,7 +11,10 @@ it('every setting that is said to belong into an environment variable is a secre
   expect(secrets.filter((path) => !isSecretSetting(path))).toEqual([]);
 });
 
-/** Paths of settings whose description says so; a list is entered at 0, and names that people choose are `any`. */
+/**
+ * Returns the paths of settings whose description marks them as secret. The index in a list is 0, and names
+ * that users choose are `any`.
+ */
 function findSecrets(schema: unknown, path: readonly string[]): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((one) => findSecrets(one, path));

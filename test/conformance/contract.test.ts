@@ -5,10 +5,13 @@ import { isOwnSandbox, isRefusal, type Request, tested, useService } from './ser
 
 const service = useService();
 
-/** The specification does not say whether these need a key (Authentication, 5); the sandbox asks for one. */
+/**
+ * The specification does not say whether these operations need a key (Authentication, 5). The sandbox
+ * requires one.
+ */
 const KEY_NOT_SHOWN: readonly OperationName[] = ['get_search', 'database_influencers', 'locations'];
 
-/** What must be there for the example to work, whatever was called before. */
+/** The operation to call first so that the example works, whatever was called before. */
 const BEFORE: Partial<Record<OperationName, OperationName>> = {
   create_webhook: 'delete_webhook',
   delete_webhook: 'create_webhook',
@@ -104,7 +107,7 @@ describe('authentication', () => {
   });
 });
 
-/** Each field that the contract requires, of each operation. */
+/** Returns each required field of each operation. */
 function missingFields(): readonly [OperationName, string][] {
   return tested.flatMap((name) =>
     requestFieldsOf(operationOf(name))
@@ -113,7 +116,10 @@ function missingFields(): readonly [OperationName, string][] {
   );
 }
 
-/** Each field with each value that the contract does not take there. A query has texts only. */
+/**
+ * Returns each field with each value that the contract does not allow there. All values of a query are
+ * strings.
+ */
 function wrongFields(): readonly [OperationName, string, string, unknown][] {
   return tested.flatMap((name) => {
     const operation = operationOf(name);

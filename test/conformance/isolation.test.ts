@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hasNeighbour, isAllowedToWrite, tested, useService } from './service.ts';
 
-/** Section Authentication: a key belongs to one account. */
+/** Section Authentication of the specification: a key belongs to one account. */
 const service = useService();
 
-/** All that the other account is shown by what reads. Its own search comes first, so that it has nothing more to pay for. */
+/**
+ * Returns everything that the read operations show the other account. It does its own search first, so that
+ * it has nothing more to pay for.
+ */
 async function lookAsNeighbour(): Promise<unknown> {
   const key = service.neighbourKey() ?? '';
   const deal = await service.call('get_deal_details', {

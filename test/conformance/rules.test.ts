@@ -2,7 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { OperationName } from '../../src/api/contract.ts';
 import { type Answer, isAllowedToWrite, isRefusal, type Request, useService } from './service.ts';
 
-/** Sections States and transitions, Errors and Limits. They change what they look at, so a live account is left out. */
+/**
+ * Sections States and transitions, Errors and Limits of the specification. These tests change data, so they
+ * skip a live account.
+ */
 const service = useService();
 
 type Members = Record<string, unknown>;
@@ -196,7 +199,10 @@ describe.runIf(isAllowedToWrite)('limits', () => {
   });
 });
 
-/** Search credits between two answers: what is left is told divided by 50. */
+/**
+ * Returns the search credits spent between two answers. The answers report the remaining credits divided by
+ * 50.
+ */
 function spent(before: Members, after: Members): number {
   return (Number(before.search_credits_left) - Number(after.search_credits_left)) * 50;
 }

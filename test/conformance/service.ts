@@ -8,10 +8,10 @@ import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 /**
- * Which service the suite runs against. By default it starts a sandbox of its own and runs everything. CONFORMANCE_URL and
- * CONFORMANCE_KEY name another one; then only what reads is run, unless CONFORMANCE_SCOPE=all says that it may be written to (a sandbox
- * with its own account of config/demo). CONFORMANCE_DEAL_ID names a deal of that account,
- * CONFORMANCE_OTHER_KEY the key of another account.
+ * The service to test. By default the suite starts its own sandbox and runs everything. CONFORMANCE_URL and
+ * CONFORMANCE_KEY name another service; then only read operations run, unless CONFORMANCE_SCOPE=all allows
+ * writes (for a sandbox with its own account of config/demo). CONFORMANCE_DEAL_ID names a deal of that
+ * account, and CONFORMANCE_OTHER_KEY is the key of another account.
  */
 const {
   CONFORMANCE_URL = '',
@@ -30,7 +30,7 @@ const readOperations = operationNames.filter((name) => {
   return method === 'GET' && repeatable && credits === null;
 });
 
-/** Whether there is a second account, to see that it sees nothing of the first. */
+/** True if there is a second account, to check that it sees no data of the first. */
 export const hasNeighbour = isOwnSandbox || CONFORMANCE_OTHER_KEY !== null;
 
 /** The operations that the suite may call. */
@@ -40,23 +40,23 @@ export type Answer = { readonly status: number; readonly body: unknown; readonly
 
 export type Request = {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
-  /** A text is sent as it is. */
+  /** A string is sent unchanged. */
   readonly body?: unknown;
-  /** Null: none is sent. */
+  /** Null sends no key. */
   readonly key?: string | null;
   readonly path?: string;
   readonly method?: string;
 };
 
 export type Service = {
-  /** Key of the other account; null where there is none. */
+  /** Returns the key of the other account; null if there is none. */
   neighbourKey(): string | null;
   call(name: OperationName, request?: Request): Promise<Answer>;
-  /** The request that should succeed. */
+  /** Returns a request that should succeed. */
   example(name: OperationName): { query?: Record<string, unknown>; body?: Record<string, unknown> };
 };
 
-/** Starts or finds the service for the tests of a file. */
+/** Starts or connects to the service for the tests of a file. */
 export function useService(): Service {
   let url = CONFORMANCE_URL.replace(/\/+$/, '');
   let key = CONFORMANCE_KEY;
@@ -99,7 +99,9 @@ export function useService(): Service {
   };
 }
 
-/** The account of config/demo, twice: whatever the ids are, only the key tells which one is meant. */
+/**
+ * Writes the account of config/demo twice. Both have the same ids, so only the key identifies the account.
+ */
 function writeTwins(): string {
   const demo = readFileSync(DEMO_ACCOUNT, 'utf8').replace(/^(?=.)/gm, '    ');
   const file = join(mkdtempSync(join(tmpdir(), 'conformance-')), 'twins.yaml');
@@ -120,7 +122,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Section Errors: 4xx, a JSON object, and a text in `message` or `error` that says why. */
+/**
+ * Checks section Errors of the specification: status 4xx, a JSON object, and a text in `message` or `error`
+ * that gives the reason.
+ */
 export function isRefusal({ status, body }: Answer): boolean {
   if (status < 400 || status > 499 || typeof body !== 'object' || body === null) return false;
   const { message, error } = body as { readonly message?: unknown; readonly error?: unknown };

@@ -12,7 +12,7 @@ import type { Workshop } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-// One test is a process that posts.
+// One test starts a process that posts.
 vi.setConfig({ testTimeout: 60_000 });
 
 const ORDERS = twoYears(60);
@@ -53,7 +53,8 @@ describe('backfills', () => {
     await waitFor(async () => (await countPosted(shop)) >= 2, { timeoutMs: 30_000 });
     const paused = await post('/backfills/pause', { ...why, return_to: '/backfills/1' });
     expect(textOf(paused.text)).toContain('Backfill 1 is paused.');
-    // What was on its way when it was paused is still recorded: then the command and the page say the same.
+    // Requests in flight at the pause are still recorded. After that, the command and the page report the
+    // same totals.
     await waitFor(async () => {
       const status = (await shop.cli('backfill', 'status')).stdout.replace(/\s+/g, ' ');
       const [sum] = /\d+ orders = \d+ posted \([^)]*\) \+ \d+ to be posted\./.exec(status) ?? [];

@@ -7,7 +7,7 @@ import { addDoubts } from './bulk-shop.ts';
 import { startTestConsole } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
-/** Goes on with the tab key until what has the focus matches. */
+/** Presses Tab until the focused element matches. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   for (let keys = 0; keys < 80; keys += 1) {
     await page.keyboard.press('Tab');
@@ -16,13 +16,13 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the tab key does not lead to ${selector}`);
 }
 
-/** How many entries a page says are done; none where it says nothing of it. */
+/** Returns how many entries the page reports as done; an empty list if it reports none. */
 async function dealtWith(page: Page): Promise<readonly string[]> {
   const texts = await page.getByText(/ are done\./).allTextContents();
   return texts.map((text) => text.split(' ')[0] ?? '');
 }
 
-// Without a browser this cannot be shown; `.ci/run` installs one where it can.
+// These tests need a browser; `.ci/run` installs one if it can.
 describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
   it('is settled with keys alone', async () => {
     const { shop } = await openConsoleShop();
@@ -102,7 +102,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     await waitFor(
       async () => (await page.reload()) !== null && (await page.getByText('finished').count()) > 0,
     );
-    // The reload of what the form led to repeats nothing.
+    // Reloading the page that the form led to repeats nothing.
     expect(await countStates(shop.db)).toEqual({ accepted: 1, in_doubt: 3, written_off: 2 });
   });
 

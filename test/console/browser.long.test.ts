@@ -11,10 +11,10 @@ import { openConsoleShop } from './console-shop.ts';
 
 const WIDTHS = [1280, 320];
 
-/** Rules whose answer another theme can change: it sets colours and nothing else. */
+/** Rules whose result can depend on the theme, which changes only colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds wrong on the page as it is shown now. */
+/** Returns what axe reports about the page in its current state. */
 async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   const options = rules === undefined ? {} : { runOnly: { type: 'rule', values: rules } };
   const found = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as {
@@ -23,7 +23,7 @@ async function violations(page: Page, rules?: readonly string[]): Promise<string
   return found.violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.html.slice(0, 120)}`);
 }
 
-// Without a browser this cannot be shown; `.ci/run` installs one where it can.
+// These tests need a browser; `.ci/run` installs one if it can.
 describe.skipIf(findChromium() === null)('in a browser', () => {
   it('every page is accessible in both themes, wide and narrow, and nothing is refused by its policy', async () => {
     const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
@@ -44,7 +44,7 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
         );
         if (overflow !== 0)
           problems.push(`${path} is ${String(overflow)} px wider than a window of ${width} px`);
-        // Not as a script of the page, which its policy refuses.
+        // The code is evaluated by the browser, because the page's policy refuses an added script.
         if (width === WIDTHS[0]) await page.evaluate(axe.source);
         const found = { light: await violations(page), dark: [] as string[] };
         await page.emulateMedia({ colorScheme: 'dark' });
@@ -54,7 +54,7 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
       }
     }
     expect(problems).toEqual([]);
-    // All but the one that is a file to save.
+    // All pages except the one that is a download.
     expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
   });
 

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
-/** CHROMIUM, else where Debian and others put it; null where there is none. */
+/**
+ * Returns the path in CHROMIUM, otherwise the usual path on Debian and other systems; null if there is none.
+ */
 export function findChromium(): string | null {
   const places = [
     process.env.CHROMIUM ?? '',
@@ -13,7 +15,7 @@ export function findChromium(): string | null {
   return places.find((place) => place !== '' && existsSync(place)) ?? null;
 }
 
-/** A real browser until the test has finished. */
+/** Opens a real browser that is closed when the test has finished. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('there is no Chromium');

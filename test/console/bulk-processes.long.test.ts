@@ -6,7 +6,7 @@ import { type CliProcess, readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { addDoubts, countDecisions, ended } from './bulk-shop.ts';
 
-// Real processes, and a lease that must end by itself.
+// The tests start real processes and wait for a lease to expire.
 vi.setConfig({ testTimeout: 120_000 });
 
 const DOUBTS = 300;
@@ -26,7 +26,10 @@ async function startConsole(shop: Workshop): Promise<{ process: CliProcess; url:
   return { process, url: String(urlOf()).replace(/\/$/, '') };
 }
 
-/** Previews and confirms writing off every doubt, as a page does. @returns id of the bulk action. */
+/**
+ * Previews and confirms writing off every doubt, as a page does.
+ * @returns the id of the bulk action.
+ */
 async function writeOffAll(url: string): Promise<string> {
   const post = (path: string, fields: Record<string, string>) =>
     fetch(`${url}${path}`, {
@@ -46,7 +49,7 @@ async function settledOf(shop: Workshop): Promise<number> {
   return Number(rows[0]?.settled);
 }
 
-/** All but the one for which there is evidence. */
+/** All doubts except the one with evidence. */
 const EXPECTED = DOUBTS + 1;
 
 it('a process that is killed loses nothing of a bulk action, and the next one does nothing twice', async () => {

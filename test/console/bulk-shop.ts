@@ -5,7 +5,7 @@ import { findBulk } from '../../src/report/console/read-bulk.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type ConsoleServer, textOf } from './console-server.ts';
 
-/** So many doubts more, of one euro each and a minute old, that name deal D1. Their job is `attribute-orders`. */
+/** Adds `count` doubts of one euro each for deal D1, one minute old. Their job is `attribute-orders`. */
 export async function addDoubts(db: Database, count: number): Promise<void> {
   await sql`
     insert into ledger.entries (effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, source, order_platform, order_id,
@@ -18,7 +18,7 @@ export async function addDoubts(db: Database, count: number): Promise<void> {
   );
 }
 
-/** The service has accepted order 1001 of the seeded ledger twice, and 1002 three times. */
+/** Records that the service accepted order 1001 of the seeded ledger twice and order 1002 three times. */
 export async function addDoubleCredits(db: Database): Promise<void> {
   await sql`
     insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied)
@@ -28,7 +28,7 @@ export async function addDoubleCredits(db: Database): Promise<void> {
   );
 }
 
-/** The hidden fields of the form that a page has for an address. */
+/** Returns the hidden fields of the form on a page that submits to an address. */
 export function hiddenFields(page: string, action: string): Record<string, string> {
   const form = page.split('<form').find((part) => part.includes(`action="${action}"`)) ?? '';
   return Object.fromEntries(
@@ -40,7 +40,7 @@ export function hiddenFields(page: string, action: string): Record<string, strin
 
 export type Preview = { readonly bulkId: string; readonly text: string; readonly path: string };
 
-/** Freezes all that a page of doubts shows, as its form does. */
+/** Previews an action on all entries that a page of doubts shows, as its form does. */
 export async function previewAll(
   { get, post }: ConsoleServer,
   fields: Readonly<Record<string, string>>,
@@ -50,14 +50,14 @@ export async function previewAll(
   return toPreview(await post('/bulk/preview', { ...shown, scope: 'all', reason: 'looked up', ...fields }));
 }
 
-/** What a preview is answered with. */
+/** Parses the answer to a preview. */
 export function toPreview({ url, text, status }: { url: string; text: string; status: number }): Preview {
   const bulkId = /\/bulk\/(\d+)\?done=\d+$/.exec(url)?.[1];
   if (bulkId === undefined) throw new Error(`no preview: ${status} ${textOf(text)}`);
   return { bulkId, text: textOf(text), path: `/bulk/${bulkId}` };
 }
 
-/** Confirms as the page of the preview does. */
+/** Confirms an action as the page of the preview does. */
 export async function confirm(
   { get, post }: ConsoleServer,
   { path }: Preview,
@@ -68,7 +68,7 @@ export async function confirm(
   return { status, text: textOf(text) };
 }
 
-/** Waits until it has ended. */
+/** Waits until the bulk action has ended. */
 export async function ended(db: Database, bulkId: string): Promise<Bulk & Outcome> {
   await waitFor(async () => (await findBulk(db, bulkId))?.endedAt != null);
   const bulk = await findBulk(db, bulkId);
@@ -79,7 +79,7 @@ export async function ended(db: Database, bulkId: string): Promise<Bulk & Outcom
 
 type Outcome = { readonly settled: number; readonly changed: number; readonly failed: number };
 
-/** Entries by how many decisions there are about each, and how many records in the audit. */
+/** Counts the decisions, the entries that they are about, and their audit records. */
 export async function countDecisions(db: Database): Promise<unknown> {
   const { rows } = await sql`
     select count(d.*)::int as decisions, count(distinct d.entry_id)::int as entries,

@@ -7,7 +7,7 @@ import { seedRuns } from '../report/seed.ts';
 import { addDoubleCredits, confirm, ended, hiddenFields, toPreview } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-/** Three files that are held, and one that was read. */
+/** Opens a workshop with three held files and one file that was read. */
 async function openHeld(): Promise<Workshop> {
   const shop = await openWorkshop();
   shop.drop('april.csv', toCsv([{ id: 'A1', revenue: '12.50' }]));
@@ -41,7 +41,8 @@ it('all held files that match are released as the command releases each, with a 
   expect(preview.text).toContain('Release 3 files');
   expect(preview.text).toContain('Chosen All files that are held');
   expect(await statesOf(shop.db)).toMatchObject({ 'two.csv': 'held' });
-  // One that is held afterwards is not part of it, and one that was released meanwhile is left alone.
+  // A file that is held later is not part of the action, and a file that was released in the meantime is left
+  // alone.
   shop.drop('four.csv', 'x,b\n1,2\n');
   await shop.run();
   await shop.cli('files', 'release', 'two.csv', '--reason', 'alone');

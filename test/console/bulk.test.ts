@@ -15,7 +15,10 @@ import {
 } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-/** The seeded ledger has two doubts: one of 33 EUR with evidence for deal D1, and one of 22 EUR whose process is gone, for a handle. */
+/**
+ * Opens the seeded ledger with its two doubts: one of 33 EUR with evidence for deal D1, and one of 22 EUR for
+ * a handle, whose process is gone.
+ */
 async function openSeeded({ doubts = 0, errors = [] }: { doubts?: number; errors?: unknown[] } = {}) {
   const shop = await openWorkshop();
   const seeded = await seedRuns(shop.db);
@@ -55,7 +58,7 @@ describe('a preview', () => {
     const page = await console.get('/doubts?older=an_hour&job=attribute-orders');
     const shown = hiddenFields(page.text, '/bulk/preview');
     expect(shown.filter_since).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    // Each of the three is more than an hour old by now, and was not when the page was shown.
+    // Each of the three is now more than an hour old, but was not when the page was shown.
     await sql`update ledger.entries set state_changed_at = ${shown.filter_since}::timestamptz + interval '1 second' where order_id like 'B%'`.execute(
       db,
     );
@@ -150,7 +153,7 @@ describe('a preview', () => {
     expect(textOf(late.text)).toMatch(/The preview 1 expired at .* UTC\. Make a new preview/);
     const page = textOf((await console.get(preview.path)).text);
     expect(page).toContain('it was not executed. Nothing was changed.');
-    // A change has the process look for what is to be done, at once.
+    // Any change makes the process check for pending work immediately.
     await previewAll(console, { decision: 'write_off' });
     await waitFor(async () => {
       const { rows } = await sql`select from ops.bulk_items where bulk_id = 1`.execute(db);
@@ -209,7 +212,7 @@ describe('a bulk action', () => {
   it('leaves alone what is no longer as it was shown, and counts it', async () => {
     const { db, seeded, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
-    // One was settled, one sent again: it is in doubt as before, but by another attempt.
+    // One was settled. Another was sent again: it is in doubt as before, but because of another attempt.
     await sql`update ledger.entries set state = 'accepted', deal_id = 'D1', state_reason = 'x' where entry_id = ${seeded.lostId}::bigint`.execute(
       db,
     );

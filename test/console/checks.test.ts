@@ -5,7 +5,7 @@ import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { addFindings } from './console-shop.ts';
 
-/** A shop with a file in which checks found three things, of which one is acknowledged. */
+/** Opens a shop with a file in which checks found three problems, one of them acknowledged. */
 async function openFound(): Promise<Workshop> {
   const shop = await openWorkshop();
   shop.drop('april.csv', toCsv([{ id: 'A1', revenue: '12.50' }]));

@@ -7,14 +7,14 @@ import { listen, openServer } from '../../src/observe/start-observer.ts';
 import type { Workshop } from '../pipeline/workshop.ts';
 
 export type ConsoleServer = {
-  /** Without a trailing slash. */
+  /** The URL, without a trailing slash. */
   readonly url: string;
-  /** A page; redirections are followed, as a browser does. */
+  /** Fetches a page and follows redirects, as a browser does. */
   get(
     path: string,
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string; url: string }>;
-  /** Sends a form as a page of this server would, unless `headers` say otherwise. */
+  /** Submits a form as a page of this server would, unless `headers` say otherwise. */
   post(
     path: string,
     fields: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[],
@@ -22,7 +22,7 @@ export type ConsoleServer = {
   ): Promise<{ status: number; text: string; url: string }>;
 };
 
-/** The console on the database of a workshop, at a free port, until the test has finished. */
+/** Starts the console on the database of a workshop, on a free port, until the test has finished. */
 export async function startTestConsole(
   workshop: Workshop,
   settings: Partial<ConsoleSettings> = {},
@@ -33,7 +33,7 @@ export async function startTestConsole(
   }: {
     readonly host?: string;
     readonly port?: number;
-    /** Those that the test expects are taken out of it by the test. */
+    /** Collects the errors of the console. A test removes the errors that it expects. */
     readonly errors?: unknown[];
   } = {},
 ): Promise<ConsoleServer> {
@@ -72,7 +72,7 @@ export async function startTestConsole(
   };
 }
 
-/** What a person reads of a page: no tags, and entities as what they stand for. */
+/** Returns the text that a user reads on a page: tags are removed and entities are decoded. */
 export function textOf(page: string): string {
   return page
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')

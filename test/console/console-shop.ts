@@ -6,10 +6,10 @@ import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
 
-/** A file to save, and no page. */
+/** A download, not a page. */
 const DOWNLOAD = '/codes/export';
 
-/** What pages show here, by the names of the parts of their paths. */
+/** Values for the parameters in the paths of pages. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   finding: '1',
   source: 'shop',
@@ -22,18 +22,21 @@ const QUERIES: Readonly<Record<string, string>> = { '/codes/assign': '?job=order
 
 export type ConsoleShop = {
   readonly shop: Workshop;
-  /** An address of each page that there is, with something to show. */
+  /** One URL for each page, with data to show. */
   readonly paths: readonly string[];
 };
 
-/** A shop whose orders came to every end: credited, in doubt, nobody's, none. One has text in it that a page would obey. */
+/**
+ * Opens a shop whose orders have every outcome: credited, in doubt, without an owner, and without a code. One
+ * order contains text that would run as markup in an unescaped page.
+ */
 export async function openConsoleShop({
   hasBadFiles = false,
   schedule,
 }: {
-  /** Beside it a file with a row that cannot be used, and one that is held: the pages of both have something to show then. */
+  /** Adds a file with a rejected row and a held file, so that the pages of both have something to show. */
   readonly hasBadFiles?: boolean;
-  /** Of the job, for a test that serves. */
+  /** Schedule of the job, for a test that serves. */
   readonly schedule?: string;
 } = {}): Promise<ConsoleShop> {
   const shop = await openWorkshop(schedule === undefined ? {} : { schedule });
@@ -87,7 +90,7 @@ export async function openConsoleShop({
   };
 }
 
-/** A preview of the doubt, and of sending it again; and one that was aborted. */
+/** Adds a preview of settling the doubt, one of sending it again, and a bulk action that was aborted. */
 async function addBulks({ db }: Workshop): Promise<void> {
   const decided = { chosen: `Entries in doubt because ${HOSTILE}`, actor: 'ann', reason: HOSTILE };
   const common = {
@@ -109,7 +112,10 @@ async function addBulks({ db }: Workshop): Promise<void> {
     where bulk_id = 3`.execute(db);
 }
 
-/** What checks found in the first file, the second of them acknowledged; and a date on which it would not have been. */
+/**
+ * Adds findings of checks in the first file, the second of them acknowledged, and an expected date that would
+ * have prevented it.
+ */
 export async function addFindings({ db }: Workshop): Promise<void> {
   for (const [check, subject, isKnown] of [
     ['median_value', null, false],
@@ -127,7 +133,7 @@ export async function addFindings({ db }: Workshop): Promise<void> {
   );
 }
 
-/** A closed month, with amounts in two currencies. */
+/** Adds a closed month with amounts in two currencies. */
 async function addStatement({ db }: Workshop): Promise<void> {
   await sql`
     insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on, deal_id,
@@ -144,7 +150,10 @@ async function addStatement({ db }: Workshop): Promise<void> {
   );
 }
 
-/** A deal that the service counts otherwise than we do, with an order of somebody else; customers that it won; and a code that may have leaked. */
+/**
+ * Adds a deal that the service counts differently, with an order that another program sent; customers that
+ * the deal won; and a code that may have leaked.
+ */
 async function addMoney({ db }: Workshop): Promise<void> {
   await sql`
     insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
@@ -166,7 +175,7 @@ async function addMoney({ db }: Workshop): Promise<void> {
     from generate_series(1, 60) n`.execute(db);
 }
 
-/** A problem that is open, and what became of its notice. */
+/** Adds an open problem and the result of its notice. */
 async function addNotices({ db }: Workshop): Promise<void> {
   await sql`
     insert into ops.problems (kind, job, severity, since, observed_at, told_severity, amounts, summary, command, page)
@@ -187,7 +196,7 @@ async function addNotices({ db }: Workshop): Promise<void> {
     values (1, 'ops', 'given_up', 3, 'HTTP 500', null), (1, 'chat', 'sent', 1, null, now())`.execute(db);
 }
 
-/** A plan that waits to be executed, and one that was. */
+/** Adds a plan that waits to be executed and one that was executed. */
 async function addBackfills({ db }: Workshop): Promise<void> {
   const plan = {
     files: [{ source: 'shop', uri: `file:///exports/${HOSTILE}`, version: '1', orders: 3 }],

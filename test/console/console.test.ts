@@ -11,7 +11,7 @@ const validator = new HtmlValidate({
   rules: { 'long-title': 'off' },
 });
 
-/** As a browser asks whose name for this machine is another site's. */
+/** Sends a request like a browser for which another site's name resolves to this machine. */
 function statusFor(url: string, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode))
@@ -20,7 +20,7 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
   return promise;
 }
 
-/** A page as it is on its way. */
+/** Fetches a page without decompressing it. */
 async function fetchCompressed(url: string, acceptEncoding: string) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request(url, { headers: { 'accept-encoding': acceptEncoding } }, resolve)
@@ -141,7 +141,7 @@ describe('who may see it', () => {
     for (let tried = 0; tried < 5; tried += 1)
       expect((await get('/', basic(tried % 2 === 0 ? 'ann' : 'nobody', 'wrong'))).status).toBe(401);
     expect((await get('/', basic('ann', 'wrong'))).status).toBe(429);
-    // Who has signed in before is not locked out by somebody who guesses.
+    // A user who has signed in before is not locked out when someone else guesses passwords.
     expect((await get('/', basic('ann', 'correct horse battery'))).status).toBe(200);
   });
 

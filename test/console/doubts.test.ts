@@ -6,14 +6,17 @@ import { type Seeded, seedRuns } from '../report/seed.ts';
 import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
-/** The seeded ledger: entry 1005 is in doubt with evidence for deal D1, entry 1006 was sent for a handle by a process that is gone. */
+/**
+ * Opens the seeded ledger: entry 1005 is in doubt with evidence for deal D1, and entry 1006 was sent for a
+ * handle by a process that is gone.
+ */
 async function openSeeded() {
   const shop = await openWorkshop();
   const seeded = await seedRuns(shop.db);
   return { shop, seeded, console: await startTestConsole(shop) };
 }
 
-/** What the page of an entry would send: its hidden fields, as it shows them now. */
+/** Returns the hidden fields that the page of an entry would send in its current state. */
 async function shownFields({ get }: ConsoleServer, entry: string): Promise<Record<string, string>> {
   const { text } = await get(`/doubts?entry=${entry}`);
   const [, form = ''] = text.split('<form class="settle"');

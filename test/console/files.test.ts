@@ -6,7 +6,10 @@ import { listAudit } from '../../src/report/console/list-audit.ts';
 import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-/** Two rows that cannot be used, in a file with another one that can; and a file that is held. Their names and cells are hostile. */
+/**
+ * Opens a file with two rejected rows and one good row, and a file that is held. Their names and cells
+ * contain markup.
+ */
 async function openRejected(): Promise<Workshop> {
   const shop = await openWorkshop();
   shop.drop(

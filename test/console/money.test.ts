@@ -19,7 +19,10 @@ DEALMIA,10,50,EUR,2025-12-01
 const HEADER = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Note Attributes,Id';
 const DAY_MS = 86_400_000;
 
-/** Of MIA an order in April of a customer of January, and one of somebody new; of BEN one of whose rate and customer nothing is known. */
+/**
+ * MIA has an order in April from a customer of January and one from a new customer. BEN has an order whose
+ * rate and customer are unknown.
+ */
 const ORDERS: readonly (readonly [
   day: string,
   email: string,
@@ -48,7 +51,7 @@ const earned = ORDERS.map(
     `#${index + 1},${email},paid,${currency},${total},${code},${day} 10:00:00 +0000,,${index + 1}`,
 );
 
-/** Two orders a day by a creator's link, and 14 of yesterday with the code alone. */
+/** Two orders a day through a creator's link, and 14 orders of yesterday with the code alone. */
 const leaked = Array.from({ length: 134 }, (_, index) => {
   const daysAgo = index < 120 ? 61 - Math.floor(index / 2) : 1;
   const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().replace('T', ' ').slice(0, 19);
@@ -61,7 +64,7 @@ describe('the pages about money', () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('returns', '--from', '2026-04', '--to', '2026-04')).stdout;
-    // 160.00 at 50 % less 16.00 is 64.00: four times the cost. One of the two customers is new.
+    // 160.00 at 50 % less 16.00 is 64.00, four times the cost. One of the two customers is new.
     expect(listed).toMatch(/DEALMIA +mia\.test +2 +160\.00 EUR +16\.00 EUR +400 % +1 +16\.00 EUR/);
     expect(listed).toMatch(/DEALBEN +ben\.test +1 +40\.00 EUR +unknown +unknown +unknown +unknown +rate, c/);
     expect(listed).toMatch(/DEALMIA +mia\.test +1 +8\.00 USD +0\.80 USD/);
@@ -70,7 +73,7 @@ describe('the pages about money', () => {
     expect(page).toMatch(
       /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
     );
-    // By itself a page shows the newest month.
+    // By default a page shows the newest month.
     expect(textOf((await get('/money')).text)).toMatch(
       /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400 % 10 0 1 none/,
     );

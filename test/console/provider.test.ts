@@ -12,7 +12,10 @@ const SECRET = 'a secret that both sides know, and nobody else';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A real provider on a free port. @param claims what it says of each person who signs in. */
+/**
+ * Starts a real provider on a free port.
+ * @param claims the claims of each user who signs in.
+ */
 async function startProvider(
   redirectUri: string,
   { claims, inToken }: { readonly claims: Readonly<Record<string, Claims>>; readonly inToken: boolean },
@@ -21,7 +24,7 @@ async function startProvider(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  // It says on the console of the process that it is one for trials.
+  // The provider writes to the process's console that it is meant for development.
   for (const kind of ['info', 'warn'] as const) vi.spyOn(console, kind).mockImplementation(() => {});
   const provider = new Provider(issuer, {
     clients: [{ client_id: 'console', client_secret: SECRET, redirect_uris: [redirectUri] }],
@@ -39,10 +42,12 @@ async function startProvider(
   return issuer;
 }
 
-/** What a browser does, without a picture: follows redirections, keeps cookies, fills in the forms of the provider. */
+/**
+ * Acts like a browser without rendering: follows redirects, keeps cookies, and fills in the provider's forms.
+ */
 class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
-  /** Addresses that it went through. */
+  /** The URLs that it has visited. */
   readonly visited: string[] = [];
 
   async open(
@@ -56,7 +61,7 @@ class Browser {
     this.visited.push(url.href);
     const jar = this.#cookies.get(url.host) ?? new Map<string, string>();
     this.#cookies.set(url.host, jar);
-    // The fetch of Node says that a script asks.
+    // Node's fetch declares in its headers that a script makes the request.
     const response = await request(url, {
       method,
       headers: {
@@ -79,7 +84,7 @@ class Browser {
     return { url: url.href, status: response.statusCode, text };
   }
 
-  /** Opens a page and, when the provider asks who it is, says so and agrees. */
+  /** Opens a page. When the provider asks for a login, it signs in and agrees. */
   async signIn(address: string, login: string): ReturnType<Browser['open']> {
     let shown = await this.open(address);
     for (let form = formOf(shown.text); form !== null; form = formOf(shown.text))
@@ -97,7 +102,9 @@ class Browser {
   }
 }
 
-/** Where a form of the provider is sent to; null where the page is not one of the provider's. */
+/**
+ * Returns the address to which the provider's form is sent; null if the page is not one of the provider's.
+ */
 function formOf(text: string): string | null {
   return /<form[^>]*action="([^"]*\/interaction\/[^"]*)"/.exec(text)?.[1] ?? null;
 }
@@ -106,7 +113,7 @@ const PEOPLE: Readonly<Record<string, Claims>> = {
   ann: { email: 'ann@shop.example', email_verified: true },
   ben: { email: 'ben@shop.example', email_verified: true, groups: ['marketing', 'others'] },
   eve: { email: 'ann@shop.example', email_verified: false },
-  // A name that is a group's.
+  // An email that equals the name of a group.
   mallory: { email: 'marketing', email_verified: true },
   zoe: { email: 'zoe@shop.example', email_verified: true, groups: ['others'] },
 };
@@ -154,7 +161,7 @@ describe('a provider of OpenID Connect', () => {
       const ann = await new Browser().signIn(`${url}/runs?job=orders`, 'ann');
       expect([ann.status, ann.url]).toEqual([200, `${url}/runs?job=orders`]);
       expect(textOf(ann.text)).toMatch(/Signed in as \S+ \(operator\)/);
-      // Addresses are personal data, on the console, too.
+      // Email addresses are personal data, also in the console.
       expect(ann.text).not.toContain('ann@shop.example');
       const ben = await new Browser().signIn(`${url}/`, 'ben');
       expect(textOf(ben.text)).toMatch(/Signed in as \S+ \(viewer\)/);
@@ -180,7 +187,7 @@ describe('a provider of OpenID Connect', () => {
     const cookie = [...browser.cookies(url)].map(([name, value]) => `${name}=${value}`).join('; ');
     const shown = await again.get('/influencers/', { cookie });
     expect(textOf(shown.text)).toMatch(/\(operator\)/);
-    // Whoever is no longer in the configuration is out at once.
+    // A user who is removed from the configuration loses access immediately.
     const less = await startTestConsole(await openWorkshop(), {
       url,
       basePath: '/influencers',
@@ -216,7 +223,7 @@ describe('a provider of OpenID Connect', () => {
       oidc: { ...oidc, clientSecret: 'another secret' },
     });
     expect((await other.get('/influencers/', { cookie })).status).toBe(401);
-    // One kind of cookie is not taken for the other.
+    // A session cookie is not accepted as a sign-in cookie.
     const [session = ''] = [...attacker.cookies(url).values()];
     const forged = await fetch(`${url}/signed-in?code=1&state=1`, {
       headers: { cookie: `influencer_sync_sign_in=${session}` },

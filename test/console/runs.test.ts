@@ -7,7 +7,7 @@ import { openConsoleShop } from './console-shop.ts';
 
 const HOSTILE_FILE = `<img src=x onerror='x'>.csv`;
 
-/** Slots of the last two days: one of each end, and one that nothing has begun. */
+/** Adds slots of the last two days: one for each outcome, and one that has not started. */
 async function addSlots(shop: Workshop): Promise<void> {
   await sql`
     insert into ops.slots (job, slot, state, reason, attempts, run_id, settled_at, started_at, owner)
@@ -89,7 +89,7 @@ describe('the timeline', () => {
     expect(textOf((await get('/runs?from=2025-01-01&to=2025-01-07')).text)).toContain(
       'No slot was due on these days.',
     );
-    // Longer than can be drawn: the last days of it.
+    // The range is longer than can be drawn, so only its last days are shown.
     expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Slots 92 days from');
   });
 });
@@ -147,11 +147,11 @@ describe('a run', () => {
     expect(first).toMatch(/Posting orders \S+ \S+ UTC [\d.]+ s 1 orders/);
     expect(first).toMatch(/new_influencer_referral 1 1 0 0 0 [\d.,]+ ms [\d.,]+ ms [\d.,]+ ms/);
     expect(first).toContain('The run wrote no messages.');
-    // The answer to the order was lost.
+    // The answer for the order was lost.
     expect(textOf((await get('/runs/2')).text)).toMatch(/new_influencer_referral 1 0 0 0 1 /);
     const third = await get('/runs/3');
     expect(third.text).not.toContain('<i>');
-    // Two files are one step.
+    // Reading two files is one step.
     expect(textOf(third.text)).toMatch(/Reading \S+ and 1 more /);
     expect(textOf(third.text)).toMatch(/Messages \S+ \S+ UTC Held <i>'held'\.csv: /);
     const { rows } = await sql<{ requests: number }>`

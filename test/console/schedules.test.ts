@@ -3,10 +3,13 @@ import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-// One test is a process that serves.
+// One test starts a process that serves.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** By the clocks of Kolkata, which are half an hour beside those of UTC: no slot comes while a test runs. */
+/**
+ * The current minute of UTC. Read as a minute in Kolkata, which is half an hour off UTC, no slot falls into a
+ * test.
+ */
 const MINUTE = new Date().getUTCMinutes();
 
 const FLOW = `

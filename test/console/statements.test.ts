@@ -17,7 +17,10 @@ DEALMIA,,10,,,,
 ,BEN15,12.5,200,EUR,2026-03-01,
 `;
 
-/** Orders in two currencies of one deal, one of another, and one that is pending at the end of April. */
+/**
+ * Opens a shop with orders of one deal in two currencies, an order of another deal, and one that is pending
+ * at the end of April.
+ */
 async function openEarned(): Promise<Workshop> {
   const shop = await openWorkshop({ flow: FLOW });
   shop.write('terms.csv', TERMS);

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures in docs/console/: `npm run screenshots`. Runs the demo, opens the console on what it leaves, and looks at each page with
- * the Chromium of this machine.
+ * Takes the screenshots in docs/console/: `npm run screenshots`. Runs the demo, opens the console on its
+ * result, and visits each page with this machine's Chromium.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const CONFIG = 'config/demo/pipeline.yaml';
 const VIEWPORT = { width: 1280, height: 900 };
 
-/** What is shown, by the name of the picture. */
+/** The path of the page in each screenshot, by the screenshot's name. */
 const PICTURES: Readonly<Record<string, string>> = {
   overview: '/',
   runs: '/runs',

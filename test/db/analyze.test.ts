@@ -11,7 +11,7 @@ async function fill(db: Database, rows: number): Promise<void> {
   );
 }
 
-/** Rows that the server believes the table to have. */
+/** Returns the row count of the table that the server assumes. */
 async function believed(db: Database): Promise<number> {
   const { rows } = await sql<{ rows: number }>`
     select reltuples as rows from pg_class where oid = 'intake.code_lists'::regclass`.execute(db);

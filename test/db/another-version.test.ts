@@ -26,7 +26,7 @@ it('so is one that has had a later migration, but not one before it', async () =
   await expect(migrate(db)).rejects.toMatchObject({
     details: { code: 'database_of_another_version', message: expect.stringContaining('0002_webhooks') },
   });
-  // Nothing was dropped before that was found.
+  // Nothing was dropped before the check failed.
   await sql`select from bi.runs`.execute(db);
 });
 

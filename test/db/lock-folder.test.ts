@@ -17,12 +17,12 @@ beforeEach(() => {
   note = join(folder, 'lock.pid');
 });
 
-/** A program that takes the folder and holds it. */
+/** Returns a program that locks the folder and keeps the lock. */
 function holding(): string {
   return `const { lockFolder } = await import(${JSON.stringify(MODULE)}); lockFolder(${JSON.stringify(folder)}); setInterval(() => {}, 60_000)`;
 }
 
-/** Another process that has taken the folder. */
+/** Starts another process that has locked the folder. */
 async function holdElsewhere(): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', holding()], { stdio: 'inherit' });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -76,7 +76,7 @@ it('pids decide nothing: between containers they mean nothing', async () => {
 it.skipIf(!existsSync('/proc/self/stat'))(
   'a process that has ended holds nothing, though nobody has taken note of its end',
   async () => {
-    // The shell begins the holder and becomes a program that never asks for its end.
+    // The shell starts the holder and then becomes a program that never reaps its children.
     const parent = spawn('sh', ['-c', '"$@" & exec sleep 60', 'sh', process.execPath, '-e', holding()]);
     onTestFinished(() => void parent.kill('SIGKILL'));
     await waitFor(() => existsSync(note) && readFileSync(note, 'utf8') !== '');
@@ -84,7 +84,8 @@ it.skipIf(!existsSync('/proc/self/stat'))(
     const pid = Number(readFileSync(note, 'utf8'));
     process.kill(pid, 'SIGKILL');
     await waitFor(isFree);
-    // It lets go a moment before it has ended, and then stays: its parent never asks for its end.
+    // The process releases the lock shortly before it exits and then stays as a zombie, because its parent
+    // never reaps it.
     await waitFor(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
   },
 );

@@ -14,13 +14,13 @@ const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf
 
 async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
-  // The database is dropped under it when a test fails.
+  // When a test fails, the database is dropped while the client is connected.
   client.on('error', () => {});
   await client.connect();
   return client;
 }
 
-/** An empty database, which goes when the test has finished, and a session of somebody who may drop it. */
+/** Creates an empty database, which is dropped when the test has finished, and a session that may drop it. */
 async function emptyDatabase(): Promise<{ readonly url: string; readonly admin: pg.Client }> {
   const { serverUrl, prefix } = suiteDatabases();
   const admin = await connectTo(serverUrl);
@@ -35,7 +35,10 @@ async function emptyDatabase(): Promise<{ readonly url: string; readonly admin: 
   return { url: url.href, admin };
 }
 
-/** The keys of all advisory locks that earlier versions, and Kysely, took; and the first few thousand numbers. */
+/**
+ * SQL that locks the keys of all advisory locks that earlier versions and Kysely took, and the first few
+ * thousand numbers.
+ */
 const EVERY_GUESS = `
   select pg_advisory_lock(k) from (values
     (3853314791062309107), (72016488),
@@ -64,7 +67,7 @@ it('a session of bi_reader that takes every advisory lock it can guess stops nei
   await look(url, async (db) => {
     const text = ROLES.replaceAll('bi_reader', roles.reader).replaceAll('influencer_sync_app', roles.app);
     await sql.raw(text).execute(db);
-    // What does stop a run, it may not lock.
+    // The reader may not take the locks that would stop a run.
     for (const table of [
       'ops.job_locks',
       'ops.leases',

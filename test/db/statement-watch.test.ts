@@ -20,7 +20,9 @@ async function open(url: string, purpose: string): Promise<Database> {
   return db;
 }
 
-/** What the server does for a process that told its purpose, as another session sees it. */
+/**
+ * Returns the active statements of a process by the purpose it has registered, as another session sees them.
+ */
 async function atWork(db: Database, purpose: string): Promise<readonly { readonly query: string }[]> {
   const { rows } = await sql<{ query: string }>`
     select query from pg_stat_activity
@@ -55,7 +57,8 @@ describe.each([
     expect(details.message).toContain('0.3 s');
     expect(details.message).toContain('Attributing orders');
     await waitFor(async () => (await atWork(db, 'slow')).length === 0);
-    // The connection's own limit is told with the setting that changes it, and other statements go on.
+    // The error for the connection's own limit names the setting that changes it, and other statements
+    // continue.
     expect((await sql`select 1 as one`.execute(slow)).rows).toEqual([{ one: 1 }]);
   });
 
@@ -121,7 +124,8 @@ describe.each([
       await sql`select 1`.execute(trx);
     });
     if (!isPooled) await new Promise((resolve) => setTimeout(resolve, 1_000));
-    // Two sessions that read what the other one writes: under serializable one of them would fail.
+    // Each of two sessions reads what the other one writes. Under serializable isolation one of them would
+    // fail.
     await sql`create table turns (who integer primary key, n integer)`.execute(db);
     await sql`insert into turns values (1, 0), (2, 0)`.execute(db);
     const add = (who: number) =>
@@ -152,7 +156,7 @@ it('on a server that can, a session of ours has the server notice that its proce
   expect(rows).toEqual([{ interval: '2s' }]);
 });
 
-/** What is wrong with a server and not with us, and the exit code. */
+/** Errors that are the server's fault rather than this project's, with their exit code. */
 const KNOWN = [
   ['53100', 'database_full', 1],
   ['53200', 'database_out_of_memory', 1],

@@ -8,7 +8,7 @@ import { CODES, openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.
 import { readEvents } from '../support/run-cli.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
 const FLOW = `
@@ -21,7 +21,9 @@ jobs:
 
 const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
-/** Each row is wrong in one way: the row, the column and value that are told, and a part of the reason. */
+/**
+ * Each row contains one mistake: the row, and the column, value and part of the reason that must be reported.
+ */
 const MISTAKES: readonly (readonly [row: string, told: string])[] = [
   ['A1,48I9,mia.test,,,,', 'brand_id "48I9": The id of a brand must be a whole number.'],
   ['A2,,mia test,,,,', 'influencer_handle "mia test": A handle cannot contain blanks.'],
@@ -34,7 +36,10 @@ const MISTAKES: readonly (readonly [row: string, told: string])[] = [
   ['A9,,,,,,', 'influencer_handle: A9 has no owner.'],
 ];
 
-/** A configuration with these codes; what every command says of it before it does anything. */
+/**
+ * Creates a configuration with these codes and returns the problems that every command reports before it
+ * starts.
+ */
 function openCodes(): {
   readonly write: (name: string, content: string | Buffer) => void;
   problems(): Promise<readonly Problem[]>;

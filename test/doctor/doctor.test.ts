@@ -24,7 +24,7 @@ async function examine({ cli }: Workshop): Promise<Examined> {
   return { ...result, findings };
 }
 
-/** What is not well, as `about: what`; each must say how to fix it. */
+/** Returns the findings of a status as `about: what`. Each must say how to fix it. */
 function troubles({ findings }: Pick<Examined, 'findings'>, status: Finding['status']): readonly string[] {
   const some = findings.filter((finding) => finding.status === status);
   for (const finding of some) expect(finding.fix, `how to fix: ${finding.what}`).toBeTruthy();
@@ -38,7 +38,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, sole_channel: true}
 `;
 
-/** A deployment in which all is well. */
+/** Opens a deployment without problems. */
 async function openHealthy(options: WorkshopOptions = {}): Promise<Workshop> {
   const workshop = await openWorkshop({ flow: FLOW, ...options });
   workshop.drop('orders.csv', toCsv([{ id: 'o1' }]));

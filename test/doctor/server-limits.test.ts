@@ -29,7 +29,7 @@ function look(db: Database, url: string): Promise<readonly Finding[]> {
   return serverLimits.look({ config, db } as Patient);
 }
 
-/** A role with settings of its own, as whom the database is reached. */
+/** Creates a role with its own settings and returns the URL that connects as this role. */
 async function roleWith(
   stage: { db: Database; databaseUrl: string },
   settings: readonly string[],
@@ -79,10 +79,10 @@ it.skipIf(POOLER === null)('limits and isolation of the role are warned of behin
 });
 
 it('a standby that follows asynchronously is warned of, with what protects from a failover', async () => {
-  // Every session of a server sees who follows it: the other tests' server must have nobody.
+  // Every session of a server sees its standbys, and the server of the other tests must have none.
   const server = await startServer();
   onTestFinished(() => server.stop());
-  // As a standby begins, in the protocol of replication.
+  // Connects with the replication protocol, as a standby does.
   const standby = new pg.Client({ connectionString: server.url, replication: 'true' } as pg.ClientConfig);
   standby.on('error', () => {});
   await standby.connect();

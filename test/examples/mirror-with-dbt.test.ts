@@ -40,7 +40,7 @@ describe('examples/mirror-with-dbt', () => {
     const named = tables.flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`));
     expect(named.filter((name) => !there.has(name))).toEqual([]);
 
-    // With tables of these columns alone in the place of the views, a model that reads another column does not run.
+    // The views are replaced by tables with only these columns, so a model that reads another column fails.
     await sql`create schema named`.execute(db);
     for (const table of tables) {
       const list = table.columns.map(({ name }) => name).join(', ');
@@ -50,7 +50,7 @@ describe('examples/mirror-with-dbt', () => {
   });
 });
 
-/** A model as dbt would compile it. */
+/** Returns a model as dbt would compile it. */
 function compile(model: string, schema = 'bi'): string {
   return read(`models/${model}.sql`).replaceAll(
     /\{\{ source\('influencer_sync', '(\w+)'\) \}\}/g,

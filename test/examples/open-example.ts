@@ -10,14 +10,14 @@ import { setup } from '../support/setup.ts';
 export type Example = {
   readonly db: Database;
   readonly sandbox: Service;
-  /** Runs a job to its end, and returns what it counted. */
+  /** Runs a job to its end and returns its counts. */
   run(job: string): Promise<Pick<RunFinished, 'exit_code' | 'counts'>>;
 };
 
 /**
- * A copy of a folder of examples/, with the sandbox as it starts without `--data`, and a database.
+ * Creates a copy of a folder of examples/, a sandbox as it starts without `--data`, and a database.
  *
- * @param env beside the service, the database and the key of customers.
+ * @param env variables in addition to the service, the database and the key of customers.
  */
 export async function openExample(
   name: string,

@@ -4,7 +4,7 @@ import type { OrderBatch } from '../../src/model/order.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { continuation, currentOrders, ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
 
-/** A row of a file: an order (with content a or b), a row apart of one, or a bad row. */
+/** A row of a file: an order (with content a or b), a continuation row of an order, or a bad row. */
 const row = fc.record({
   kind: fc.constantFrom('order', 'order', 'order', 'continuation', 'bad'),
   id: fc.integer({ min: 1, max: 6 }),
@@ -26,7 +26,7 @@ function toBatch(rows: readonly Row[]): Partial<OrderBatch> {
   };
 }
 
-/** Cuts rows at the places that the numbers name. */
+/** Cuts the rows at the given positions. */
 function cut(rows: readonly Row[], at: readonly number[]): Partial<OrderBatch>[] {
   const places = [...new Set(at.map((place) => place % (rows.length + 1)))].sort((a, b) => a - b);
   return [0, ...places].map((from, index) => toBatch(rows.slice(from, places[index] ?? rows.length)));
@@ -67,7 +67,9 @@ describe.each(ENGINES)('accounting on %s', (engine) => {
   );
 });
 
-/** By the rules in words: the last file that states an order without contradicting itself decides. */
+/**
+ * Computes the rule independently: the last file that states an order without contradicting itself decides.
+ */
 function expectedOrders(files: readonly (readonly Row[])[]): string[] {
   const current = new Map<number, string>();
   for (const rows of files) {
@@ -77,7 +79,7 @@ function expectedOrders(files: readonly (readonly Row[])[]): string[] {
   return said(current);
 }
 
-/** By the rules in words: the last file that states an order decides, with the sum of its parts. */
+/** Computes the rule independently: the last file that states an order decides, with the sum of its parts. */
 function expectedSums(files: readonly (readonly Row[])[]): string[] {
   const current = new Map<number, string>();
   for (const rows of files) {

@@ -17,7 +17,7 @@ import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts
 
 type Given = Partial<StatedCustomer> & { readonly address: string };
 
-/** A brand and a source of its own, whose files are read for their customers. */
+/** Opens a brand with its own source, whose files are read for their customers. */
 async function openStore(db: Database) {
   const shop = await openShop(db);
   return { ...shop, brandId: shop.source };
@@ -36,7 +36,7 @@ function customer({ brandId }: Store, given: Given): StatedCustomer {
   };
 }
 
-/** So many customers go into a statement at least. */
+/** A statement handles at least this many customers. */
 const STATEMENT = 10_000;
 const NOTHING = {
   passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0, forgotten: 0 },
@@ -54,11 +54,11 @@ type StageOptions = {
   readonly optional?: readonly OptionalColumn[];
   readonly maxUnreadableShare?: number;
   readonly source?: string;
-  /** Another one reads a file again. */
+  /** With another hash, the file is read again. */
   readonly layoutHash?: string;
 };
 
-/** Begins a file and stages it; `seal` and `hold` end it. */
+/** Begins a file and stages its rows; `seal` and `hold` end it. */
 async function stage(store: Store, given: readonly (string | Given)[], options: StageOptions = {}) {
   const { db, runId, brandId } = store;
   const reader = randomUUID();
@@ -121,20 +121,20 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   };
 }
 
-/** A whole file, sealed. */
+/** Reads a whole file and seals it. */
 async function read(store: Store, given: readonly (string | Given)[], options: StageOptions = {}) {
   const { staged, seal } = await stage(store, given, options);
   return { staged, sealed: await seal() };
 }
 
-/** Addresses that a run would send now, a list a call. */
+/** Returns the addresses that a run would send now, one list per call. */
 async function calls({ db, brandId }: Store, batchSize = 3): Promise<string[][]> {
   await prepareBatches(db, { brandId, batchSize });
   const batches = await Array.fromAsync(waitingBatches(db, brandId));
   return batches.map(({ influencerList }) => JSON.parse(influencerList) as string[]);
 }
 
-/** Customers who stand in another batch than the one that their row names. */
+/** Returns customers that are in a different batch than their row names. */
 async function wanderers({ db, brandId }: Store): Promise<readonly unknown[]> {
   const { rows } = await sql`
     select c.customer_hash from intake.customers c
@@ -185,12 +185,12 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const second = { uri: 'file:///more.csv' };
     await read(store, ['a@x.example', 'b@x.example'], second);
     await read(store, ['other@x.example']);
-    // Joined: one batch holds customers of two files.
+    // The batches were joined, so one batch holds customers of two files.
     expect(await calls(store)).toEqual([['a@x.example', 'b@x.example', 'other@x.example']]);
     const again = await read(store, ['b@x.example'], { ...second, layoutHash: 'h2' });
     expect(again.sealed).toMatchObject({ kind: 'sealed' });
     expect((await calls(store)).flat().toSorted()).toEqual(['b@x.example', 'other@x.example']);
-    expect(await wanderers(store)).toHaveLength(1); // The submitted one.
+    expect(await wanderers(store)).toHaveLength(1); // The submitted customer.
     const held = await stage(store, ['b@x.example'], { ...second, layoutHash: 'h3' });
     await held.hold();
     expect((await calls(store)).flat()).toEqual(['other@x.example']);
@@ -261,7 +261,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const dead = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-gone` });
     await read(store, ['b@x.example', 'c@x.example']);
     expect(await calls(store)).toEqual([['b@x.example', 'c@x.example']]);
-    // Should it be alive after all, its own address of b is sent as well, and that of a is not lost.
+    // If that reader is still alive, its own address of b is sent as well, and that of a is not lost.
     expect(await dead.seal()).toMatchObject({ kind: 'sealed' });
     expect((await calls(store)).flat()).toEqual(expect.arrayContaining(['a@x.example', 'b@x.example']));
   });
@@ -413,7 +413,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
   });
 });
 
-/** Somebody waits for a lock. */
+/** Returns true if a session is waiting for a lock. */
 async function somebodyWaits(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
@@ -438,7 +438,8 @@ test('a customer whose file is given up while another reader notes it is new in 
   const first = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-other` });
   let second: ReturnType<typeof stage> | undefined;
   await db.transaction().execute(async (trx) => {
-    // Only who is known already is looked up there: the second reader has found b, and waits before it notes that.
+    // The table is read only for customers that are already known: the second reader has found b, and waits
+    // before it records that.
     await sql`lock table intake.identify_batches in access exclusive mode`.execute(trx);
     second = stage(store, ['b@x.example', 'c@x.example']);
     await waitFor(() => somebodyWaits(db));

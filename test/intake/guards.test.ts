@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
 
-/** `count` orders whose ids begin at `from`. */
+/** Returns `count` orders whose ids start at `from`. */
 function some(count: number, given: Partial<StagedOrder> = {}, from = 0): StagedOrder[] {
   return Array.from({ length: count }, (_, at) => order(`${from + at}`, given));
 }

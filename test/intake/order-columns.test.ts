@@ -7,7 +7,7 @@ import { ORDER_COLUMNS } from '../../src/model/order.ts';
 import { setup } from '../support/setup.ts';
 import { order } from './story.ts';
 
-/** Fields of an order that are no part of what it means. */
+/** Fields of an order that are not part of its meaning. */
 const BOOKKEEPING = ['contentHash', 'customerKey', 'line', 'record', 'rowCount'];
 
 it('every field of an order is in the list of its columns, so that none is left out of staging or of the digest', () => {

@@ -12,7 +12,7 @@ test('every query of the runbook runs as it stands', async () => {
   for (const file of files) {
     const text = readFileSync(new URL(file, FOLDER), 'utf8');
     expect(text.startsWith('-- ')).toBe(true);
-    // What psql does with \set.
+    // Replaces the variables as psql does after \set.
     const statements = text.replaceAll(/:'\w+'/g, "'1001'").split(/;\s*$/m);
     for (const statement of statements.filter((one) => one.trim() !== '')) {
       expect((await sql.raw(statement).execute(db)).rows).toEqual([]);

@@ -69,7 +69,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     const shop = await openShop(database());
     const batches = [{ orders: [order('1', { rowCount: 2 })] }, { orders: [order('1'), order('2')] }];
     expect(await shop.read(batches)).toMatchObject({ ordersNew: 2, orderRows: 4, rejectedRows: 0 });
-    // And once more when it is known.
+    // And again when the orders are already known.
     expect(await shop.read(batches.map(({ orders }) => ({ orders: orders.map(again) })))).toMatchObject({
       ordersUnchanged: 2,
       orderRows: 4,

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 
 export const ENGINES = ['a Postgres server', 'the embedded database'] as const;
 
-/** One migrated database for a file of tests; each test has a source and a job of its own. */
+/** Creates one migrated database for a test file. Each test has its own source and job. */
 export function useDatabase(engine: (typeof ENGINES)[number]): () => Database {
   let db: Database;
   let drop = async () => {};
@@ -43,7 +43,7 @@ export type Shop = {
   readonly db: Database;
   readonly source: string;
   readonly runId: string;
-  /** Reads a file of its own from start to end. */
+  /** Reads a new file from start to end. */
   read(given: Partial<OrderBatch>[] | Partial<OrderBatch>, options?: ReadOptions): Promise<SealedFile>;
 };
 
@@ -60,7 +60,7 @@ export type ReadOptions = {
   readonly orderIdColumn?: OrderIdColumn;
 };
 
-/** A source that nobody has read yet, and a run that reads it. */
+/** Creates a source that has never been read and a run that reads it. */
 export async function openShop(db: Database): Promise<Shop> {
   const source = `shop-${randomUUID()}`;
   const { rows } = await sql<{ run_id: string }>`
@@ -113,7 +113,10 @@ async function readFile(
   });
 }
 
-/** Begins a file that must be read. @returns its id. */
+/**
+ * Begins a file that must be read.
+ * @returns its id.
+ */
 export async function open(options: {
   db: Database;
   source: string;
@@ -149,7 +152,7 @@ function takeLines(count: number): number {
   return nextLine - count;
 }
 
-/** An order whose digest follows from what it says, on lines of its own. */
+/** Creates an order on its own lines. Its digest is computed from its content. */
 export function order(orderId: string, given: Partial<StagedOrder> = {}): StagedOrder {
   const rowCount = given.rowCount ?? 1;
   const line = takeLines(rowCount);
@@ -205,7 +208,7 @@ export function rejection(rowCount = 1): RejectedRow {
   };
 }
 
-/** What counts of a source: its current orders of sealed files, `id total`, sorted. */
+/** Returns the orders that count for a source: its current orders of sealed files, as `id total`, sorted. */
 export async function currentOrders({ db, source }: Pick<Shop, 'db' | 'source'>): Promise<string[]> {
   const { rows } = await sql<{ said: string }>`
     select o.order_id || ' ' || coalesce(trim_scale(o.total)::text, '-') as said
@@ -214,7 +217,7 @@ export async function currentOrders({ db, source }: Pick<Shop, 'db' | 'source'>)
   return rows.map(({ said }) => said);
 }
 
-/** Rejected rows of a source: `code line rowCount`, in their order. */
+/** Returns the rejected rows of a source as `code line rowCount`, in order. */
 export async function rejectedRows({ db, source }: Pick<Shop, 'db' | 'source'>): Promise<string[]> {
   const { rows } = await sql<{ said: string }>`
     select r.code || ' ' || r.line_no || ' ' || r.row_count as said

@@ -20,7 +20,8 @@ test('what an old reader is staging while the file is taken over is cleared, not
       new: 1,
     });
     takeover = open({ ...shop, uri, reader: randomUUID() });
-    // Asked outside the transaction: within one, Postgres shows the connections that stood when it was first asked.
+    // The query runs outside the transaction: within one, Postgres keeps showing the connections of the first
+    // query.
     await waitFor(async () => {
       const { rows } = await sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
