@@ -6,7 +6,7 @@ import type { ConfigFinding } from './configured-kind.ts';
 const FIVE_FIELDS =
   'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.';
 
-/** Checks that a job's schedule and time zone are valid, and that a job it follows ever runs. */
+/** Checks a job's schedule and time zone, and that the job that it follows exists and is scheduled. */
 export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<ConfigFinding> {
   const at = (key: string) => ['jobs', job.name, key];
   const title = `jobs.${job.name}`;

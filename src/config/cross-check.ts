@@ -89,10 +89,7 @@ function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
   };
 }
 
-/**
- * Checks the address of the console and the settings for signing in, including that they are not sent
- * unencrypted.
- */
+/** Checks the address of the console and the settings of the OpenID Connect provider, which needs https. */
 function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Generator<ConfigFinding> {
   const at = URL.parse(url);
   if (url !== '' && (at === null || !/^https?:$/.test(at.protocol))) {

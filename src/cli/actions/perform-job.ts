@@ -69,7 +69,7 @@ export async function performConfigured(
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
-  // Log lines are only written if LOG_LEVEL requests them; people see the progress display.
+  // Log lines are only printed if LOG_LEVEL requests them; people see the progress display.
   const level = process.env.LOG_LEVEL;
   const log = createLogger({
     level: level ?? (telemetry === null ? 'silent' : 'info'),

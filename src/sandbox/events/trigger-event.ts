@@ -10,7 +10,7 @@ import { describeHappening } from './describe-happening.ts';
 const amount = z.coerce.number();
 const text = z.string().min(1);
 
-/** Identifies the collaboration. If all are absent, it is the account's first. */
+/** Identifies the collaboration. Without deal, handle and collaboration id, it is the account's first. */
 const named = {
   deal_id: z.string().optional(),
   influencer_handle: z.string().optional(),

@@ -13,7 +13,7 @@ export function problem(text: string): Problem {
   return { problem: text };
 }
 
-/** Tests a value against a range. Both bounds are inclusive; without a bound, that side is open. */
+/** Creates the test of a range. Both bounds are inclusive; without a bound, that side is open. */
 export function inRange(range: Range, read: (influencer: Influencer) => number): Test {
   const least = range.left_number === undefined ? Number.NEGATIVE_INFINITY : Number(range.left_number);
   const most = range.right_number === undefined ? Number.POSITIVE_INFINITY : Number(range.right_number);

@@ -42,7 +42,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
     }
   }
   const [operation = null, extra] = plain;
-  // The value is not repeated: it may belong to an option by intention, and other people must not see it.
+  // The message does not repeat the value: it may be a misplaced secret that other people must not see.
   if (extra !== undefined) throw usage('There is a value without an option.');
   const { body, config, env_file: envFile, ...rest } = fields;
   return {

@@ -10,7 +10,7 @@ import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 
 /**
- * Deletes, or with a dry run counts, data that is older than its retention period.
+ * Deletes data that is older than its retention period, or only lists it (dry run).
  * @returns 130 if it was interrupted. Whatever was deleted stays deleted, and the next call continues.
  */
 export async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
