@@ -21,22 +21,25 @@ export type ProposeOptions = {
   readonly effect: Effect;
   readonly job: string;
   readonly runId: string;
-  /** Account of the service that the database is bound to. */
+  /** The account that the database is bound to. */
   readonly accountId: string;
 };
 
 export type Proposed = {
   /** New entries. */
   readonly created: number;
-  /** Entries not sent yet, or rejected, that are to be sent with another body, and held ones that are desired again. */
+  /**
+   * Entries that get another body because they were not sent yet or were rejected, and held entries that are
+   * desired again.
+   */
   readonly replaced: number;
   /** Entries not sent yet that are no longer desired. */
   readonly withdrawn: number;
-  /** Notes of what differs from what was sent. */
+  /** Adjustments: recorded differences from what was sent. */
   readonly adjustments: number;
 };
 
-/** What a proposal says of one effect. */
+/** Columns of `desired_entries` and `compared_entries`. */
 const COLUMNS = sql`
   -- The idempotency key, and the request as it would be sent now; a null body: it is not to be sent.
   key text, body text, body_hash text,
