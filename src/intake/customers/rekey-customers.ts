@@ -43,7 +43,8 @@ export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[
 
 /**
  * Merges customers who are known under both keys, which happens if the previous key was in use again for a
- * while. The merged row keeps the most information of the two.
+ * while. A merged customer has unsubscribed if either one has, and keeps the higher number and the later time
+ * of submissions.
  */
 async function uniteDoubles(
   trx: DatabaseTransaction,

@@ -114,8 +114,8 @@ export async function replaceLostKey(
 }
 
 /**
- * Moves waiting customers to the new key. Their files were also restored from, but they have not been
- * submitted yet.
+ * Moves waiting customers to the new key. Their files were read for the restoration too, but these customers
+ * have not been submitted yet.
  */
 async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promise<void> {
   const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string; hashes: string }>`
