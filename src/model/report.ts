@@ -105,7 +105,7 @@ export type Gauges = {
     readonly currency: string;
     readonly amount: number;
   }[];
-  /** Entries that the service refused and that are still to be sent. */
+  /** Entries that the service refused and that are still desired. */
   readonly refused: readonly { readonly job: string; readonly entries: number }[];
   readonly heldFiles: readonly { readonly source: string; readonly files: number }[];
   /** The last completed run of each job. */
