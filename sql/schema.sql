@@ -1392,6 +1392,7 @@ CREATE TABLE reporting.return_months (
     commission_converted numeric(24,4) DEFAULT 0 NOT NULL,
     fee_converted numeric(24,4),
     unconverted_orders bigint DEFAULT 0 NOT NULL,
+    unlined_orders bigint DEFAULT 0 NOT NULL,
     CONSTRAINT return_months_orders_check CHECK ((orders > 0))
 );
 
@@ -1442,6 +1443,8 @@ COMMENT ON COLUMN reporting.return_months.commission_converted IS 'The same of c
 COMMENT ON COLUMN reporting.return_months.fee_converted IS 'The same of fee_amount; null: unknown.';
 
 COMMENT ON COLUMN reporting.return_months.unconverted_orders IS 'Orders in another currency for whose day no rate is known: they are in no converted amount.';
+
+COMMENT ON COLUMN reporting.return_months.unlined_orders IS 'Orders whose terms exclude products, and of which it is unknown what was bought.';
 
 CREATE VIEW bi.customer_cohorts AS
  SELECT r.month_utc,
@@ -2628,8 +2631,10 @@ CREATE TABLE intake.orders (
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     customer_key uuid,
     customer_key_no smallint,
+    lines jsonb,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
+    CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
 
@@ -2700,6 +2705,8 @@ COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.'
 COMMENT ON COLUMN intake.orders.customer_key IS 'HMAC of brand and e-mail address, as intake.customers.customer_hash has it; null where the source does not ask for it (customer_key), the order was read before it did, or the export names nobody. No part of content_hash.';
 
 COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was made with, as in intake.customer_key; null: the first one, or no customer_key.';
+
+COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -3174,6 +3181,10 @@ CREATE VIEW bi.returns_monthly AS
             ELSE NULL::text
         END,
         CASE
+            WHEN (m.unlined_orders > 0) THEN 'products'::text
+            ELSE NULL::text
+        END,
+        CASE
             WHEN (m.margin_percent IS NULL) THEN 'margin'::text
             ELSE NULL::text
         END,
@@ -3189,7 +3200,8 @@ CREATE VIEW bi.returns_monthly AS
     m.unconverted_orders,
     m.net_reporting_amount,
     m.cost_reporting_amount,
-    round((((m.net_reporting_amount * m.margin_percent) / (100)::numeric) - m.cost_reporting_amount), 4) AS profit_reporting_amount
+    round((((m.net_reporting_amount * m.margin_percent) / (100)::numeric) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
+    m.unlined_orders
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
             COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
@@ -3200,13 +3212,14 @@ CREATE VIEW bi.returns_monthly AS
             r.sent_amount,
             r.net_amount,
             r.unrated_orders,
+            r.unlined_orders,
                 CASE
-                    WHEN (r.unrated_orders = 0) THEN r.commission_amount
+                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN r.commission_amount
                     ELSE NULL::numeric
                 END AS commission_amount,
             r.fee_amount,
                 CASE
-                    WHEN (r.unrated_orders = 0) THEN (r.commission_amount + r.fee_amount)
+                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN (r.commission_amount + r.fee_amount)
                     ELSE NULL::numeric
                 END AS cost_amount,
             rules.margin_percent,
@@ -3224,7 +3237,7 @@ CREATE VIEW bi.returns_monthly AS
                     ELSE NULL::numeric
                 END AS net_reporting_amount,
                 CASE
-                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0) AND (r.unrated_orders = 0)) THEN (r.commission_converted + r.fee_converted)
+                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0) AND ((r.unrated_orders + r.unlined_orders) = 0)) THEN (r.commission_converted + r.fee_converted)
                     ELSE NULL::numeric
                 END AS cost_reporting_amount
            FROM ((( SELECT return_months.month_utc,
@@ -3236,6 +3249,7 @@ CREATE VIEW bi.returns_monthly AS
                     return_months.sent_amount,
                     return_months.net_amount,
                     return_months.unrated_orders,
+                    return_months.unlined_orders,
                     return_months.commission_amount,
                     return_months.fee_amount,
                     return_months.new_customers,
@@ -3252,6 +3266,7 @@ CREATE VIEW bi.returns_monthly AS
                     ''::text,
                     e.currency,
                     NULL::text,
+                    0,
                     0,
                     0,
                     0,
@@ -3300,11 +3315,11 @@ COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net
 
 COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Orders of these whose rate neither the terms nor the service state.';
 
-COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate, or what was bought, is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees in the terms whose period begins in the month, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate, or what was bought, is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.margin_percent IS 'statements.margin_percent. Null: not configured.';
 
@@ -3322,7 +3337,7 @@ COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders for which it is u
 
 COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, margin, customers, exchange. Null: nothing.';
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, products, margin, customers, exchange. Null: nothing.';
 
 COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'Currency (ISO 4217) of the reporting amounts: statements.reporting_currency. Null: not configured.';
 
@@ -3333,6 +3348,8 @@ COMMENT ON COLUMN bi.returns_monthly.net_reporting_amount IS 'net_amount in repo
 COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in reporting_currency, each order at the rate of its day, and a fee at the rate of its first day. Null: a rate is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.unlined_orders IS 'Orders of these whose terms exclude products, while it is unknown what was bought.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -3710,7 +3727,9 @@ CREATE TABLE ops.statement_lines (
     earned_amount numeric(18,4) NOT NULL,
     closed_before numeric(18,4) NOT NULL,
     amount numeric(18,4) NOT NULL,
+    excluded_amount numeric(18,4),
     CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
+    CONSTRAINT statement_lines_check CHECK (((excluded_amount > (0)::numeric) AND (excluded_amount <= net_amount))),
     CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
 );
@@ -3760,6 +3779,8 @@ COMMENT ON COLUMN ops.statement_lines.earned_amount IS 'What it has earned in al
 COMMENT ON COLUMN ops.statement_lines.closed_before IS 'What earlier statements said of it.';
 
 COMMENT ON COLUMN ops.statement_lines.amount IS 'What this statement adds: earned_amount less closed_before.';
+
+COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product; null: none.';
 
 CREATE TABLE ops.statements (
     statement_id bigint NOT NULL,
@@ -3824,7 +3845,8 @@ CREATE VIEW bi.statement_lines AS
     l.rate_from,
     l.earned_amount,
     l.closed_before AS closed_before_amount,
-    l.amount
+    l.amount,
+    l.excluded_amount
    FROM (ops.statement_lines l
      JOIN ops.statements s USING (statement_id));
 
@@ -3875,6 +3897,8 @@ COMMENT ON COLUMN bi.statement_lines.earned_amount IS 'Total that the order has 
 COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'Total of the order in earlier statements, in currency.';
 
 COMMENT ON COLUMN bi.statement_lines.amount IS 'What the statement adds, in currency; negative after a refund.';
+
+COMMENT ON COLUMN bi.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product, in currency. Null: none.';
 
 CREATE VIEW bi.statements AS
  SELECT statement_id,

@@ -9,12 +9,15 @@ import { type AttributionRules, hitsOf } from './decisions.ts';
  *
  * Links come before codes, because a visit comes before a checkout. Several links or codes keep the order of
  * the export, which is the only information about time that it has.
+ *
+ * What was stored about an order stays if the order becomes excluded, for example because it was cancelled: if it
+ * was already sent, it is still credited. The view leaves out all other excluded orders.
  */
 export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   const { job } = rules;
   await sql`
     delete from intake.order_claims c
-    where c.job = ${job} and (c.source, c.order_id) in (select source, order_id from decided_orders)`.execute(
+    where c.job = ${job} and (c.source, c.order_id) in (select source, order_id from decided_orders where outcome <> 'excluded')`.execute(
     trx,
   );
   await sql`

@@ -227,6 +227,7 @@ function toSource(
     dateOrder: file.date_order,
     consent: file.consent,
     customerKey: file.customer_key,
+    orderLines: file.order_lines,
     encoding: file.encoding,
     exclude: file.exclude,
     ...toStore(file),

@@ -231,6 +231,9 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Whether to store with each order a key of its customer, never the address: a keyed hash of the e-mail column, as identify-customers makes it. Needs customers.hash_key. See docs/customers.md.',
     ),
+  order_lines: yesOrNo()
+    .prefault(false)
+    .describe('Whether to store the amounts of each order by SKU. excluded_skus in the terms need them.'),
   encoding: text(40)
     .nullable()
     .default(null)

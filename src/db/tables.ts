@@ -1161,6 +1161,10 @@ export interface IntakeOrders {
    */
   line_no: Int8;
   /**
+   * What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.
+   */
+  lines: Json | null;
+  /**
    * Candidate codes or handles from links and UTM lines in the notes.
    */
   links: Generated<string[]>;
@@ -3944,6 +3948,10 @@ export interface OpsStatementLines {
    */
   entry_id: Int8 | null;
   /**
+   * Part of net_amount that earns nothing, because the terms exclude the product; null: none.
+   */
+  excluded_amount: Numeric | null;
+  /**
    * Influencer, where known.
    */
   influencer_handle: string | null;
@@ -4744,6 +4752,10 @@ export interface ReportingReturnMonths {
    * Orders of which it is unknown: without a key of the customer, or too soon after keys begin.
    */
   unknown_orders: Int8;
+  /**
+   * Orders whose terms exclude products, and of which it is unknown what was bought.
+   */
+  unlined_orders: Generated<Int8>;
   /**
    * Orders whose rate nobody says.
    */

@@ -54,11 +54,11 @@ export async function closeStatement(
   const statementId = numbers[0]?.id ?? '';
   await sql`
     insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on,
-      deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, rate_percent, rate_from, earned_amount,
-      closed_before, amount)
+      deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
+      earned_amount, closed_before, amount)
     ${linesOf(rules, month)}
     select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source, order_platform, order_id, ordered_on,
-      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, rate_percent, rate_from, earned_amount,
+      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from, earned_amount,
       closed_before, earned_amount - closed_before
     from lines where earned_amount <> closed_before`.execute(trx);
   const { rows } = await sql<{ lines: number; hash: string }>`
@@ -92,7 +92,7 @@ export async function verifyStatements(
   };
 }
 
-/** Over every column of every line, as text that depends on no setting of the session. */
+/** Over every column of every line, as text that depends on no setting of the session. What a line excludes came later: it is only in it if there is some. */
 function hashOf(
   statementId: RawBuilder<unknown>,
   {
@@ -102,8 +102,9 @@ function hashOf(
 ): RawBuilder<string> {
   return sql`encode(sha256(convert_to(
     to_char(${month}, 'YYYY-MM') || E'\n' || ${previousHash} || E'\n' || coalesce((
-      select string_agg(jsonb_build_array(l.line_no, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id,
+      select string_agg((jsonb_build_array(l.line_no, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id,
         to_char(l.ordered_on, 'YYYY-MM-DD'), to_char(l.due_on, 'YYYY-MM-DD'), l.deal_id, l.collab_id, l.brand_id, l.influencer_handle, l.currency,
-        l.sent_amount, l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before, l.amount)::text, E'\n' order by l.line_no)
+        l.sent_amount, l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before, l.amount)
+        || case when l.excluded_amount is null then '[]' else jsonb_build_array(l.excluded_amount) end)::text, E'\n' order by l.line_no)
       from ops.statement_lines l where l.statement_id = ${statementId}), ''), 'UTF8')), 'hex')`;
 }

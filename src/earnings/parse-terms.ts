@@ -5,7 +5,16 @@ import { hasAddress } from '../model/text/mask-addresses.ts';
 import type { Terms } from './statement.ts';
 
 /** Columns of terms.csv, in any order. */
-const TERMS_COLUMNS = ['deal_id', 'code', 'rate', 'fixed_fee', 'currency', 'valid_from', 'valid_to'] as const;
+const TERMS_COLUMNS = [
+  'deal_id',
+  'code',
+  'rate',
+  'fixed_fee',
+  'currency',
+  'excluded_skus',
+  'valid_from',
+  'valid_to',
+] as const;
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
 type TermsLines = {
@@ -53,7 +62,9 @@ function headerProblems(names: readonly string[]): readonly CodeProblem[] {
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   const lacks = [
     ...(names.includes('deal_id') || names.includes('code') ? [] : ['deal_id or code']),
-    ...(names.includes('rate') || names.includes('fixed_fee') ? [] : ['rate or fixed_fee']),
+    ...(['rate', 'fixed_fee', 'excluded_skus'].some((name) => names.includes(name))
+      ? []
+      : ['rate, fixed_fee or excluded_skus']),
   ];
   return [
     ...lacks.map((name) => problem(1, name, { reason: 'The column is missing.', help })),
@@ -78,9 +89,9 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
       help: 'Name the deal, or the code.',
     });
   const codeFolded = foldCode(code);
-  if ((dealId === '') === (codeFolded === ''))
+  if (dealId !== '' && codeFolded !== '')
     return problem(line, 'deal_id', {
-      reason: dealId === '' ? 'The row names no deal and no code.' : 'The row names both a deal and a code.',
+      reason: 'The row names both a deal and a code.',
       help: 'Fill in one of deal_id and code.',
     });
   const rate = cell('rate').replace(/ ?%$/, '');
@@ -95,10 +106,18 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
         reason: 'This is not a readable number.',
         help: 'Write it with a point and without separators: 12.5',
       });
-  if (rate === '' && fixedFee === '')
+  const excluded = readSkus(cell('excluded_skus'), line);
+  if ('reason' in excluded) return excluded;
+  const isForAll = dealId === '' && codeFolded === '';
+  if (isForAll && (excluded.skus.length === 0 || rate !== '' || fixedFee !== ''))
+    return problem(line, 'deal_id', {
+      reason: 'The row names no deal and no code.',
+      help: 'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
+    });
+  if (rate === '' && fixedFee === '' && excluded.skus.length === 0)
     return problem(line, 'rate', {
-      reason: 'The row says neither a rate nor a fee.',
-      help: 'Fill in rate, fixed_fee or both.',
+      reason: 'The row says neither a rate nor a fee, and excludes nothing.',
+      help: 'Fill in rate, fixed_fee or excluded_skus.',
     });
   if (Number(rate) > 100)
     return problem(line, 'rate', {
@@ -144,9 +163,31 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
     ratePercent: rate === '' ? null : rate,
     fixedFee: fixedFee === '' ? null : fixedFee,
     currency: currency === '' ? null : currency,
+    excludedSkus: excluded.skus,
     validFrom: from === '' ? null : from,
     validTo: to === '' ? null : to,
   };
+}
+
+/** SKUs with semicolons between them. A star stands only at the end of one: what else it could mean differs from tool to tool. */
+function readSkus(cell: string, line: number): { readonly skus: readonly string[] } | CodeProblem {
+  const skus = cell
+    .split(';')
+    .map(foldCode)
+    .filter((sku) => sku !== '');
+  const wrong = skus.find((sku) => sku === '*' || sku.slice(0, -1).includes('*'));
+  if (hasAddress(cell))
+    return problem(line, 'excluded_skus', {
+      reason: 'This is an e-mail address, which is personal data.',
+      help: 'Name SKUs.',
+    });
+  if (wrong !== undefined)
+    return problem(line, 'excluded_skus', {
+      value: wrong,
+      reason: 'A star may only be at the end of a SKU, after its beginning.',
+      help: 'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
+    });
+  return { skus: [...new Set(skus)] };
 }
 
 function isDay(text: string): boolean {
@@ -156,7 +197,11 @@ function isDay(text: string): boolean {
 /** Two rates on one day would be a guess. */
 function overlaps(terms: readonly Terms[]): readonly CodeProblem[] {
   const bySubject = Map.groupBy(terms, (row) =>
-    row.dealId === null ? `code ${row.codeFolded}` : `deal ${row.dealId}`,
+    row.dealId !== null
+      ? `deal ${row.dealId}`
+      : row.codeFolded !== null
+        ? `code ${row.codeFolded}`
+        : 'row for everybody',
   );
   return [...bySubject].flatMap(([subject, rows]) => {
     const sorted = rows.toSorted((one, other) => (one.validFrom ?? '').localeCompare(other.validFrom ?? ''));

@@ -10,6 +10,9 @@ import type { StatementRules } from './statement.ts';
  * where it was cancelled. Its rate is that of the terms of the code that it carries, else of its deal, on the day of the order; else the
  * service's own for the collaboration, as it was then. It counts from the day on which its return window is over.
  *
+ * Products that the terms of its code, of its deal or for everybody exclude earn nothing: the part of the net revenue that they have of the
+ * amounts of all lines. So discounts, shipping, tax and refunds of the whole order are shared out in proportion.
+ *
  * @param entries ids of some entries; null: all.
  */
 export function ratedOrders(
@@ -21,9 +24,10 @@ export function ratedOrders(
   return sql`
     terms as materialized (
       select line, "dealId" as deal_id, "codeFolded" as code, "ratePercent" as rate, "fixedFee" as fee, currency,
-        coalesce("validFrom", '-infinity')::date as valid_from, coalesce("validTo", 'infinity')::date as valid_to
+        coalesce("validFrom", '-infinity')::date as valid_from, coalesce("validTo", 'infinity')::date as valid_to,
+        array(select jsonb_array_elements_text("excludedSkus")) as excluded_skus
       from jsonb_to_recordset(${toJsonParameter(terms)}::jsonb) as t (line integer, "dealId" text, "codeFolded" text, "ratePercent" numeric,
-        "fixedFee" numeric, currency text, "validFrom" text, "validTo" text)
+        "fixedFee" numeric, currency text, "validFrom" text, "validTo" text, "excludedSkus" jsonb)
     ),
     accepted as materialized (
       select e.entry_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
@@ -68,12 +72,15 @@ export function ratedOrders(
         order by v.valid_from > a.ordered_at, case when v.valid_from > a.ordered_at then v.valid_from end,
           v.valid_from desc limit 1) by_service on by_code.rate is null and by_deal.rate is null
     ),
+    lined as (
+      select r.*, ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? EXCLUDED : sql`0::numeric`} as excluded_amount from rated r
+    ),
     earnings as (
       select 'order:' || r.entry_id as subject, r.*,
         -- Nothing of nothing, whatever the rate: of an order that was cancelled since, nobody says any more which code it was credited by.
-        case when r.net_amount = 0 then 0
-          else round(r.net_amount * r.rate_percent / 100, coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)) end as earned_amount
-      from rated r
+        case when r.net_amount = r.excluded_amount then 0
+          else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as earned_amount
+      from lined r
     )`;
 }
 
@@ -83,3 +90,32 @@ const DIGITS = Object.fromEntries(
     .map((currency) => [currency, minorDigits(currency)] as const)
     .filter(([, digits]) => digits !== 2),
 );
+
+const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)`;
+
+/**
+ * What of the net revenue of order `r` earns nothing, rounded as its currency is paid; null where nobody says what was bought. Of an order
+ * whose lines cost nothing (only shipping was paid), nothing is taken, unless all of them are excluded. The lines are those of the current
+ * version, as a refund is.
+ */
+const EXCLUDED = sql`(
+  select case
+      when r.net_amount = 0 or x.skus is null then 0
+      when v.lines is null then null
+      when l.has_only_excluded then r.net_amount
+      when l.all_lines = 0 then 0
+      else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end
+  from (
+    select array_agg(sku) as skus from terms t cross join unnest(t.excluded_skus) as e(sku)
+    where (t.code = any (r.codes) or t.deal_id = r.deal_id or (t.code is null and t.deal_id is null))
+      and r.ordered_on between t.valid_from and t.valid_to) x
+  left join lateral (
+    select o.lines from intake.orders o
+    where x.skus is not null and o.source = r.source and o.order_id = r.order_id and o.is_current limit 1) v on true
+  left join lateral (
+    select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded
+    from (
+      select (line ->> 1)::numeric as amount, exists (
+        select from unnest(x.skus) as e(sku)
+        where line ->> 0 = e.sku or (right(e.sku, 1) = '*' and starts_with(line ->> 0, left(e.sku, -1)))) as is_excluded
+      from jsonb_array_elements(v.lines) as line) lines) l on v.lines is not null)`;

@@ -16,18 +16,18 @@ export function linesOf(rules: StatementRules, month: string): RawBuilder<unknow
     lines as (
       select case when c.subject is null then 'order' else 'correction' end as kind, e.subject, e.entry_id, e.source, e.order_platform,
         e.order_id, e.ordered_on, e.due_on, e.deal_id, e.collab_id, e.brand_id, e.influencer_handle, e.currency, e.sent_amount, e.net_amount,
-        e.rate_percent, e.rate_from, e.earned_amount, coalesce(c.amount, 0) as closed_before
+        nullif(e.excluded_amount, 0) as excluded_amount, e.rate_percent, e.rate_from, e.earned_amount, coalesce(c.amount, 0) as closed_before
       from earnings e left join closed c using (subject)
       where e.earned_amount is not null and (e.due_on <= ${lastDay(month)} or c.subject is not null)
       union all
       select case when c.subject is null then 'fixed_fee' else 'correction' end, f.subject, null, null, null, null, null, f.due_on, f.deal_id,
-        null, null, null, f.currency, null, null, null, null, f.earned_amount, coalesce(c.amount, 0)
+        null, null, null, f.currency, null, null, null, null, null, f.earned_amount, coalesce(c.amount, 0)
       from fees f left join closed c using (subject)
       where f.due_on <= ${lastDay(month)} or c.subject is not null
       union all
       -- A fee that the terms no longer have.
       select 'correction', c.subject, null, null, null, null, null, c.due_on, c.deal_id, null, c.brand_id, null, c.currency, null, null, null,
-        null, 0, c.amount
+        null, null, 0, c.amount
       from closed c where starts_with(c.subject, 'fee:') and not exists (select from fees f where f.subject = c.subject)
     )`;
 }
@@ -85,7 +85,7 @@ export async function readUncounted(
 ): Promise<readonly UncountedOrders[]> {
   const { rows } = await sql<UncountedOrders>`
     ${withEarnings(rules, month)}
-    select case when earned_amount is null then 'unknown_rate' else 'pending' end as why, deal_id as "dealId",
+    select case when earned_amount is not null then 'pending' when rate_percent is null then 'unknown_rate' else 'unknown_lines' end as why, deal_id as "dealId",
       min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::text as "netAmount",
       case when bool_and(earned_amount is not null) then sum(earned_amount)::text end as "earnedAmount"
     from earnings e
@@ -105,7 +105,7 @@ export const columns = sql`
   l.kind, l.subject, l.entry_id as "entryId", l.source, l.order_platform as "orderPlatform", l.order_id as "orderId",
   ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId", l.collab_id as "collabId",
   l.brand_id as "brandId", l.influencer_handle as "influencerHandle", l.currency, l.sent_amount::numeric(18,4)::text as "sentAmount",
-  l.net_amount::numeric(18,4)::text as "netAmount", trim_scale(l.rate_percent)::text as "ratePercent", l.rate_from as "rateFrom",
+  l.net_amount::numeric(18,4)::text as "netAmount", l.excluded_amount::numeric(18,4)::text as "excludedAmount", trim_scale(l.rate_percent)::text as "ratePercent", l.rate_from as "rateFrom",
   l.earned_amount::numeric(18,4)::text as "earnedAmount", l.closed_before::numeric(18,4)::text as "closedBefore", l.amount::numeric(18,4)::text as amount`;
 
 type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays'>;

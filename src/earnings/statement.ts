@@ -3,7 +3,7 @@ import type { DecimalText } from '../model/order.ts';
 /** What a deal or the holder of a code earns, as a row of terms.csv says it. Days are whole days in the zone of the statements, both included. */
 export type Terms = {
   readonly line: number;
-  /** One of the two. A code goes before a deal. */
+  /** At most one of the two; neither: the row only excludes products, for everybody. A code goes before a deal. */
   readonly dealId: string | null;
   readonly codeFolded: string | null;
   /** Commission in percent of the net revenue; null where the row has only a fee. */
@@ -12,6 +12,8 @@ export type Terms = {
   readonly fixedFee: DecimalText | null;
   /** Of the fee. */
   readonly currency: string | null;
+  /** Products that earn nothing: SKUs as `foldCode` has them; with `*` at the end, all that begin so. */
+  readonly excludedSkus: readonly string[];
   readonly validFrom: string | null;
   readonly validTo: string | null;
 };
@@ -43,6 +45,8 @@ export type StatementLine = {
   readonly currency: string;
   readonly sentAmount: DecimalText | null;
   readonly netAmount: DecimalText | null;
+  /** What of the net amount earns nothing, because the terms exclude the product; null: nothing of it. */
+  readonly excludedAmount: DecimalText | null;
   readonly ratePercent: DecimalText | null;
   readonly rateFrom: string | null;
   readonly earnedAmount: DecimalText;
@@ -52,8 +56,11 @@ export type StatementLine = {
 
 /** Accepted orders that are in no line, of one deal and currency. */
 export type UncountedOrders = {
-  /** pending: the return window is not over; unknown_rate: neither terms nor the service say what it earns. */
-  readonly why: 'pending' | 'unknown_rate';
+  /**
+   * pending: the return window is not over; unknown_rate: neither terms nor the service say what it earns; unknown_lines: its terms exclude
+   * products, and nobody says what was bought.
+   */
+  readonly why: 'pending' | 'unknown_rate' | 'unknown_lines';
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
   readonly currency: string;

@@ -197,6 +197,8 @@ export type SourceSettings = {
    * `customers.hash_key`.
    */
   readonly customerKey: boolean;
+  /** True if orders are stored with their amounts by SKU, which terms that exclude products need. */
+  readonly orderLines: boolean;
   /** Overrides the encoding of the layout: a WHATWG or iconv label. Null: the layout's encoding. */
   readonly encoding: string | null;
   /** Patterns of file names that are not exports. */

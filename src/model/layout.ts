@@ -141,6 +141,13 @@ export type SumRule = {
   readonly minus: readonly string[];
 };
 
+/** Columns that say, for each row, which product was bought and its amount after discounts: Σ plus × times − Σ minus. */
+export type LinesRule = SumRule & {
+  readonly sku: readonly string[];
+  /** Column of the quantity, by which the price of one piece is multiplied. Empty: the amount is that of the whole line. */
+  readonly times: readonly string[];
+};
+
 /** How one kind of export is read: the content of `config/layouts/<name>.yaml`, with defaults filled in. */
 export type Layout = {
   readonly name: string;
@@ -198,6 +205,8 @@ export type Layout = {
     /** Tests for rows that belong to their order but add nothing to a sum: cancelled items. */
     readonly addsNothing: readonly CellTest[];
   };
+  /** What was bought; null where the format does not say, or nobody asks. */
+  readonly lines: LinesRule | null;
   readonly money: MoneyFormat;
   readonly times: {
     /** Patterns, tried in order: `YYYY-MM-DD HH:mm:ss Z`, `M/D/YYYY H:mm`, `iso`. */

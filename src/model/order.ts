@@ -60,7 +60,15 @@ export type StagedOrder = {
    * for the first time, rotating its key or forgetting a customer does not change an order.
    */
   readonly customerKey: CustomerHash | null;
+  /**
+   * The order lines, by SKU. Null if the source does not ask for them, the export does not have them, or a line
+   * cannot be read. Not part of the digest, because rows of an order that are far apart each have some of them.
+   */
+  readonly lines: readonly OrderLine[] | null;
 };
+
+/** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
+export type OrderLine = readonly [sku: string, amount: DecimalText];
 
 /**
  * The columns that carry the meaning of an order. Staging and the adding up of rows follow from this list.

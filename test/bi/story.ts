@@ -65,6 +65,7 @@ const RULES: ReturnRules = {
       ratePercent: '10',
       fixedFee: null,
       currency: null,
+      excludedSkus: [],
       validFrom: null,
       validTo: null,
     },

@@ -109,6 +109,7 @@ describe('a good file', () => {
       dateOrder: null,
       consent: 'recorded',
       customerKey: false,
+      orderLines: false,
       exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
       endpoint: null,
       region: null,

@@ -18,7 +18,17 @@ const DIGITS = { EUR: 2, JPY: 0, KWD: 3 } as const;
 type Currency = keyof typeof DIGITS;
 
 /** An order as this test knows it; amounts in ten-thousandths, rates in hundredths of a percent. */
-type Order = { readonly dealId: string; readonly currency: Currency; readonly dayNo: number; net: bigint };
+type Order = {
+  readonly dealId: string;
+  readonly currency: Currency;
+  readonly dayNo: number;
+  /** What was bought; null: the export does not say. */
+  readonly lines: readonly (readonly [sku: string, amount: bigint])[] | null;
+  net: bigint;
+};
+
+/** Products that earn nothing: of everybody, and of deals. */
+type Exclusions = ReadonlyMap<string, readonly string[]>;
 
 const RETURN_WINDOW_DAYS = 14;
 const MONTHS = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`);
@@ -34,6 +44,24 @@ const step = fc.oneof(
       currency: fc.constantFrom<Currency[]>('EUR', 'JPY', 'KWD'),
       dayNo: fc.integer({ min: 0, max: 120 }),
       amount: fc.bigInt({ min: 0n, max: 10_000_000n }),
+      lines: fc.option(
+        fc.array(
+          fc.tuple(
+            fc.constantFrom('gift-1', 'gift-22', 'shirt', ''),
+            fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 5_000_000n })),
+          ),
+          { minLength: 1, maxLength: 3 },
+        ),
+        { freq: 8 },
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('exclude' as const),
+      of: fc.constantFrom('', 'D1', 'D2'),
+      skus: fc.constantFrom([], ['gift-*'], ['gift-22', 'none'], ['shirt', 'gift-1*']),
     }),
   },
   {
@@ -58,7 +86,7 @@ const step = fc.oneof(
   },
 );
 
-it('all closed lines of an order add up to what it earned, whatever is refunded, comes late or is closed when', async () => {
+it('all closed lines of an order add up to what it earned, whatever is refunded, excluded, comes late or is closed when', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
       // Entries and adjustments are append-only.
@@ -70,7 +98,9 @@ it('all closed lines of an order add up to what it earned, whatever is refunded,
         ['D1', 1_000],
         ['D2', 1_250],
       ]);
+      const exclusions = new Map<string, readonly string[]>();
       let closed = -1;
+      let before: Readonly<Record<string, bigint>> = {};
       for (const each of steps) {
         if (each.kind === 'order') {
           orders.push({ ...each, net: each.amount });
@@ -85,10 +115,11 @@ it('all closed lines of an order add up to what it earned, whatever is refunded,
           });
           order.net = each.amount ?? 0n;
         } else if (each.kind === 'rate') rates.set(each.dealId, each.rate);
+        else if (each.kind === 'exclude') exclusions.set(each.of, each.skus);
         else {
           closed = Math.min(MONTHS.length - 1, closed + each.months);
           const month = MONTHS[closed] ?? '';
-          const rules = rulesOf(rates);
+          const rules = rulesOf(rates, exclusions);
           const open = await readStatement(db, { month, rules });
           const end = await inTransaction(db, (trx) =>
             closeStatement(trx, { month, rules, closedBy: 'test', reason: 'test' }),
@@ -98,7 +129,10 @@ it('all closed lines of an order add up to what it earned, whatever is refunded,
             continue;
           }
           expect((await readStatement(db, { month, rules })).lines).toEqual(open.lines);
-          expect(await sums(db)).toEqual(expected(orders, { month, rates, before: await knownBefore(db) }));
+          const known = await knownBefore(db);
+          before = expected(orders, { month, rates, exclusions, known, before });
+          expect(await sums(db)).toEqual(before);
+          await eachLineCanBeChecked(db);
         }
       }
       expect((await verifyStatements(db)).broken).toEqual([]);
@@ -107,19 +141,31 @@ it('all closed lines of an order add up to what it earned, whatever is refunded,
   );
 });
 
-function rulesOf(rates: ReadonlyMap<string, number>): StatementRules {
-  const terms = [...rates].map(
-    ([dealId, rate], index): Terms => ({
+/** As a person with a pocket calculator would: the net revenue less what is excluded, times the rate, rounded once. */
+async function eachLineCanBeChecked(db: Database): Promise<void> {
+  const { rows } = await sql<Record<'net' | 'excluded' | 'rate' | 'earned', string> & { currency: Currency }>`
+    select (net_amount * 10000)::bigint as net, (coalesce(excluded_amount, 0) * 10000)::bigint as excluded,
+      coalesce(rate_percent * 100, 0)::integer as rate, (earned_amount * 10000)::bigint as earned, currency
+    from ops.statement_lines where entry_id is not null`.execute(db);
+  for (const { net, excluded, rate, earned, currency } of rows)
+    expect(share(BigInt(net) - BigInt(excluded), [BigInt(rate), 10_000n], currency)).toBe(BigInt(earned));
+}
+
+function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): StatementRules {
+  const terms = ['', ...rates.keys()].map((dealId, index): Terms => {
+    const rate = rates.get(dealId);
+    return {
       line: index + 2,
-      dealId,
+      dealId: dealId === '' ? null : dealId,
       codeFolded: null,
-      ratePercent: (rate / 100).toFixed(2),
+      ratePercent: rate === undefined ? null : (rate / 100).toFixed(2),
       fixedFee: null,
       currency: null,
+      excludedSkus: exclusions.get(dealId) ?? [],
       validFrom: null,
       validTo: null,
-    }),
-  );
+    };
+  });
   return { terms, returnWindowDays: RETURN_WINDOW_DAYS, timeZone: 'UTC' };
 }
 
@@ -129,11 +175,17 @@ function expected(
   {
     month,
     rates,
+    exclusions,
+    known,
     before,
   }: {
     readonly month: string;
     readonly rates: ReadonlyMap<string, number>;
-    readonly before: ReadonlySet<string>;
+    readonly exclusions: Exclusions;
+    /** Subjects of closed lines. */
+    readonly known: ReadonlySet<string>;
+    /** What the earlier statements come to: an order whose earnings became unknown stays as it was. */
+    readonly before: Readonly<Record<string, bigint>>;
   },
 ): Record<string, bigint> {
   const nextMonthMs = Date.UTC(2025, Number(month.slice(5)), 1);
@@ -142,19 +194,36 @@ function expected(
       const rate = rates.get(order.dealId);
       const dueMs = FIRST_DAY_MS + (order.dayNo + RETURN_WINDOW_DAYS) * DAY_MS;
       const subject = `order:${index + 1}`;
-      if (rate === undefined || (dueMs >= nextMonthMs && !before.has(subject))) return [];
-      const earned = earnedOf(order, rate);
+      if (rate === undefined || (dueMs >= nextMonthMs && !known.has(subject))) return [];
+      const excluded = excludedOf(order, exclusions);
+      const earned =
+        excluded === null
+          ? (before[subject] ?? 0n)
+          : share(order.net - excluded, [BigInt(rate), 10_000n], order.currency);
       return earned === 0n ? [] : [[subject, earned]];
     }),
   );
 }
 
-/** Half of a minor unit is rounded up. */
-function earnedOf({ net, currency }: Order, rate: number): bigint {
+/** What of an order earns nothing; null: nobody knows what was bought. */
+function excludedOf({ dealId, lines, net, currency }: Order, exclusions: Exclusions): bigint | null {
+  const skus = [...(exclusions.get('') ?? []), ...(exclusions.get(dealId) ?? [])];
+  if (skus.length === 0 || net === 0n) return 0n;
+  if (lines === null) return null;
+  const isOut = (sku: string): boolean =>
+    skus.some((one) => (one.endsWith('*') ? sku.startsWith(one.slice(0, -1)) : sku === one));
+  const sum = (some: typeof lines): bigint => some.reduce((total, [, amount]) => total + amount, 0n);
+  const out = lines.filter(([sku]) => isOut(sku));
+  if (out.length === lines.length) return net;
+  if (sum(lines) === 0n) return 0n;
+  const excluded = share(net, [sum(out), sum(lines)], currency);
+  return excluded < net ? excluded : net;
+}
+
+/** A part of an amount. Half of a minor unit is rounded up. */
+function share(amount: bigint, [part, whole]: readonly [bigint, bigint], currency: Currency): bigint {
   const unit = 10n ** BigInt(4 - DIGITS[currency]);
-  const exact = net * BigInt(rate); // In ten-thousandths of ten-thousandths.
-  const whole = 10_000n * unit;
-  return ((exact * 2n + whole) / (2n * whole)) * unit;
+  return ((amount * part * 2n + whole * unit) / (2n * whole * unit)) * unit;
 }
 
 async function sums(db: Database): Promise<Record<string, bigint>> {
@@ -185,14 +254,16 @@ async function addOrder(
     readonly currency: Currency;
     readonly dayNo: number;
     readonly amount: bigint;
+    readonly lines: Order['lines'];
   },
 ): Promise<void> {
   const amount = decimal(order.amount);
+  const lines = order.lines && JSON.stringify(order.lines.map(([sku, cents]) => [sku, decimal(cents)]));
   const placedAt = new Date(FIRST_DAY_MS + order.dayNo * DAY_MS + 3_600_000);
   await sql`
     insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
-      line_no, record_no, row_count) overriding system value
-    values (${id}, 'shop', ${String(id)}, 1, true, '', '', ${order.currency}, ${amount}, ${placedAt}, 1, 1, 1)`.execute(
+      line_no, record_no, row_count, lines) overriding system value
+    values (${id}, 'shop', ${String(id)}, 1, true, '', '', ${order.currency}, ${amount}, ${placedAt}, 1, 1, 1, ${lines}::jsonb)`.execute(
     db,
   );
   await sql`

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
 sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true}
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true, order_lines: true}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   mirror: {kind: mirror-account, refresh_after_hours: 0}
@@ -40,7 +40,7 @@ it.each(years)(
     }
 
     const returns = await sql`
-    select month_utc::text as month, deal_id, currency, orders, sent_amount, net_amount, unrated_orders, cost_amount, profit_amount, new_customers,
+    select month_utc::text as month, deal_id, currency, orders, sent_amount, net_amount, unrated_orders, unlined_orders, cost_amount, profit_amount, new_customers,
       returning_orders, unknown_orders, unconverted_orders, net_reporting_amount, cost_reporting_amount
     from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
     expect(returns.rows).toEqual(year.returns);
@@ -94,10 +94,12 @@ it.each(years)(
     // A statement of a month after all windows has what the orders earned in all, and the fee.
     const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
     const earned = new Map<string, number>();
+    let withoutLines = 0;
     for (const line of stdout
       .trim()
       .split('\n')
       .map((text) => JSON.parse(text) as Record<string, string>)) {
+      if (line.why === 'unknown_lines') withoutLines += Number(line.orders);
       const of = `${line.deal_id} ${line.currency}`;
       if (line.event === 'statement_line' && line.kind === 'order')
         earned.set(of, (earned.get(of) ?? 0) + Math.round(Number(line.amount) * 100));
@@ -105,6 +107,8 @@ it.each(years)(
     expect(Object.fromEntries([...earned].map(([of, sum]) => [of, `${(sum / 100).toFixed(2)}00`]))).toEqual(
       year.earned,
     );
+    expect(withoutLines).toBe(year.withoutLines);
+    expect(withoutLines).toBeGreaterThan(0);
 
     await shop.cli('run', 'mirror');
     const reconciled = await shop.cli('reconcile', '--json');

@@ -16,11 +16,18 @@ function rateOf(code: Code, at: number): number | null {
   return month >= 5 && month <= 8 ? 2_025 : null;
 }
 
-export const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to
-DEALMIA,,10,,,,
-DEALBEN,,12.5,200,EUR,${YEAR}-03-10,
-,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30
+/** MIA earns nothing for gift cards, and from July on nobody does for parcel insurance. */
+export const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to,excluded_skus
+DEALMIA,,10,,,,,GIFT-*
+DEALBEN,,12.5,200,EUR,${YEAR}-03-10,,
+,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30,
+,,,,,${YEAR}-07-01,,Parcel Care
 `;
+function isExcluded(sku: string, { code, at }: Pick<Order, 'code' | 'at'>): boolean {
+  const isGift = code === 'MIA10' && sku.startsWith('GIFT-');
+  return isGift || (sku === 'PARCELCARE' && at >= Date.UTC(YEAR, 6, 1));
+}
+const SKUS = ['GIFT-25', 'GIFT-100', 'PARCELCARE', 'SERUM', 'SOAP', ''] as const;
 /** What 1 USD was worth in EUR on each day, in thousandths; null in May and September: nobody published one. */
 function dollarOn(at: number): number | null {
   const day = Math.floor(at / DAY_MS);
@@ -53,6 +60,8 @@ type Order = {
   readonly cents: number;
   /** After a refund in part; the same otherwise. */
   readonly finalCents: number;
+  /** What was bought, in cents before a discount of the whole order, shipping and tax; null: a line of it cannot be read. */
+  readonly lines: readonly (readonly [sku: string, cents: number])[] | null;
   /** In the export that first states it, or in a later one. */
   readonly cancelled: 'never' | 'before' | 'after';
   /** Besides, it carries the code of another creator, and is held; or the export names MIA, whose it is, beside a code of BEN. */
@@ -81,6 +90,10 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
     const fate = random(20);
     const code = codes[random(codes.length)] ?? null;
     const dispute = random(12);
+    const lines = Array.from(
+      { length: 1 + random(3) },
+      () => [SKUS[random(SKUS.length)] ?? '', random(8_000)] as const,
+    );
     orders.push({
       id: `${10_000 + orders.length}`,
       // No two at the same instant.
@@ -94,6 +107,7 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
       finalCents: fate === 1 ? Math.floor(cents / 3) : cents,
       cancelled: fate === 2 ? 'after' : fate === 3 ? 'before' : 'never',
       isLate: fate === 4,
+      lines: random(60) === 0 ? null : lines,
       ...given,
     });
   };
@@ -112,16 +126,17 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
   return orders;
 }
 
-const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status,email,deal_id';
+const HEADER =
+  'order_id,order_revenue,currency,discount_codes,placed_at,status,email,deal_id,sku,line_amount';
 
 function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
-  const rows = orders.map((order) => {
+  const rows = orders.flatMap((order) => {
     const { id, at, currency, email, cents, finalCents, cancelled, conflict } = order;
     const amount = as === 'first' ? cents : finalCents;
     const isCancelled = cancelled === 'before' || (cancelled === 'after' && as === 'final');
     // People do not always write their address in one way.
     const written = Number(id) % 3 === 0 ? email.toUpperCase() : email;
-    return [
+    const cells = [
       id,
       (amount / 100).toFixed(2),
       currency,
@@ -131,8 +146,31 @@ function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
       written,
       conflict === 'named' ? DEALS.MIA10 : '',
     ].join(',');
+    const lines = order.lines?.map(([sku, price]) => [sku, (price / 100).toFixed(2)]) ?? [['SOAP', 'free']];
+    return lines.map(([sku, price]) => `${cells},${sku},${price}`);
   });
   return `${[HEADER, ...rows].join('\n')}\n`;
+}
+
+/** What an order earns, in cents; else what is unknown of it. Half a cent is rounded up, twice: of what is excluded, and of what is earned. */
+function earnedOf(order: Order): bigint | 'rate' | 'products' {
+  const left = order.cancelled === 'never' ? order.finalCents : 0;
+  const rate = rateOf(order.code ?? 'MIA10', order.at);
+  // The terms exclude something for this order, whatever was bought.
+  const canExclude = isExcluded('GIFT-', order) || isExcluded('PARCELCARE', order);
+  let excluded: number | null = 0;
+  if (left > 0 && canExclude && order.lines === null) excluded = null;
+  else if (left > 0 && order.lines !== null) {
+    const out = order.lines.filter(([sku]) => isExcluded(sku, order));
+    const sum = (lines: readonly (readonly [string, number])[]): number =>
+      lines.reduce((total, [, price]) => total + price, 0);
+    const all = sum(order.lines);
+    if (out.length === order.lines.length) excluded = left;
+    else if (all > 0) excluded = Math.min(left, Math.floor((2 * left * sum(out) + all) / (2 * all)));
+  }
+  if (excluded === left) return 0n;
+  if (rate === null) return 'rate';
+  return excluded === null ? 'products' : (BigInt(left - excluded) * BigInt(rate) + 5_000n) / 10_000n;
 }
 
 /** Codes as the export writes them. */
@@ -156,6 +194,8 @@ export type SyntheticYear = {
   readonly counted: Readonly<Record<string, number>>;
   /** Rows of `bi.conflicts`, by order. */
   readonly conflicts: readonly Answer[];
+  /** Orders that earn something unknown, because nobody says what was bought. */
+  readonly withoutLines: number;
   /** What statements must come to in all, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
@@ -223,11 +263,12 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
   const returns: Answer[] = [];
   const cohorts: Answer[] = [];
   const earned: Record<string, bigint> = {};
+  let withoutLines = 0;
   for (const name of names) {
     const [month = '', dealId = '', currency = ''] = name.split(' ');
     const group = groups.get(name) ?? [];
     const won: Order[] = [];
-    let [returning, unknown, unrated, sent, net, commission] = [0, 0, 0, 0, 0, 0n];
+    let [returning, unknown, unrated, unlined, sent, net, commission] = [0, 0, 0, 0, 0, 0, 0n];
     // In the reporting currency, in ten-thousandths, each order rounded.
     let [netInEuros, commissionInEuros, unconverted] = [0n, 0n, 0];
     for (const order of group) {
@@ -235,17 +276,17 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       const left = isKept ? order.finalCents : 0;
       sent += order.cents;
       net += left;
-      const rate = rateOf(order.code ?? 'MIA10', order.at);
-      if (rate === null) unrated += left === 0 ? 0 : 1;
-      // Half a cent is rounded up.
-      else commission += (BigInt(left) * BigInt(rate) + 5_000n) / 10_000n;
+      const earns = earnedOf(order);
+      if (earns === 'rate') unrated += 1;
+      else if (earns === 'products') unlined += 1;
+      else commission += earns;
       const dollar = dollarOn(order.at);
       if (left > 0 && currency === 'USD' && dollar === null) unconverted += 1;
       else {
         const inEuros = (cents: bigint): bigint =>
           currency === 'EUR' ? cents * 100n : (cents * BigInt(dollar ?? 0) * 100n + 500n) / 1_000n;
         netInEuros += inEuros(BigInt(left));
-        if (rate !== null) commissionInEuros += inEuros((BigInt(left) * BigInt(rate) + 5_000n) / 10_000n);
+        if (typeof earns === 'bigint') commissionInEuros += inEuros(earns);
       }
       const first = byCustomer.get(order.email)?.[0];
       if (!isKept) continue;
@@ -257,7 +298,8 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const total = `${dealId} ${currency}`;
     earned[total] = (earned[total] ?? 0n) + commission;
     const fees = name === fee ? 20_000n : 0n;
-    const cost = unrated > 0 ? null : commission + fees;
+    const cost = unrated + unlined > 0 ? null : commission + fees;
+    withoutLines += unlined;
     // Margin in tenths of a percent: ten-thousandths of the currency are cents × 425 / 10. Half of one is rounded up.
     const profit = cost === null ? null : (BigInt(net) * BigInt(MARGIN * 10) + 5n) / 10n - cost * 100n;
     returns.push({
@@ -268,6 +310,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       sent_amount: cents(BigInt(sent)),
       net_amount: cents(BigInt(net)),
       unrated_orders: String(unrated),
+      unlined_orders: String(unlined),
       cost_amount: cost === null ? null : cents(cost),
       profit_amount: profit === null ? null : tenThousandths(profit),
       new_customers: String(won.length),
@@ -304,6 +347,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     returns,
     cohorts,
     conflicts: conflictsOf(orders),
+    withoutLines,
     counted: Object.fromEntries(
       [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
     ),

@@ -20,6 +20,7 @@ describe('terms.csv', () => {
         ratePercent: '12.5',
         fixedFee: null,
         currency: null,
+        excludedSkus: [],
         validFrom: null,
         validTo: null,
       },
@@ -30,6 +31,7 @@ describe('terms.csv', () => {
         ratePercent: '8',
         fixedFee: null,
         currency: null,
+        excludedSkus: [],
         validFrom: '2026-01-01',
         validTo: '2026-06-30',
       },
@@ -40,6 +42,7 @@ describe('terms.csv', () => {
         ratePercent: null,
         fixedFee: '300.00',
         currency: 'EUR',
+        excludedSkus: [],
         validFrom: '2026-03-01',
         validTo: null,
       },
@@ -53,8 +56,18 @@ describe('terms.csv', () => {
       'The row names both a deal and a code.',
       'Fill in one of deal_id and code.',
     ],
-    [',,10,,,,', 'deal_id', 'The row names no deal and no code.', 'Fill in one of deal_id and code.'],
-    ['D1,,,,,,', 'rate', 'The row says neither a rate nor a fee.', 'Fill in rate, fixed_fee or both.'],
+    [
+      ',,10,,,,',
+      'deal_id',
+      'The row names no deal and no code.',
+      'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
+    ],
+    [
+      'D1,,,,,,',
+      'rate',
+      'The row says neither a rate nor a fee, and excludes nothing.',
+      'Fill in rate, fixed_fee or excluded_skus.',
+    ],
     [
       'D1,,"12,5",,,,',
       'rate',
@@ -109,6 +122,28 @@ describe('terms.csv', () => {
     expect(terms).toEqual([]);
     expect(problems).toMatchObject([{ line: 2, column, reason, help }]);
     expect(JSON.stringify(problems)).not.toContain('jane@');
+  });
+
+  it('excludes products of a deal, of a code or for everybody, by their SKUs or how these begin', () => {
+    const ofSkus = (...rows: string[]) =>
+      parseTerms(readLines(['deal_id,code,rate,excluded_skus', ...rows].join('\n')));
+    expect(
+      ofSkus('D1,,10,Gift-50; gift-* ;', ',MIA10,,SHIRT-M', ',,,SHIPPING').terms.map(
+        ({ excludedSkus }) => excludedSkus,
+      ),
+    ).toEqual([['gift-50', 'gift-*'], ['shirt-m'], ['shipping']]);
+    expect(ofSkus('D1,,10,*', 'D2,,10,A*B').problems).toMatchObject([
+      { line: 2, column: 'excluded_skus', value: '*' },
+      {
+        line: 3,
+        column: 'excluded_skus',
+        reason: 'A star may only be at the end of a SKU, after its beginning.',
+      },
+    ]);
+    expect(ofSkus(',,10,A').problems).toMatchObject([{ reason: 'The row names no deal and no code.' }]);
+    expect(JSON.stringify(ofSkus('D1,,10,jane@shop.example').problems)).not.toContain('jane@');
+    // Twice for everybody, on the same days.
+    expect(ofSkus(',,,A', ',,,B').problems).toMatchObject([{ line: 3 }]);
   });
 
   it('never has two rates for one deal on one day', () => {

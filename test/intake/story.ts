@@ -176,6 +176,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     cancelledAt: null,
     exclusion: null,
     customerKey: null,
+    lines: null,
     ...given,
   };
   const {
@@ -184,6 +185,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     rowCount: _rows,
     contentHash: _hash,
     customerKey: _key,
+    lines: _lines,
     ...said
   } = meaning as StagedOrder;
   return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };

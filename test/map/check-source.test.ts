@@ -17,6 +17,7 @@ const SOURCE: SourceSettings = {
   dateOrder: null,
   consent: 'recorded',
   customerKey: false,
+  orderLines: false,
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
   endpoint: null,
   region: null,

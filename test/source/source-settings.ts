@@ -16,6 +16,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     dateOrder: null,
     consent: 'recorded',
     customerKey: false,
+    orderLines: false,
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
     endpoint: null,
     region: null,

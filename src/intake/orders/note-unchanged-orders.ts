@@ -12,9 +12,10 @@ export type Sighted = {
 };
 
 /**
- * Finds the orders that are known with the same content, by sending only ids and digests, and records that
- * the file contains them. Most orders of an export were already in the export before it. Sealing needs these
- * records for orders that occur twice in the file. For `limit 1`, see stage-orders.ts.
+ * Finds the orders that are known with the same content, by sending only ids, digests and order lines (if the
+ * source keeps them), and records that the file contains them. Most orders of an export were already in the
+ * export before it. Sealing needs these records for orders that occur twice in the file. For `limit 1`, see
+ * stage-orders.ts.
  */
 export async function noteUnchangedOrders(
   db: Database,
@@ -32,15 +33,17 @@ export async function noteUnchangedOrders(
         jsonb_array_elements_text(i.columns -> 'ids'), jsonb_array_elements_text(i.columns -> 'hashes'),
         unnest(string_to_array(i.columns ->> 'lines', ',')::bigint[]),
         unnest(string_to_array(i.columns ->> 'records', ',')::bigint[]),
-        unnest(string_to_array(i.columns ->> 'rowCounts', ',')::bigint[])
-      ) with ordinality as g(order_id, content_hash, line_no, record_no, row_count, place)
+        unnest(string_to_array(i.columns ->> 'rowCounts', ',')::bigint[]),
+        jsonb_array_elements(i.columns -> 'orderLines')
+      ) with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, place)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c
         on h.order_version_id is null and c.content_hash = g.content_hash
+          and (g.lines is null or g.lines = 'null' or g.lines is not distinct from c.lines)
     ),
     noted as (
       insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
@@ -74,5 +77,14 @@ function toColumns(orders: readonly StagedOrder[]) {
     records.push(order.record);
     rowCounts.push(order.rowCount);
   }
-  return { ids, hashes, lines: lines.join(), records: records.join(), rowCounts: rowCounts.join() };
+  // Left out where no order says what was bought: then each has null.
+  const orderLines = orders.some((order) => order.lines !== null) ? orders.map((order) => order.lines) : [];
+  return {
+    ids,
+    hashes,
+    lines: lines.join(),
+    records: records.join(),
+    rowCounts: rowCounts.join(),
+    orderLines,
+  };
 }

@@ -109,6 +109,7 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
       where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
         and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
+        and (o.lines is null or o.lines is not distinct from c.lines)
       returning 1
     )
     select count(*) as dropped from dropped`.execute(trx);

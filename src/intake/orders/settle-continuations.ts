@@ -42,7 +42,7 @@ async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise
       group by group_key having count(row_count) > 0
     ),
     given as (
-      update intake.orders o set row_count = o.row_count + w.row_count from owners w
+      update intake.orders o set row_count = o.row_count + w.row_count, lines = null from owners w
       where o.order_version_id = w.order_version_id
         and o.order_version_id = any (array(select order_version_id from owners where order_version_id is not null))
     )

@@ -56,13 +56,19 @@ function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unk
 
 /**
  * The order is unchanged in one place and different in another: a contradiction. The unchanged rows are added
- * to the staged version.
+ * to the staged version. If only the order lines differ, it is no contradiction, but the lines are unknown.
  */
 const markContradictions = sql`
     marked as (
       update intake.orders o
-      set conflicting_line_no = coalesce(o.conflicting_line_no, r.line_no), row_count = o.row_count + r.row_count
-      from repeats r where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
+      set row_count = o.row_count + r.row_count, lines = null,
+        conflicting_line_no = case when o.content_hash = r.content_hash then o.conflicting_line_no
+                              else coalesce(o.conflicting_line_no, r.line_no) end
+      from (
+        select r.*, c.content_hash from repeats r
+        cross join lateral (select c.content_hash from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
+      ) r
+      where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
     )`;
 
 /**

@@ -32,8 +32,8 @@ export type StageOrdersOptions = FileRead & {
 /**
  * Stores complete orders. A new order becomes the current version, which stays hidden until the file is
  * sealed. A changed order is stored as not current, and sealing makes it current. An order that the file has
- * already stated is merged into its row. The customer key of the known version is kept if this export has
- * none.
+ * already stated is merged into its row, and its order lines become unknown, because each part has only some of
+ * them. The customer key of the known version is kept if this export has none.
  *
  * The statement uses `json` and not `jsonb`: the rows are read once, so building a tree of them first costs
  * more than it saves. `limit 1` makes the planner use the unique index for each look-up: it has no statistics
@@ -47,34 +47,36 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     with fence as materialized (${fenceOf(options)}),
     given as materialized (
       select f.source, f.source_file_id, g.*,
-        h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash, c.customer_key as current_customer_key,
+        h.order_version_id as here_id, c.order_version_id as current_id, c.customer_key as current_customer_key,
         c.customer_key_no as current_key_no,
+        -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
+        c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines) as is_unchanged,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
       cross join json_to_recordset(${toJsonParameter(orders.map(toRow))}::json) as g(
-        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text, customer_key uuid)
+        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text, customer_key uuid, lines jsonb)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no)
+        customer_key, customer_key_no, lines)
       select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
         coalesce(customer_key, current_customer_key),
-        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines
       from given
-      where here_id is null and current_hash is distinct from content_hash
+      where here_id is null and is_unchanged is not true
       returning is_current
     ),
     noted as (
       insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
       select source_file_id, array_agg(current_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
         count(*) filter (where is_cancelled)
-      from given where here_id is null and current_hash = content_hash group by source_file_id
+      from given where here_id is null and is_unchanged group by source_file_id
       returning cardinality(order_version_ids) as orders
     ),
     merged as (${sums ? mergeSummed : mergeStated})
@@ -105,7 +107,8 @@ const mergeStated = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
       conflicting_line_no = case when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
-                            else o.conflicting_line_no end
+                            else o.conflicting_line_no end,
+      lines = null
   from given g where o.order_version_id = g.here_id and ${isHere}
   returning 1`;
 
@@ -159,5 +162,6 @@ export function toRow(order: StagedOrder) {
     row_count: order.rowCount,
     content_hash: order.contentHash,
     customer_key: order.customerKey ?? undefined,
+    lines: order.lines ?? undefined,
   };
 }

@@ -48,7 +48,7 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
   const assignments = [...columns, 'exclusion', 'row_count', 'line_no', 'record_no'].map(
     (column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`,
   );
-  return sql`${sql.join(assignments)}, content_hash = ${summedHash('m')},
+  return sql`${sql.join(assignments)}, lines = null, content_hash = ${summedHash('m')},
     conflicting_line_no = case when m.is_contradiction then coalesce(o.conflicting_line_no, ${contradictingLine})
                           else o.conflicting_line_no end`;
 }

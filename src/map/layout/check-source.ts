@@ -95,6 +95,13 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
       help: `Remove customer_key from ${where}. Or, if the files have the column, name it in a layout of your own: columns: { email: [Email] }`,
     });
   }
+  if (source.orderLines && layout.lines === null) {
+    problems.push({
+      where,
+      message: `The source has order_lines: true, but the layout ${layout.name} does not say what was bought.`,
+      help: `Remove order_lines from ${where}. Or, if the files have a row for each item, name its columns in a layout of your own: lines: { sku: [SKU], plus: [Item Total] }`,
+    });
+  }
   return problems;
 }
 

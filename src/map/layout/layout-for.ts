@@ -16,17 +16,23 @@ const OF_CUSTOMERS: readonly LayoutField[] = [
 const OF_CUSTOMERS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
 
 /**
- * Reduces a layout to the fields of orders, and keeps the e-mail column if there is one. For sources whose
- * orders get a customer key.
+ * Reduces a layout to the fields of orders. Keeps the e-mail column and the order lines only if the source asks
+ * for them.
  *
  * @returns null if it is not a layout of orders.
  */
-export function layoutForKeyedOrders(layout: Layout): Layout | null {
+export function layoutForOrders(
+  layout: Layout,
+  asked: { readonly customerKey: boolean; readonly lines: boolean },
+): Layout | null {
   const ofOrders = forOrders(layout);
+  if (ofOrders === null) return null;
   const { email } = layout.columns;
-  return ofOrders === null || email === undefined
-    ? ofOrders
-    : { ...ofOrders, columns: { ...ofOrders.columns, email } };
+  return {
+    ...ofOrders,
+    columns: asked.customerKey && email !== undefined ? { ...ofOrders.columns, email } : ofOrders.columns,
+    lines: asked.lines ? layout.lines : null,
+  };
 }
 
 /**
@@ -73,7 +79,7 @@ function forRows(
   { mark, fields }: { readonly mark: LayoutField; readonly fields: readonly LayoutField[] },
 ): Layout | null {
   if (!layout.required.includes(mark)) return null;
-  return { ...layout, columns: keep(layout.columns, (field) => fields.includes(field)) };
+  return { ...layout, lines: null, columns: keep(layout.columns, (field) => fields.includes(field)) };
 }
 
 function forOrders(layout: Layout): Layout | null {
@@ -82,6 +88,7 @@ function forOrders(layout: Layout): Layout | null {
     ...layout,
     columns: keep(layout.columns, (field) => !OF_CUSTOMERS_ALONE.includes(field)),
     required: layout.required.filter((field) => !OF_CUSTOMERS_ALONE.includes(field)),
+    lines: null,
     consent: { columns: [], given: [], refused: [], neither: [] },
     unsubscribed: [],
   };
@@ -99,6 +106,7 @@ function forCustomers(layout: Layout): Layout | null {
     times: { ...layout.times, zoneColumn: [] },
     timeOfDay: [],
     grouping: { lineItems: layout.grouping.lineItems, sum: {}, addsNothing: [] },
+    lines: null,
     exclusions: [],
   };
 }

@@ -15,7 +15,8 @@ const MEANING = 2;
  * digest are read again.
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
-  const { name: _, title: __, status, belowHeader, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
+  const reduced = layoutFor(layout, purpose.readFor) ?? layout;
+  const { name: _, title: __, status, belowHeader, lines: ___, ...rest } = reduced;
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
@@ -24,6 +25,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     // Omitted if it is empty, so that the digest of files that were read before this setting existed does not
     // change.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
+    ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     words: status.words,
     known: status.known,
     timeZone,

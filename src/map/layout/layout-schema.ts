@@ -121,6 +121,16 @@ export const layoutSchema = z
         adds_nothing: cellTests,
       })
       .prefault({}),
+    lines: sum
+      .extend({
+        sku: names.describe('Column of the SKU.'),
+        times: names.optional().describe('Column of the quantity, if plus has the price of one piece.'),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        'What each row says was bought: the SKU, and the amount after discounts (plus × times − minus). Read if the source has order_lines: true.',
+      ),
     money: z
       .strictObject({
         decimal: z.enum(['.', ',']).default('.'),

@@ -74,6 +74,7 @@ export function resolveHeader(
 /** Returns every header that a layout refers to: for fields, sums and tests. */
 export function listSpellings(layout: Layout): readonly string[] {
   const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
+  const { sku, plus, minus, times } = layout.lines ?? { sku: [], plus: [], minus: [], times: [] };
   const tests = [
     ...layout.conditionalColumns.map(({ when }) => when),
     ...layout.exclusions,
@@ -86,6 +87,7 @@ export function listSpellings(layout: Layout): readonly string[] {
   return [
     ...Object.values(layout.columns).flat(),
     ...sums,
+    ...[sku, plus, minus, times].flat(),
     ...tests.flatMap(({ columns }) => columns),
     ...layout.timeOfDay,
     ...layout.times.zoneColumn,

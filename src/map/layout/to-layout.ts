@@ -39,6 +39,10 @@ export function toLayout(name: string, file: LayoutFile): Layout {
       sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
       addsNothing: grouping.adds_nothing.map(toCellTest),
     },
+    lines:
+      file.lines === null
+        ? null
+        : { ...file.lines, minus: file.lines.minus ?? [], times: file.lines.times ?? [] },
     money: file.money,
     times: { formats: file.times, zone: file.time_zone, zoneColumn: file.time_zone_column ?? [] },
     codes: { ...file.codes, split: [file.codes.split ?? []].flat() },

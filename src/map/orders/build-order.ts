@@ -15,6 +15,7 @@ import type { DateWatch } from './date-order.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import type { OpenOrder } from './open-order.ts';
+import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
@@ -86,7 +87,9 @@ export class OrderBuilder {
 
   build(open: OpenOrder): Built {
     if (open.fault !== null) return { kind: 'fault', ...open.fault };
-    if (this.#isContinuation(open)) return { kind: 'continuation', continuation: continuationOf(open) };
+    const { key: groupKey, line, record, rowCount } = open;
+    if (this.#isContinuation(open))
+      return { kind: 'continuation', continuation: { groupKey, line, record, rowCount } };
     try {
       return { kind: 'order', order: this.#toOrder(open) };
     } catch (error) {
@@ -130,6 +133,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
+      lines: closeLines(open.lines),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -294,7 +298,3 @@ export class OrderBuilder {
 }
 
 const NONE: readonly string[] = [];
-
-function continuationOf({ key, record, line, rowCount }: OpenOrder): OrderContinuation {
-  return { groupKey: key, line, record, rowCount };
-}

@@ -4,7 +4,7 @@ import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
-import { layoutFor, layoutForKeyedOrders } from '../layout/layout-for.ts';
+import { layoutFor, layoutForOrders } from '../layout/layout-for.ts';
 import type { ResolvedHeader } from '../layout/resolve-header.ts';
 import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
@@ -18,7 +18,8 @@ import { resolveForOrders } from './resolve-for-orders.ts';
 export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
-  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> & Partial<Pick<SourceSettings, 'dateOrder'>>;
+  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
+    Partial<Pick<SourceSettings, 'dateOrder' | 'orderLines'>>;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
   /** Set if the source requests customer keys. Orders then contain the key of their customer. */
@@ -54,8 +55,8 @@ export async function* mapOrders(
   options: MapOptions,
 ): AsyncGenerator<OrderBatch> {
   const { source, generationOrders = GENERATION_ORDERS, customerKeyOf = null } = options;
-  const ofOrders =
-    customerKeyOf === null ? layoutFor(options.layout, 'orders') : layoutForKeyedOrders(options.layout);
+  const asked = { customerKey: customerKeyOf !== null, lines: source.orderLines === true };
+  const ofOrders = layoutForOrders(options.layout, asked);
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
   const otherLayouts: OtherLayouts = () =>

@@ -1,5 +1,6 @@
 import type { SummedField } from '../../model/layout.ts';
 import type { Fault, Run } from '../fault.ts';
+import type { OpenLines } from './order-lines.ts';
 
 /** An order for which more rows may follow. Many are kept at the same time, so the type is flat. */
 export type OpenOrder = {
@@ -10,6 +11,8 @@ export type OpenOrder = {
   more: { readonly slot: number; readonly value: string }[] | null;
   /** Sums over its rows in ten-thousandths. Null if no column is summed, or while all of them are blank. */
   sums: Partial<Record<SummedField, bigint>> | null;
+  /** The order lines of its rows so far. Null if the source does not ask for them. */
+  lines: OpenLines | null;
   /** Its first row. `together` is the number of consecutive rows from there on. */
   readonly record: number;
   readonly line: number;

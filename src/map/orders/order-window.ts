@@ -6,6 +6,7 @@ import { parseId } from '../values/parse-id.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { toUnits } from './add-money.ts';
 import { addRow, type OpenOrder } from './open-order.ts';
+import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
@@ -98,6 +99,7 @@ export class OrderWindow {
       values,
       more: null,
       sums: null,
+      lines: this.#plan.lines === null ? null : openLines(),
       record,
       line,
       together: 1,
@@ -106,6 +108,7 @@ export class OrderWindow {
       fault: null,
     };
     if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    this.#addLine(order, cells);
     return order;
   }
 
@@ -118,6 +121,7 @@ export class OrderWindow {
       if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
     }
     if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    this.#addLine(order, cells);
     addRow(order, row.record, row.line);
   }
 
@@ -140,11 +144,21 @@ export class OrderWindow {
   }
 
   #addSums(order: OpenOrder, cells: readonly string[]): void {
-    const addsNothing = this.#plan.addsNothing.some(({ index, test }) => test(cells[index] ?? ''));
+    const addsNothing = this.#addsNothing(cells);
     for (const column of this.#plan.sums) {
       const cell = addsNothing ? '0' : (cells[column.index] ?? '');
       if (!isBlank(cell)) this.#addSum(order, column, cell);
     }
+  }
+
+  #addsNothing(cells: readonly string[]): boolean {
+    return this.#plan.addsNothing.some(({ index, test }) => test(cells[index] ?? ''));
+  }
+
+  #addLine({ lines }: OpenOrder, cells: readonly string[]): void {
+    const plan = this.#plan.lines;
+    if (plan === null || lines === null || this.#addsNothing(cells)) return;
+    addLine(lines, cells, { plan, money: this.#money });
   }
 
   #addSum(order: OpenOrder, { field, sign, name }: SumColumn, cell: string): void {

@@ -1,6 +1,7 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
+import { type LinesPlan, planLines } from './order-lines.ts';
 
 /**
  * How the cells of a column are merged over an order's rows. `same`: two different values contradict each
@@ -28,6 +29,8 @@ export type ColumnPlan = {
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
+  /** Null where nobody asks what was bought, or the file does not say it. */
+  readonly lines: LinesPlan | null;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
   readonly exclusions: readonly {
     readonly slot: number;
@@ -103,6 +106,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
     leftAfterRefund,
     sums: sumColumns(layout, header),
+    lines: planLines(layout, header),
     addsNothing: addsNothing.flatMap((test) => {
       const column = header.find(test.columns);
       return column === null ? [] : [{ index: column.index, test: cellTest(test) }];

@@ -5,7 +5,7 @@ export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] a
 export type ReturnGroup = (typeof RETURN_GROUPS)[number];
 
 /** Why a figure is unknown; see docs/money.md. */
-export type UnknownReturn = 'rate' | 'margin' | 'customers' | 'exchange';
+export type UnknownReturn = 'rate' | 'products' | 'margin' | 'customers' | 'exchange';
 
 /** Revenue and cost of a deal, a creator, a brand, a campaign or a month, in one currency. */
 export type ReturnSum = {

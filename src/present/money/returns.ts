@@ -11,6 +11,7 @@ const NONE = 'none';
 /** Why numbers of a sum are unknown, in words. */
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   rate: 'neither your terms nor the service state a commission rate',
+  products: 'your terms exclude products, and it is unknown what was bought in some orders',
   margin: 'statements.margin_percent is not set',
   exchange: 'statements.fx has no rate for the day of some orders',
   customers: 'for some orders, it is unknown whether their customers are new',

@@ -28,6 +28,7 @@ export function describeStatement(
   const { lines, closed, month } = statement;
   const pending = statement.uncounted.filter(({ why }) => why === 'pending');
   const unknown = statement.uncounted.filter(({ why }) => why === 'unknown_rate');
+  const unlined = statement.uncounted.filter(({ why }) => why === 'unknown_lines');
   return [
     { kind: 'text', text: describeState(statement) },
     lines.length === 0
@@ -37,7 +38,7 @@ export function describeStatement(
           title: 'To pay',
           note: formatAmounts(lines),
           parts: [dealsTable(lines)],
-          help: 'Commission is a share of the revenue net of refunds and cancellations. A correction is the difference to what an earlier statement said about an order.',
+          help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
         },
     ...(total !== null && lines.length > 0 ? [{ kind: 'text', text: describeTotal(total) } as const] : []),
     ...(showsLines && lines.length > 0
@@ -53,6 +54,19 @@ export function describeStatement(
             why: 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
             parts: [uncountedTable(unknown)],
             help: 'Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
+          } as const,
+        ]
+      : []),
+    ...(unlined.length > 0
+      ? [
+          {
+            kind: 'section',
+            title: 'Products unknown',
+            note: plural(countOrders(unlined), 'order'),
+            tone: 'alarm',
+            why: UNLINED_WHY,
+            parts: [uncountedTable(unlined)],
+            help: UNLINED_HELP,
           } as const,
         ]
       : []),
@@ -81,6 +95,12 @@ export function describeStatement(
       : []),
   ];
 }
+
+/** Why orders are in no statement although their rate is known, and what to do; also on the page of the console. */
+export const UNLINED_WHY =
+  'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.';
+export const UNLINED_HELP =
+  'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.';
 
 /** So many missing rates are named. */
 const NAMED_RATES = 5;
@@ -140,6 +160,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
     { title: 'day', cutAt: 'never' },
     { title: 'order', cutAt: 'never' },
     { title: 'net revenue', ...RIGHT },
+    { title: 'excluded', ...RIGHT },
     { title: 'rate', ...RIGHT },
     { title: 'earned', ...RIGHT },
     { title: 'before', ...RIGHT },
@@ -152,6 +173,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
     line.orderedOn ?? line.dueOn,
     describeLine(line),
     line.netAmount === null ? '' : formatMoney(line.netAmount, null),
+    line.excludedAmount === null ? '' : formatMoney(line.excludedAmount, null),
     line.ratePercent === null ? '' : `${line.ratePercent} %`,
     formatMoney(line.earnedAmount, null),
     formatMoney(line.closedBefore, null),
@@ -201,6 +223,7 @@ const CSV_COLUMNS = [
   ['currency', 'currency'],
   ['sent_amount', 'sentAmount'],
   ['net_amount', 'netAmount'],
+  ['excluded_amount', 'excludedAmount'],
   ['rate_percent', 'ratePercent'],
   ['rate_from', 'rateFrom'],
   ['earned_amount', 'earnedAmount'],

@@ -104,7 +104,7 @@ export async function listReturns(
       select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
         ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
         sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
-        sum(unrated_orders) as unrated_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
+        sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
       where ${matches(filter)}
       group by 1, 3
@@ -114,7 +114,7 @@ export async function listReturns(
       round(net_amount / nullif(cost_amount, 0), 4)::text as "netPerCost", new_customers::float8 as "newCustomers",
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
-      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when lacks_margin then 'margin' end,
+      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end, case when lacks_margin then 'margin' end,
         case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
     from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`.execute(db);
   return rows;

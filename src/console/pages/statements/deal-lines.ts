@@ -35,7 +35,10 @@ ${table(
     {
       title: 'Net revenue',
       align: 'right',
-      cell: ({ netAmount, currency }) => (netAmount === null ? null : formatMoney(netAmount, currency)),
+      cell: ({ netAmount, excludedAmount, currency }) =>
+        netAmount === null
+          ? null
+          : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
     },
     {
       title: 'Rate',

@@ -12,7 +12,7 @@ import type { Html } from '../../../model/text/html.ts';
 import { isMonth, monthBefore } from '../../../model/time/month.ts';
 import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { html } from '../../../present/html/html.ts';
-import { renderStatementCsv } from '../../../present/money/statement.ts';
+import { renderStatementCsv, UNLINED_HELP, UNLINED_WHY } from '../../../present/money/statement.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -145,6 +145,7 @@ const UNCOUNTED: readonly {
     title: 'Rate unknown',
     text: 'Neither the terms nor the service say what these orders earn, so they are in no statement. Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
   },
+  { why: 'unknown_lines', title: 'Products unknown', text: `${UNLINED_WHY} ${UNLINED_HELP}` },
   {
     why: 'pending',
     title: 'Pending',

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { mapText } from './map-text.ts';
+
+const SOURCE = { timeZone: 'UTC', currency: 'EUR', orderLines: true };
+const SHOPIFY =
+  'Name,Financial Status,Currency,Total,Discount Code,Created at,Lineitem quantity,Lineitem price,Lineitem sku,Lineitem discount';
+
+async function linesOf(rows: readonly string[], source: object = SOURCE) {
+  const { orders, rejected } = await mapText([SHOPIFY, ...rows].join('\n'), {
+    layout: 'shopify-orders',
+    source: { ...SOURCE, ...source },
+  });
+  expect(rejected).toEqual([]);
+  return orders.map(({ lines }) => lines);
+}
+
+const FIRST = '#1,paid,EUR,42.50,MIA10,2026-05-01 10:00:00 +0000';
+
+it('an order has the amounts of its lines by SKU, after their discounts', async () => {
+  expect(
+    await linesOf([`${FIRST},2,10.00,Shirt-M,2.50`, '#1,,,,,,1,25.00,GIFT-25,0.00', '#1,,,,,,1,5,shirt-m,']),
+  ).toEqual([
+    [
+      ['gift-25', '25.00'],
+      ['shirt-m', '22.50'],
+    ],
+  ]);
+});
+
+it('a line without a SKU has none, and an address that stands for one is masked', async () => {
+  expect(await linesOf([`${FIRST},1,10.00,,`, '#1,,,,,,1,3.00,jane@shop.example,'])).toEqual([
+    [
+      ['', '10.00'],
+      ['j***@***', '3.00'],
+    ],
+  ]);
+});
+
+it.each([
+  ['an amount that cannot be read', '1,ten,A,'],
+  ['no quantity', ',10.00,A,'],
+  ['no amount', '1,,A,'],
+  ['a discount above its price', '1,10.00,A,10.01'],
+  ['less than a ten-thousandth', '0.3333,0.0001,A,'],
+])('the lines of an order are unknown if one has %s, and the order counts all the same', async (_, cells) => {
+  expect(await linesOf([`${FIRST},1,10.00,B,`, `#1,,,,,,${cells}`])).toEqual([null]);
+});
+
+it('nobody knows the lines of an order where the source does not ask, or the file has no column of the SKU', async () => {
+  expect(await linesOf([`${FIRST},1,10.00,A,`], { orderLines: false })).toEqual([null]);
+  const { orders } = await mapText('order_id,order_revenue,currency,line_amount\n1,10.00,EUR,10.00\n', {
+    source: SOURCE,
+  });
+  expect(orders.map(({ lines }) => lines)).toEqual([null]);
+});
+
+it('a cancelled item of an order is no line', async () => {
+  const header =
+    'amazon-order-id\torder-status\tcurrency\tpurchase-date\titem-status\tsku\titem-price\titem-promotion-discount';
+  const order = '1\tShipped\tEUR\t2026-05-01T10:00:00Z';
+  const { orders } = await mapText(
+    [header, `${order}\tShipped\tA\t10.00\t1.00`, `${order}\tCancelled\tB\t5.00\t`].join('\n'),
+    { layout: 'amazon-orders', source: SOURCE },
+  );
+  expect(orders.map(({ lines }) => lines)).toEqual([[['a', '9.00']]]);
+});
