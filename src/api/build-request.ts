@@ -1,5 +1,5 @@
 import { parseExactJson } from '../model/text/exact-json.ts';
-import { explainIssue } from './call.ts';
+import { explainIssue } from './explain-issues.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
 import { type Field, requestFieldsOf } from './reference/operation-fields.ts';

@@ -8,6 +8,7 @@ import {
   type QueryInput,
   type ResponseOf,
 } from './contract.ts';
+import { explainIssues } from './explain-issues.ts';
 
 /** The query and body of an operation, if it has them. */
 export type CallInput<Name extends OperationName> = {
@@ -45,24 +46,6 @@ export async function call<Name extends OperationName>(
     exchange,
     `the answer does not fit the contract: ${explainIssues(answer.error.issues)}`,
   );
-}
-
-/** Explains which fields do not fit and why, without any value: `order_id: is missing`. */
-export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
-  return issues
-    .slice(0, 5)
-    .map((issue) =>
-      issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${explainIssue(issue)}`,
-    )
-    .join('; ');
-}
-
-/**
- * Explains what is wrong with the value at one path. JSON has no `undefined`, so an undefined value is
- * missing.
- */
-export function explainIssue({ code, message }: Pick<z.core.$ZodIssue, 'code' | 'message'>): string {
-  return code === 'invalid_type' && message.endsWith('received undefined') ? 'is missing' : message;
 }
 
 /** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */

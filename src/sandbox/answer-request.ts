@@ -1,4 +1,4 @@
-import { explainIssues } from '../api/call.ts';
+import { explainIssues } from '../api/explain-issues.ts';
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationOf } from '../api/contract.ts';
 import {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { explainIssue } from '../api/call.ts';
+import { explainIssue } from '../api/explain-issues.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import { findYamlProblem } from '../model/text/yaml-problem.ts';

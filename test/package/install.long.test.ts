@@ -122,6 +122,17 @@ describe('the package, installed from its archive into an empty folder', () => {
     expect(await runIn(project, 'node', [name], oldestNode)).toMatch(/^You are logged in - /);
   });
 
+  it('does in its bundle what the sources do, also where they only ask whether a call throws', async () => {
+    const source = MODULE.replace(
+      'await api.close();',
+      `const latin1 = await fetch(sandbox.url + '/v1/search/locations?q=%E9', { headers: { 'x-api-key': sandbox.key } });
+console.log(latin1.status);
+await api.close();`,
+    ).replace(': { message: string }', '');
+    writeFileSync(join(project, 'latin1.mjs'), source);
+    expect(await runIn(project, 'node', ['latin1.mjs'])).toMatch(/\n400\n$/);
+  });
+
   it('has types that a strict project can check, its declarations included', async () => {
     writeFileSync(
       join(project, 'tsconfig.json'),

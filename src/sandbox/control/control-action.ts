@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { explainIssues } from '../../api/call.ts';
+import { explainIssues } from '../../api/explain-issues.ts';
 import { webhookTypes } from '../../api/contract/webhook-types.ts';
 import { createAnswerer } from '../answer-request.ts';
 import type { Context } from '../build-server.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { explainIssues } from '../../api/call.ts';
+import { explainIssues } from '../../api/explain-issues.ts';
 import type { Context } from '../build-server.ts';
 import { type FaultRule, readFaultRules } from '../faults/fault-rule.ts';
 import type { LineLog } from '../line-log.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explainIssues } from '../../api/call.ts';
+import { explainIssues } from '../../api/explain-issues.ts';
 import { type WebhookType, webhookTypes } from '../../api/contract/webhook-types.ts';
 import type { Account, Collaboration } from '../account.ts';
 import { changeTerms, type Terms } from '../change-terms.ts';

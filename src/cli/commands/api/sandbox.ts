@@ -143,7 +143,7 @@ function stopSignal(): Promise<void> {
 
 /** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
-  const { explainIssues } = await import('../../../api/call.ts');
+  const { explainIssues } = await import('../../../api/explain-issues.ts');
   const { FAULT_KINDS, parseFaultFlag } = await import('../../../sandbox/faults/fault-rule.ts');
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);
