@@ -4438,6 +4438,24 @@ COMMENT ON COLUMN intake.forgotten_customers.forgotten_at IS 'When the customer 
 
 COMMENT ON COLUMN intake.forgotten_customers.searched_at IS 'When all tables were last searched for the address to the end; null: a search was cut short, and forget must be repeated.';
 
+CREATE TABLE intake.listings (
+    source text NOT NULL,
+    read_for text NOT NULL,
+    names_hash text NOT NULL,
+    listed_at timestamp with time zone NOT NULL,
+    CONSTRAINT listings_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
+);
+
+COMMENT ON TABLE intake.listings IS 'When a source with lookback_days was last listed and every file found was dealt with: one row a source and purpose.';
+
+COMMENT ON COLUMN intake.listings.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.listings.read_for IS 'orders, customers, clicks or creators, as in intake.source_files.';
+
+COMMENT ON COLUMN intake.listings.names_hash IS 'Digest of the settings that say which files the source has. If they change, all names are listed again.';
+
+COMMENT ON COLUMN intake.listings.listed_at IS 'When that listing began. The next one starts lookback_days before this day.';
+
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
     group_key text NOT NULL,
@@ -6424,6 +6442,9 @@ ALTER TABLE ONLY intake.forgotten_customers
 ALTER TABLE ONLY intake.identify_batches
     ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
 
+ALTER TABLE ONLY intake.listings
+    ADD CONSTRAINT listings_pkey PRIMARY KEY (source, read_for);
+
 ALTER TABLE ONLY intake.lookups
     ADD CONSTRAINT lookups_pkey PRIMARY KEY (customer_hash);
 
@@ -6722,6 +6743,8 @@ CREATE INDEX source_files_held ON intake.source_files USING btree (source) WHERE
 CREATE UNIQUE INDEX source_files_identity ON intake.source_files USING btree (source, read_for, uri, version) WHERE (superseded_by IS NULL);
 
 CREATE INDEX source_files_order_id_column ON intake.source_files USING btree (source, order_id_column) WHERE ((state = 'sealed'::text) AND (read_for = 'orders'::text));
+
+CREATE INDEX source_files_pending ON intake.source_files USING btree (source, read_for) WHERE ((superseded_by IS NULL) AND ((state = ANY (ARRAY['reading'::text, 'held'::text])) OR (reread_at IS NOT NULL)));
 
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
 

@@ -1,7 +1,7 @@
 import { parseExactJson } from '../model/text/exact-json.ts';
-import { explainIssue } from './explain-issues.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
+import { explainIssue } from './explain-issues.ts';
 import { type Field, requestFieldsOf } from './reference/operation-fields.ts';
 
 /** A request as a person typed it: values as text by field, and optionally a whole body. */

@@ -18,8 +18,9 @@ import { type ConfigPath, shortPath } from './locate.ts';
 import { toNotifySettings } from './notify/notify-fields.ts';
 import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
-import { type PipelineFile, pipelineSchemaOf, sourceSchema } from './schema.ts';
+import { type PipelineFile, pipelineSchemaOf } from './schema.ts';
 import { toConsoleSettings } from './server-fields.ts';
+import { sourceSchema } from './source-fields.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
 
@@ -230,6 +231,8 @@ function toSource(
     orderLines: file.order_lines,
     encoding: file.encoding,
     exclude: file.exclude,
+    lookbackDays: file.lookback_days,
+    startAfter: file.start_after,
     ...toStore(file),
     followLinks: file.follow_links,
     etagIsMd5: file.etag_is_md5,

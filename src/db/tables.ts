@@ -966,6 +966,25 @@ export interface IntakeIdentifyBatches {
   state: string;
 }
 
+export interface IntakeListings {
+  /**
+   * When that listing began. The next one starts lookback_days before this day.
+   */
+  listed_at: Timestamp;
+  /**
+   * Digest of the settings that say which files the source has. If they change, all names are listed again.
+   */
+  names_hash: string;
+  /**
+   * orders, customers, clicks or creators, as in intake.source_files.
+   */
+  read_for: string;
+  /**
+   * Name of the source in pipeline.yaml.
+   */
+  source: string;
+}
+
 export interface IntakeLookups {
   /**
    * Brand.
@@ -4799,6 +4818,7 @@ export interface DB {
   "intake.file_statistics": IntakeFileStatistics;
   "intake.forgotten_customers": IntakeForgottenCustomers;
   "intake.identify_batches": IntakeIdentifyBatches;
+  "intake.listings": IntakeListings;
   "intake.lookups": IntakeLookups;
   "intake.order_claims": IntakeOrderClaims;
   "intake.order_continuations": IntakeOrderContinuations;

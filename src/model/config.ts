@@ -203,6 +203,13 @@ export type SourceSettings = {
   readonly encoding: string | null;
   /** Patterns of file names that are not exports. */
   readonly exclude: readonly string[];
+  /**
+   * A run lists the names of this many days before the last listing, and of later days. Null: it lists all
+   * names.
+   */
+  readonly lookbackDays: number | null;
+  /** Names below the folder or prefix that sort before this one, or are it, are not exports. Null: no such limit. */
+  readonly startAfter: string | null;
   /** Endpoint of the S3 store. Null: AWS_ENDPOINT_URL_S3, or else Amazon's. */
   readonly endpoint: string | null;
   /** Region of the bucket. Null: AWS_REGION, or the region of the profile. */

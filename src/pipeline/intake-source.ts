@@ -13,6 +13,7 @@ import { coversFile, listFiles } from '../source/list-files.ts';
 import { readAhead } from '../source/read-ahead.ts';
 import { openSourceChecks } from './check-files.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
+import { openListingWindow } from './listing/listing-window.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 /** If more than this share of a source's files is unavailable, the source itself counts as unavailable. */
@@ -45,7 +46,11 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const held = await listHeldVersions(db, { source: source.name, readFor: purpose.readFor });
   const heldUris = new Set(held.map(({ uri }) => uri));
   const listed = new Map<string, { readonly version: string; readonly isUnread: boolean }>();
-  for await (const page of inPages(listFiles(source, { clients, signal: draining }), PAGE_SIZE)) {
+  // A file that is asked for by name may be of any day.
+  const window =
+    options.file === null ? await openListingWindow(db, { ...reading, readFor: purpose.readFor }) : null;
+  const since = window?.since ?? null;
+  for await (const page of inPages(listFiles(source, { clients, signal: draining, since }), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
     const unread = await selectUnread(db, {
@@ -60,7 +65,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     // A file that is selected by name is read again even if it was held before.
     wanted.push(...(options.file === null ? unread : files));
   }
-  if (found === 0 && !options.allowEmpty) throw noFiles(run, source);
+  if (found === 0 && !options.allowEmpty) throw noFiles(run, { source, since });
 
   await endHolds(run, { source, held, listed });
   let unavailable = 0;
@@ -82,6 +87,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     ahead.stop();
   }
   throwIfDraining(run);
+  await window?.close();
 }
 
 /**
@@ -146,12 +152,15 @@ function sourceUnavailable(
   });
 }
 
-function noFiles({ nouns, options: { file: wanted } }: Run, source: SourceSettings): KnownError {
+function noFiles(
+  { nouns, options: { file: wanted } }: Run,
+  { source, since }: { readonly source: SourceSettings; readonly since: string | null },
+): KnownError {
   return new KnownError({
     code: 'no_files',
     message:
       wanted === null
-        ? `Source ${source.name} has no files.`
+        ? `Source ${source.name} has no files${since === null ? '' : ` of ${since} or later`}.`
         : `Source ${source.name} has no file whose address contains "${wanted}".`,
     where: source.uri,
     help: 'Check the address, the prefix and the glob. If there may be no files, give --allow-empty.',

@@ -1,6 +1,6 @@
-import { explainIssues } from '../api/explain-issues.ts';
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationOf } from '../api/contract.ts';
+import { explainIssues } from '../api/explain-issues.ts';
 import {
   createUnknownMemberFinder,
   explainUnknownMembers,

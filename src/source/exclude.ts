@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { WILDCARD } from './parse-source-uri.ts';
+import type { SourceSettings } from '../model/config.ts';
+import { isBefore, WILDCARD } from '../model/text/dated-names.ts';
 
 /** A file that a source skips. Commands that list files report it. */
 export type SkippedFile = { readonly uri: string; readonly reason: string };
@@ -16,6 +17,8 @@ export type SkipRule = (
 export type ListingRules = {
   readonly skip: SkipRule;
   readonly onSkipped: (file: SkippedFile) => void;
+  /** Names that sort before this key or path are not listed at all; null lists every name. */
+  readonly start: string | null;
   readonly signal?: AbortSignal;
 };
 
@@ -38,14 +41,20 @@ type Pattern = {
 /**
  * Creates the skip rule of a source from its `exclude` patterns. A glob with a slash is matched against the
  * whole name, one without against any part of it; a matching folder is skipped with its contents. The rule
- * also skips markers: empty objects without an extension that stand for a folder or a finished job.
+ * also skips markers: empty objects without an extension that stand for a folder or a finished job. It also skips
+ * the names up to `start_after`.
  */
-export function createSkipRule(exclude: readonly string[]): SkipRule {
+export function createSkipRule({
+  exclude,
+  startAfter,
+}: Pick<SourceSettings, 'exclude' | 'startAfter'>): SkipRule {
   const patterns = exclude.map(toPattern);
   const ofParts = patterns.filter(({ isOfPath }) => !isOfPath);
   const ofPaths = patterns.filter(({ isOfPath }) => isOfPath);
   return (name, sizeBytes) => {
     if (sizeBytes === 0 && isMarker(name)) return 'it is an empty marker';
+    if (startAfter !== null && (name === startAfter || isBefore(name, startAfter)))
+      return `it is not after start_after ("${startAfter}")`;
     const parts = ofParts.length === 0 ? [] : name.split('/');
     const match =
       ofPaths.find((pattern) => matches(name, pattern)) ??

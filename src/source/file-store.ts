@@ -85,8 +85,8 @@ function openBucket(settings: FileStoreSettings): FileStore {
     list: () =>
       ask(null, async (client) => {
         const files: StoredFile[] = [];
-        const rules = { client, skip: () => null, onSkipped() {} };
-        const place = { kind: 's3', bucket, prefix: base, glob: null } as const;
+        const rules = { client, skip: () => null, onSkipped() {}, start: null, startAfter: null };
+        const place = { kind: 's3', bucket, prefix: base, glob: null, dated: null } as const;
         for await (const { uri, modifiedAt } of listS3Files(place, rules)) {
           const name = uri.slice(`s3://${bucket}/${base}`.length);
           if (!name.includes('/')) files.push({ name, modifiedAt: modifiedAt ?? new Date() });

@@ -9,6 +9,11 @@ import type { SourceClients } from './source-clients.ts';
 export type ListFilesOptions = {
   readonly clients: SourceClients;
   readonly signal?: AbortSignal;
+  /**
+   * The first day to list, as `2026-11-22`, if the uri of the source contains a date. Null or absent: all
+   * names.
+   */
+  readonly since?: string | null;
   /** Called with each file that is not an export of the source. */
   readonly onSkipped?: (file: SkippedFile) => void;
 };
@@ -22,19 +27,21 @@ export type ListFilesOptions = {
  */
 export async function* listFiles(
   source: SourceSettings,
-  { clients, signal, onSkipped = () => {} }: ListFilesOptions,
+  { clients, signal, since = null, onSkipped = () => {} }: ListFilesOptions,
 ): AsyncGenerator<SourceFile> {
   const place = parseSourceUri(source.uri);
-  const rules = { skip: createSkipRule(source.exclude), onSkipped, ...(signal ? { signal } : {}) };
+  const start = since === null ? null : (place.dated?.startOf(since) ?? null);
+  const rules = { skip: createSkipRule(source), onSkipped, start, ...(signal ? { signal } : {}) };
   const { followLinks } = source;
   if (place.kind === 'folder') yield* listFolderFiles(place.path, { ...rules, followLinks });
-  else yield* listS3Files(place, { client: await clients.s3(source), ...rules });
+  else
+    yield* listS3Files(place, { client: await clients.s3(source), startAfter: source.startAfter, ...rules });
 }
 
 /** True if a source covers the file at an address, whether or not the file exists. */
 export async function coversFile(source: SourceSettings, uri: string): Promise<boolean> {
   const place = parseSourceUri(source.uri);
-  const skip = createSkipRule(source.exclude);
+  const skip = createSkipRule(source);
   if (place.kind === 'folder')
     return uri.startsWith('file:') && isOfFolder(pathOfFileUri(uri), { place: place.path, skip });
   return uri.startsWith('s3:') && isOfPlace(parseObjectUri(uri), { place, skip });

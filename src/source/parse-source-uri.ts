@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { type DatedNames, parseDatedNames, WILDCARD } from '../model/text/dated-names.ts';
 
 /** The location of a source, and which of its files belong to the source. */
 export type SourcePlace =
@@ -14,28 +15,40 @@ export type SourcePlace =
       readonly prefix: string;
       /** Pattern for whole keys. Null if everything below the prefix belongs to the source. */
       readonly glob: string | null;
+      /** Of whole keys; null if the uri contains no date. */
+      readonly dated: DatedNames | null;
     }
-  | { readonly kind: 'folder' /** Absolute, perhaps with wildcards. */; readonly path: string };
-
-/** Finds the start of a glob. A backslash escapes a wildcard. */
-export const WILDCARD = /[*?[{\\]|[!+@]\(/;
+  | {
+      readonly kind: 'folder';
+      /** Absolute, perhaps with wildcards. */
+      readonly path: string;
+      /** The date in absolute paths. Null if the uri contains none. */
+      readonly dated: DatedNames | null;
+    };
 
 /**
- * Parses the address of a source: `s3://bucket/prefix/`, `s3://bucket/orders/*.csv.gz`, `/absolute/folder`,
- * `file:///absolute/folder`.
+ * Parses the address of a source: `s3://bucket/prefix/`, `s3://bucket/orders/*.csv.gz`,
+ * `s3://bucket/dt={date}/`, `/absolute/folder`, `file:///absolute/folder`.
  *
  * @throws KnownError `source_address_invalid` (exit 2).
  */
 export function parseSourceUri(uri: string): SourcePlace {
   if (/^s3:/i.test(uri)) {
     const { bucket, key } = parseObjectUri(uri);
+    const dated = parseDatedNames(key);
+    if (dated !== null) return { kind: 's3', bucket, prefix: dated.prefix, glob: dated.glob, dated };
     const wildcard = key.search(WILDCARD);
-    if (wildcard < 0) return { kind: 's3', bucket, prefix: key, glob: null };
-    return { kind: 's3', bucket, prefix: key.slice(0, wildcard), glob: key };
+    if (wildcard < 0) return { kind: 's3', bucket, prefix: key, glob: null, dated };
+    return { kind: 's3', bucket, prefix: key.slice(0, wildcard), glob: key, dated };
   }
-  if (/^file:/i.test(uri)) return { kind: 'folder', path: pathOfFileUri(uri) };
-  if (uri.startsWith('/')) return { kind: 'folder', path: uri };
+  if (/^file:/i.test(uri)) return inFolder(pathOfFileUri(uri));
+  if (uri.startsWith('/')) return inFolder(uri);
   throw invalidAddress(uri);
+}
+
+function inFolder(path: string): SourcePlace {
+  const dated = parseDatedNames(path);
+  return { kind: 'folder', path: dated?.glob ?? path, dated };
 }
 
 /** Splits `s3://bucket/key`. The key is not %-encoded. */

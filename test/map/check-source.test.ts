@@ -19,6 +19,8 @@ const SOURCE: SourceSettings = {
   customerKey: false,
   orderLines: false,
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
+  lookbackDays: null,
+  startAfter: null,
   endpoint: null,
   region: null,
   profile: null,

@@ -6,7 +6,7 @@ import { sourceSettings } from './source-settings.ts';
 const SOME_BYTES = 10;
 
 describe('what a source passes over', () => {
-  const byDefault = createSkipRule(sourceSettings('s3://shop/').exclude);
+  const byDefault = createSkipRule(sourceSettings('s3://shop/'));
 
   it.each([
     '_SUCCESS',
@@ -26,8 +26,8 @@ describe('what a source passes over', () => {
   it.each(['2026/', 'orders', '2026_$folder$', 'done/ready'])(
     'is the marker %s, when it is empty',
     (name) => {
-      expect(createSkipRule([])(name, 0)).toBe('it is an empty marker');
-      expect(createSkipRule([])('a.csv', 0)).toBeNull();
+      expect(createSkipRule({ exclude: [], startAfter: null })(name, 0)).toBe('it is an empty marker');
+      expect(createSkipRule({ exclude: [], startAfter: null })('a.csv', 0)).toBeNull();
     },
   );
 
@@ -42,8 +42,24 @@ describe('what a source passes over', () => {
     [['test-??.csv'], 'test-001.csv', false],
     [['orders [[]old].csv'], 'orders [old].csv', true],
   ])('follows the patterns %j for %s: %s', (patterns, name, isSkipped) => {
-    expect(createSkipRule(patterns)(name, SOME_BYTES) !== null).toBe(isSkipped);
+    expect(createSkipRule({ exclude: patterns, startAfter: null })(name, SOME_BYTES) !== null).toBe(
+      isSkipped,
+    );
   });
+});
+
+it.each([
+  ['orders-0999.csv', true],
+  ['orders-1000.csv', true],
+  ['orders-1001.csv', false],
+  ['2026/09/30.csv', true],
+  ['2026', false],
+  ['2026/', false],
+  ['2026/10', false],
+  ['2026/10/01.csv', false],
+])('with start_after, %s is passed over: %s', (name, isSkipped) => {
+  const startAfter = name.startsWith('orders') ? 'orders-1000.csv' : '2026/10/00.csv';
+  expect(createSkipRule({ exclude: [], startAfter })(name, SOME_BYTES) !== null).toBe(isSkipped);
 });
 
 describe('what a source covers', () => {

@@ -45,6 +45,13 @@ async function listNames(path = folder): Promise<readonly string[]> {
   return (await list(path)).map(({ uri }) => decodeURIComponent(uri.slice(root.length)));
 }
 
+async function listSince(uri: string, since: string | null): Promise<readonly string[]> {
+  const files = await collectAll(listFiles(sourceSettings(join(folder, uri)), { clients, since }));
+  return files.map(({ uri: found }) =>
+    decodeURIComponent(found.slice(`${pathToFileURL(folder).href}/`.length)),
+  );
+}
+
 async function read(path: string) {
   const [file] = await list(path);
   if (file === undefined) throw new Error('nothing is listed');
@@ -71,6 +78,26 @@ describe('listing a folder', () => {
     expect(await listNames(`${folder}/**/*.csv`)).toEqual(['2026/01/d.csv', '2026/c.csv', 'a.csv']);
     expect(await listNames(`${folder}/20*/*.csv`)).toEqual(['2026/c.csv']);
     expect(await listNames(`${folder}/*.{csv.gz,txt}`)).toEqual(['b.csv.gz', 'note.txt']);
+  });
+
+  it('lists a uri with a date whole, or from a day on', async () => {
+    for (const day of ['2026-11-19', '2026-11-20', '2026-11-21']) write(`dt=${day}/a.csv`, day);
+    write('dt=2026-11-21/more/b.csv');
+    write('dt=unknown/c.csv');
+    write('d.csv');
+    const [, second, third] = ['dt=2026-11-19/a.csv', 'dt=2026-11-20/a.csv', 'dt=2026-11-21/a.csv'];
+    const below = 'dt=2026-11-21/more/b.csv';
+    expect(await listSince('dt={date}', null)).toEqual(['dt=2026-11-19/a.csv', second, third, below]);
+    expect(await listSince('dt={date}', '2026-11-20')).toEqual([second, third, below]);
+    expect(await listSince('dt={date}/*.csv', '2026-11-20')).toEqual([second, third]);
+    expect(await listSince('dt={date}', '2026-11-22')).toEqual([]);
+  });
+
+  it('descends only into folders of a year and month that can hold the day', async () => {
+    for (const day of ['2025/12/31', '2026/10/31', '2026/11/20', '2026/11/21', '2027/01/01'])
+      write(`${day}/a.csv`, day);
+    const since = await listSince('{year}/{month}/{day}', '2026-11-21');
+    expect(since).toEqual(['2026/11/21/a.csv', '2027/01/01/a.csv']);
   });
 
   it('takes one file, and a folder whose name looks like a glob', async () => {

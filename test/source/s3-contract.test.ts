@@ -62,8 +62,9 @@ function place(key: string, content: string, modified: Date): void {
   utimesSync(path, modified, modified);
 }
 
-async function listKeys(path: string): Promise<readonly string[]> {
-  const files = await collectAll(listFiles(sourceSettings(`s3://${bucket}/${path}`), { clients }));
+async function listKeys(path: string, since: string | null = null): Promise<readonly string[]> {
+  const source = sourceSettings(`s3://${bucket}/${path}`);
+  const files = await collectAll(listFiles(source, { clients, since }));
   return files.map(({ uri }) => uri.slice(`s3://${bucket}/`.length));
 }
 
@@ -91,6 +92,19 @@ describe('listing', () => {
     expect(await listKeys('glob/*.csv')).toEqual(['glob/a.csv']);
     expect(await listKeys('glob/**/*.csv.gz')).toEqual(['glob/2026/01/b.csv.gz', 'glob/a.csv.gz']);
     expect(await listKeys('glob/*.{csv,txt}')).toEqual(['glob/a.csv', 'glob/readme.txt']);
+  });
+
+  it('lists a uri with a date whole, or from a day on', async () => {
+    const days = ['2026-11-09', '2026-11-19', '2026-11-20', '2026-11-21'];
+    for (const day of days) await put(`dated/dt=${day}/a.csv`, day);
+    for (const key of ['dated/dt=unknown/a.csv', 'dated/a.csv', 'dated/dt=2026-11-20']) await put(key, 'x');
+    const uri = 'dated/dt={date}/';
+    const keyOf = (day: string) => `dated/dt=${day}/a.csv`;
+    expect(await listKeys(uri)).toEqual(days.map(keyOf).toSpliced(2, 0, 'dated/dt=2026-11-20'));
+    expect(await listKeys(uri, '2026-11-20')).toEqual([
+      'dated/dt=2026-11-20',
+      ...['2026-11-20', '2026-11-21'].map(keyOf),
+    ]);
   });
 
   it('survives every character in a key', async () => {

@@ -18,6 +18,8 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     customerKey: false,
     orderLines: false,
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
+    lookbackDays: null,
+    startAfter: null,
     endpoint: null,
     region: null,
     profile: null,

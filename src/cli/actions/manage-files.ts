@@ -6,7 +6,7 @@ import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
 import { previewFiles } from '../../pipeline/decisions/settle-many.ts';
-import { surveyFiles } from '../../pipeline/survey-files.ts';
+import { surveyFiles } from '../../pipeline/listing/survey-files.ts';
 import { renderFiles } from '../../present/files.ts';
 import { plural } from '../../present/text.ts';
 import { type KnownFile, listKnownFiles } from '../../report/files/list-known-files.ts';

@@ -1,10 +1,11 @@
 import { dirname, join } from 'node:path';
 import { kindOf } from '../../../jobs/index.ts';
 import type { PipelineConfig } from '../../model/config.ts';
+import { WILDCARD } from '../../model/text/dated-names.ts';
 import type { Dataset } from '../../observe/lineage/lineage-events.ts';
 import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import { readVersion } from '../../package/read-version.ts';
-import { parseSourceUri, WILDCARD } from '../../source/parse-source-uri.ts';
+import { parseSourceUri } from '../../source/parse-source-uri.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** The default of OpenLineage's own clients. */

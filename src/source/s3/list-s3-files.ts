@@ -6,6 +6,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import { statusOf } from '../../aws/aws-error.ts';
 import type { SourceFile } from '../../model/source.ts';
+import { isBefore } from '../../model/text/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule } from '../exclude.ts';
 import type { SourcePlace } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
@@ -14,9 +15,18 @@ import { etagOf, versionText } from './s3-version.ts';
 
 export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
 
-type ListOptions = { readonly client: S3Client; readonly signal?: AbortSignal };
+type ListOptions = {
+  readonly client: S3Client;
+  readonly signal?: AbortSignal;
+  /** The store is asked for this key and later ones; one that lists in no order may send others too. Null: for all. */
+  readonly from: string | null;
+};
 
-type ListS3Options = ListingRules & { readonly client: S3Client };
+type ListS3Options = ListingRules & {
+  readonly client: S3Client;
+  /** Names below the folder of the place up to this one are not asked for. */
+  readonly startAfter: string | null;
+};
 
 /**
  * Lists the objects of a place, one page after the other (1,000 keys each). The ETag identifies a version;
@@ -24,12 +34,13 @@ type ListS3Options = ListingRules & { readonly client: S3Client };
  * each object, because not every store lists in order.
  */
 export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
-  const { skip, onSkipped } = options;
+  const { skip, onSkipped, start } = options;
+  const from = firstKey(place, options);
   const objects: { readonly key: string; readonly object: S3Object }[] = [];
-  for await (const page of listPages(place, options)) {
+  for await (const page of listPages(place, { ...options, from })) {
     for (const object of page.Contents ?? []) {
       const key = keyOf(object, page.EncodingType === 'url');
-      if (key === null || !liesIn(key, place)) continue;
+      if (key === null || !liesIn(key, place) || (start !== null && isBefore(key, start))) continue;
       const reason = whyNot(key, { place, skip, sizeBytes: object.Size ?? 0 });
       if (reason === null) objects.push({ key, object });
       else onSkipped({ uri: `s3://${place.bucket}/${key}`, reason });
@@ -37,7 +48,7 @@ export async function* listS3Files(place: S3Place, options: ListS3Options): Asyn
   }
   objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   const lacksEtag = objects.some(({ object }) => etagOf(object) === null);
-  const versionIds = lacksEtag ? await listVersionIds(place, options) : null;
+  const versionIds = lacksEtag ? await listVersionIds(place, { ...options, from }) : null;
   for (const { key, object } of objects) {
     const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
     const version = versionText(object, versionIds?.get(key) ?? null);
@@ -48,7 +59,7 @@ export async function* listS3Files(place: S3Place, options: ListS3Options): Asyn
 
 async function* listPages(
   { bucket, prefix }: S3Place,
-  { client, signal }: ListOptions,
+  { client, signal, from }: ListOptions,
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   let token: string | undefined;
   do {
@@ -59,6 +70,7 @@ async function* listPages(
           Bucket: bucket,
           Prefix: prefix,
           EncodingType: 'url',
+          ...(from === null ? {} : { StartAfter: justBefore(from) }),
           ...(token ? { ContinuationToken: token } : {}),
         },
         signal ? { abortSignal: signal } : {},
@@ -78,10 +90,11 @@ async function* listPages(
  */
 async function listVersionIds(
   { bucket, prefix }: S3Place,
-  { client, signal }: ListOptions,
+  { client, signal, from }: ListOptions,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
-  let next: { KeyMarker?: string; VersionIdMarker?: string } | null = {};
+  let next: { KeyMarker?: string; VersionIdMarker?: string } | null =
+    from === null ? {} : { KeyMarker: justBefore(from) };
   while (next !== null) {
     const page: ListObjectVersionsCommandOutput = await client.api
       .listObjectVersions(
@@ -105,6 +118,18 @@ async function listVersionIds(
         : null;
   }
   return ids;
+}
+
+/** The first key that can be one of the listing; null if any can. */
+function firstKey(place: S3Place, { start, startAfter }: ListS3Options): string | null {
+  const after = startAfter === null ? null : `${baseOf(place)}${startAfter}`;
+  return start !== null && after !== null ? (start > after ? start : after) : (start ?? after);
+}
+
+/** A text that sorts before a key, with hardly another key between the two: what S3 starts after is itself not listed. */
+function justBefore(key: string): string {
+  const last = key.charCodeAt(key.length - 1);
+  return `${key.slice(0, -1)}${String.fromCharCode(last - 1)}~`;
 }
 
 function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null {
@@ -136,13 +161,13 @@ function whyNot(
   // An object that the address names itself is never skipped.
   if (key === prefix && !key.endsWith('/')) return null;
   if (glob !== null && !posix.matchesGlob(key, glob)) return NOT_OF_GLOB;
-  const base =
-    prefix === '' || prefix.endsWith('/')
-      ? prefix
-      : glob === null
-        ? `${prefix}/`
-        : prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  return skip(key.slice(base.length), sizeBytes);
+  return skip(key.slice(baseOf(place).length), sizeBytes);
+}
+
+/** The folder that names are below. */
+function baseOf({ prefix, glob }: S3Place): string {
+  if (prefix === '' || prefix.endsWith('/')) return prefix;
+  return glob === null ? `${prefix}/` : prefix.slice(0, prefix.lastIndexOf('/') + 1);
 }
 
 /** True if an object would be listed if it existed. */

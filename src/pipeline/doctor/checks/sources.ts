@@ -13,6 +13,7 @@ import type { SourceFile } from '../../../model/source.ts';
 import { fileName } from '../../../model/text/file-name.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { isWeaklyVersioned } from '../../../source/s3/s3-version.ts';
+import { firstDay } from '../../listing/listing-window.ts';
 import { openRecords } from '../../open-records.ts';
 import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
@@ -39,17 +40,19 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     let files = 0;
     let withoutEtag = 0;
     let newest: SourceFile | null = null;
-    for await (const file of listFiles(source, { clients: patient.sourceClients })) {
+    const since = firstDay(source, new Date());
+    for await (const file of listFiles(source, { clients: patient.sourceClients, since })) {
       files += 1;
       if (isWeaklyVersioned(file)) withoutEtag += 1;
       newest = newest === null || isNewer(file, newest) ? file : newest;
     }
-    if (newest === null) return [noFiles(about, source)];
+    if (newest === null) return [noFiles(about, { source, since })];
     const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
     const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
     let shown = '';
     for (const { check } of readers) shown += await check(file);
-    const count = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
+    const number = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
+    const count = since === null ? number : `${number} of ${since} or later`;
     return [
       {
         status: 'ok',
@@ -109,11 +112,14 @@ function opener(
   return () => openRecords(file, layout, { source, clients }).records;
 }
 
-function noFiles(about: string, source: SourceSettings): Finding {
+function noFiles(
+  about: string,
+  { source, since }: { readonly source: SourceSettings; readonly since: string | null },
+): Finding {
   return {
     status: 'warning',
     about,
-    what: `${source.uri} can be listed, but contains no files.`,
+    what: `${source.uri} can be listed, but contains no files${since === null ? '' : ` of ${since} or later`}.`,
     why: 'A run without any file fails, unless you give --allow-empty.',
     fix: 'Check the address, the prefix and the glob. Or wait for the first export.',
   };

@@ -1,12 +1,14 @@
-import type { Database } from '../db/connect.ts';
-import type { PipelineConfig, SourceSettings } from '../model/config.ts';
-import type { ReadFor } from '../model/layout.ts';
-import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../model/source.ts';
-import { type KnownFile, listKnownFiles } from '../report/files/list-known-files.ts';
-import type { SkippedFile } from '../source/exclude.ts';
-import { listFiles } from '../source/list-files.ts';
-import type { SourceClients } from '../source/source-clients.ts';
-import type { RunnableKind } from './runnable-kind.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
+import type { Purpose, ReadFor } from '../../model/layout.ts';
+import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../../model/source.ts';
+import { type KnownFile, listKnownFiles } from '../../report/files/list-known-files.ts';
+import type { SkippedFile } from '../../source/exclude.ts';
+import { listFiles } from '../../source/list-files.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+import { readingHash } from '../intake-source.ts';
+import type { RunnableKind } from '../runnable-kind.ts';
+import { dayOfFile, openListingWindow } from './listing-window.ts';
 
 /**
  * Lists a source as a run would, and reports for each file what happened to it or what the next run does with
@@ -26,15 +28,15 @@ export async function surveyFiles(
   const { source, clients } = options;
   const known = await listKnownFiles(db, { source: source.name });
   const byName = new Map(known.map((file) => [`${file.readFor} ${file.uri}`, file]));
-  const purposes = purposesOf(options);
+  const readers = await readersOf(db, options);
   const surveyed: SurveyedFile[] = [];
   const onSkipped = ({ uri, reason: why }: SkippedFile): void => {
     surveyed.push(toSurveyed(source, { uri, state: 'skipped', why }));
   };
   for await (const file of listFiles(source, { clients, onSkipped })) {
-    for (const readFor of purposes) {
-      const name = `${readFor} ${file.uri}`;
-      surveyed.push(judgeListed(source, { file, readFor, known: byName.get(name) ?? null }));
+    for (const reader of readers) {
+      const name = `${reader.readFor} ${file.uri}`;
+      surveyed.push(judgeListed(source, { file, reader, known: byName.get(name) ?? null }));
       byName.delete(name);
     }
   }
@@ -42,31 +44,49 @@ export async function surveyFiles(
   return surveyed.sort((a, b) => FILE_STATES.indexOf(a.state) - FILE_STATES.indexOf(b.state));
 }
 
-/** The purposes for which jobs read the source, each once. A single null if no job reads it. */
-function purposesOf({
-  config,
-  kinds,
-  source,
-}: {
-  readonly config: PipelineConfig;
-  readonly kinds: readonly RunnableKind[];
-  readonly source: SourceSettings;
-}): readonly (ReadFor | null)[] {
-  const purposes = Object.values(config.jobs)
-    .filter(({ sources }) => sources.includes(source.name))
-    .flatMap((job) => kinds.find(({ kind }) => kind === job.kind)?.purpose(job)?.readFor ?? []);
-  return purposes.length === 0 ? [null] : [...new Set(purposes)];
+/** What jobs read a source for. */
+type Reader = {
+  /** Null if no job reads it. */
+  readonly readFor: ReadFor | null;
+  /** The first day whose names the next run lists; null if it lists all. */
+  readonly since: string | null;
+};
+
+async function readersOf(
+  db: Database,
+  {
+    config,
+    kinds,
+    source,
+  }: {
+    readonly config: PipelineConfig;
+    readonly kinds: readonly RunnableKind[];
+    readonly source: SourceSettings;
+  },
+): Promise<readonly Reader[]> {
+  const purposes = new Map<ReadFor, Purpose>();
+  for (const job of Object.values(config.jobs).filter(({ sources }) => sources.includes(source.name))) {
+    const purpose = kinds.find(({ kind }) => kind === job.kind)?.purpose(job) ?? null;
+    if (purpose !== null) purposes.set(purpose.readFor, purpose);
+  }
+  const readers: Reader[] = [];
+  for (const [readFor, purpose] of purposes) {
+    const layoutHash = source.lookbackDays === null ? '' : readingHash(config, source, purpose);
+    const { since } = await openListingWindow(db, { source, readFor, layoutHash });
+    readers.push({ readFor, since });
+  }
+  return readers.length === 0 ? [{ readFor: null, since: null }] : readers;
 }
 
 function judgeListed(
   source: SourceSettings,
   {
     file,
-    readFor,
+    reader: { readFor, since },
     known,
   }: {
     readonly file: SourceFile;
-    readonly readFor: ReadFor | null;
+    readonly reader: Reader;
     readonly known: KnownFile | null;
   },
 ): SurveyedFile {
@@ -74,6 +94,8 @@ function judgeListed(
   const is = (state: FileState, why: string | null): SurveyedFile =>
     toSurveyed(source, { uri, readFor, sizeBytes, state, why });
   if (readFor === null) return is('skipped', 'no job reads this source');
+  if (known === null && since !== null && (dayOfFile(source, uri) ?? since) < since)
+    return is('new', `older than ${since}, where runs start: use run --file`);
   if (known === null) return is('new', 'the next run reads it');
   if (known.isRereadWanted) return is('new', 'the next run reads it again, as you requested');
   if (known.version !== file.version) return is('new', 'it was replaced: the next run reads the new version');

@@ -1,0 +1,128 @@
+import type { PipelineConfig, SourceSettings } from '../model/config.ts';
+import { findDateFault, parseDatedNames } from '../model/text/dated-names.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
+import { helpForTimeZone, isTimeZone } from './check-timing.ts';
+import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
+import { layoutFolders, layoutNames } from './layout-folders.ts';
+import { type ConfigPath, shortPath } from './locate.ts';
+
+/** What a single value of a source cannot show: an address that can be listed, names that exist, words that another authority defines. */
+export function* checkSource(
+  source: SourceSettings,
+  { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },
+): Generator<ConfigFinding> {
+  const at = (key: string): ConfigPath => ['sources', source.name, key];
+  const title = `sources.${source.name}`;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
+    const help = 'Write s3://bucket/prefix/ or the path of a folder.';
+    yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
+  }
+  yield* checkDate(source, at);
+  yield* checkStore(source, at);
+  const layouts = layoutNames(config.path);
+  if (!layouts.includes(source.layout)) {
+    const near = didYouMean(source.layout, layouts);
+    const folder = shortPath(layoutFolders(config.path)[0] ?? '');
+    const known =
+      layouts.length === 0
+        ? `Put ${source.layout}.yaml into ${folder}/.`
+        : `There are: ${layouts.join(', ')}. Your own go into ${folder}/.`;
+    const help = near === null ? known : `Did you mean "${near}"? ${known}`;
+    yield { path: at('layout'), message: `${title}.layout: there is no layout "${source.layout}".`, help };
+  }
+  if (source.timeZone !== null && !isTimeZone(source.timeZone)) {
+    yield {
+      path: at('time_zone'),
+      message: `${title}.time_zone: "${source.timeZone}" is not a time zone.`,
+      help: helpForTimeZone(source.timeZone),
+    };
+  }
+  const { timeZone } = source.expectations;
+  if (timeZone !== source.timeZone && !isTimeZone(timeZone)) {
+    yield {
+      path: ['sources', source.name, 'expect', 'time_zone'],
+      message: `${title}.expect.time_zone: "${timeZone}" is not a time zone.`,
+      help: helpForTimeZone(timeZone),
+    };
+  }
+  if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
+    const near = didYouMean(source.currency, Intl.supportedValuesOf('currency'));
+    const known = 'Write the three letters of ISO 4217, for example EUR.';
+    const help = near === null ? known : `Did you mean "${near}"? ${known}`;
+    yield {
+      path: at('currency'),
+      message: `${title}.currency: "${source.currency}" is not a currency.`,
+      help,
+    };
+  }
+  yield* checkPlatform(source, config, kinds);
+}
+
+/** Where a listing starts. */
+function* checkDate(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
+  const title = `sources.${source.name}`;
+  const fault = findDateFault(source.uri);
+  if (fault !== null)
+    yield {
+      path: at('uri'),
+      message: `${title}.uri contains a date that files do not sort by.`,
+      help: fault,
+    };
+  else if (source.lookbackDays !== null && parseDatedNames(source.uri) === null) {
+    const help =
+      'Write the date into the uri, for example s3://bucket/orders/dt={date}/, or remove lookback_days.';
+    yield {
+      path: at('lookback_days'),
+      message: `${title}.lookback_days needs a date in the uri.`,
+      help,
+    };
+  }
+}
+
+/** Checks the settings of a source's store. */
+function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
+  const title = `sources.${source.name}`;
+  if (!/^s3:/i.test(source.uri)) {
+    for (const key of ['endpoint', 'region', 'profile'] as const) {
+      if (source[key] === null) continue;
+      const help = 'It applies to s3:// addresses only. Remove it, or correct the uri.';
+      yield { path: at(key), message: `${title}.${key} has no meaning for a folder.`, help };
+    }
+    return;
+  }
+  if (source.endpoint === null) return;
+  const url = URL.parse(source.endpoint);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    yield {
+      path: at('endpoint'),
+      message: `${title}.endpoint is not a web address.`,
+      help: 'Write it like https://minio.example.com:9000, without the bucket.',
+    };
+  } else if (url.username !== '' || url.password !== '') {
+    yield {
+      path: at('endpoint'),
+      message: `${title}.endpoint contains a user name or password.`,
+      help: 'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile, and write only the address here.',
+    };
+  }
+}
+
+/**
+ * Checks `order_platform`. Without it, an order has no identity at the service. A source that only other
+ * kinds of jobs read does not need it.
+ */
+function* checkPlatform(
+  source: SourceSettings,
+  { jobs }: PipelineConfig,
+  kinds: readonly ConfiguredKind[],
+): Generator<ConfigFinding> {
+  const readers = Object.values(jobs).filter((job) => job.sources.includes(source.name));
+  const needsOne = kinds.filter(({ needsOrderPlatform }) => needsOrderPlatform).map(({ kind }) => kind);
+  const isNeeded = readers.length === 0 || readers.some(({ kind }) => needsOne.includes(kind));
+  if (source.orderPlatform !== '' || !isNeeded) return;
+  yield {
+    path: ['sources', source.name, 'order_platform'],
+    message: `sources.${source.name}.order_platform is missing.`,
+    help: 'Add the name of the shop platform, for example `order_platform: shopify`.',
+  };
+}

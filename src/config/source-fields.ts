@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { expect } from './expect/expect-fields.ts';
+import { anyNumber, text, wholeNumber, yesOrNo } from './fields.ts';
+
+const GIBIBYTE = 1024 ** 3;
+
+/** How to reach the S3 store of an address. */
+export const store = {
+  endpoint: text(500)
+    .nullable()
+    .default(null)
+    .describe(
+      "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
+    ),
+  region: text(60)
+    .nullable()
+    .default(null)
+    .describe('Region of the bucket. Default: AWS_REGION, else the region of the profile.'),
+  profile: text(200)
+    .nullable()
+    .default(null)
+    .describe(
+      'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
+    ),
+  force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
+};
+
+const limits = z
+  .strictObject({
+    max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+      .prefault(64 * GIBIBYTE)
+      .describe('Maximum decompressed bytes of one file.'),
+    max_ratio: anyNumber(1, 1_000_000)
+      .prefault(200)
+      .describe('Maximum decompressed bytes for each compressed byte.'),
+    max_record_bytes: wholeNumber(1_024, GIBIBYTE)
+      .prefault(1024 ** 2)
+      .describe('Maximum bytes of one record, which bounds an unclosed quote.'),
+    idle_timeout_seconds: anyNumber(0.1, 86_400)
+      .prefault(60)
+      .describe('A read that receives no byte for this long is aborted.'),
+    max_rejected_share: anyNumber(0, 1)
+      .prefault(0.2)
+      .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
+    max_unreadable_share: anyNumber(0, 1)
+      .prefault(0.2)
+      .describe(
+        'A file of customers is held if a larger share of the cells is unreadable in a column that only look-ups need (orders_count, spent, currency). 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
+      ),
+    max_cancelled_share: anyNumber(0, 1)
+      .prefault(0.5)
+      .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),
+    max_zero_revenue_share: anyNumber(0, 1)
+      .prefault(0.9)
+      .describe(
+        'A file is held if at least this share of its orders has no revenue; 1 for never. Counts new and changed orders to be credited, from ten on.',
+      ),
+    max_unlisted_share: anyNumber(0, 1)
+      .prefault(0.9)
+      .describe(
+        'A file is held if at least this share of its orders has a status that neither layout nor job names, or another currency than the source; 1 for never. Counts new and changed orders, from ten on.',
+      ),
+  })
+  .prefault({})
+  .describe('Limits at which a file is held.');
+
+/**
+ * Files that tools leave next to exports: hidden files, markers of finished jobs, file lists, and files of
+ * desktop systems.
+ */
+const DEFAULT_EXCLUDE = [
+  '.*',
+  '_SUCCESS',
+  '_committed_*',
+  '_started_*',
+  'manifest.json',
+  'Thumbs.db',
+  'desktop.ini',
+] as const;
+
+/** A source: where exports arrive, and how they are read. */
+export const sourceSchema = z.strictObject({
+  uri: text(2_000).describe(
+    's3://bucket/prefix/ with an optional glob after the prefix, or a folder (relative to this file). It may contain a date: {date}, or {year}, {month} and {day}.',
+  ),
+  layout: text(60).describe(
+    'Name of a file in config/layouts/ or in layouts/ next to this file, without .yaml.',
+  ),
+  order_platform: text(100)
+    .nullable()
+    .default(null)
+    .describe(
+      'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
+    ),
+  time_zone: text(100)
+    .nullable()
+    .default(null)
+    .describe('IANA zone for times without a zone, for example Europe/Amsterdam.'),
+  currency: text(10)
+    .transform((code) => code.toUpperCase())
+    .nullable()
+    .default(null)
+    .describe('ISO 4217, for exports that have no currency column.'),
+  date_order: z
+    .enum(['MDY', 'DMY'])
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
+    ),
+  consent: z
+    .enum(['recorded', 'not_recorded'])
+    .default('recorded')
+    .describe(
+      'not_recorded: the exports do not say who consented, and their customers are submitted anyway. Otherwise a file without a column of consent is held.',
+    ),
+  customer_key: yesOrNo()
+    .prefault(false)
+    .describe(
+      'Whether to store with each order a key of its customer, never the address: a keyed hash of the e-mail column, as identify-customers makes it. Needs customers.hash_key. See docs/customers.md.',
+    ),
+  order_lines: yesOrNo()
+    .prefault(false)
+    .describe('Whether to store the amounts of each order by SKU. excluded_skus in the terms need them.'),
+  encoding: text(40)
+    .nullable()
+    .default(null)
+    .describe("Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …"),
+  exclude: z
+    .array(text(500))
+    .default([...DEFAULT_EXCLUDE])
+    .describe(
+      'Patterns of names that are not exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are always skipped.',
+    ),
+  lookback_days: wholeNumber(1, 3_650)
+    .nullable()
+    .default(null)
+    .describe(
+      'For a uri with a date, such as s3://bucket/orders/dt={date}/: runs list only the days from this many before the last listing on, so that old names cost nothing. Files that arrive later than that are not read by themselves. Omit it to list all names.',
+    ),
+  start_after: text(1_000)
+    .nullable()
+    .default(null)
+    .describe(
+      'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
+    ),
+  ...store,
+  follow_links: yesOrNo()
+    .prefault(false)
+    .describe(
+      'For a folder: whether to follow links that lead out of it. Otherwise such files are held and not read.',
+    ),
+  etag_is_md5: yesOrNo()
+    .prefault(true)
+    .describe(
+      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set it to false if the ETags of the store are not MD5 digests.',
+    ),
+  limits,
+  expect,
+});

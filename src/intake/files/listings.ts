@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { ReadFor } from '../../model/layout.ts';
+
+export type Listing = {
+  /** When the last complete listing began; null if there was none with the same `namesHash`. */
+  readonly listedAt: Date | null;
+  /** The database's clock, which all processes share. */
+  readonly now: Date;
+  /** The first address, in byte order, of a file that the next run must find again: held, cut short, or to be read again. Null: none. */
+  readonly firstPending: string | null;
+};
+
+/** Which files a source has, and what they are read for. */
+export type ListedNames = {
+  readonly source: string;
+  readonly readFor: ReadFor;
+  /** Digest of what decides which files the source has. */
+  readonly namesHash: string;
+};
+
+/** Reads up to when a source was listed, and where files are that still need a run. */
+export async function readListing(db: Database, names: ListedNames): Promise<Listing> {
+  const { source, readFor, namesHash } = names;
+  const { rows } = await sql<Listing>`
+    select clock_timestamp() as now,
+      (select listed_at from intake.listings
+       where source = ${source} and read_for = ${readFor} and names_hash = ${namesHash}) as "listedAt",
+      (select min(uri collate "C") from intake.source_files
+       where source = ${source} and read_for = ${readFor} and superseded_by is null
+         and (state in ('reading', 'held') or reread_at is not null)) as "firstPending"`.execute(db);
+  const [listing] = rows;
+  if (listing === undefined) throw new Error('a select without a table gives one row');
+  return listing;
+}
+
+/** Records a listing whose files were all dealt with. An older one never replaces a newer one of the same names. */
+export async function recordListing(
+  db: Database,
+  { source, readFor, namesHash, listedAt }: ListedNames & { readonly listedAt: Date },
+): Promise<void> {
+  await sql`
+    insert into intake.listings as known (source, read_for, names_hash, listed_at)
+    values (${source}, ${readFor}, ${namesHash}, ${listedAt})
+    on conflict (source, read_for) do update set names_hash = excluded.names_hash,
+      listed_at = case when known.names_hash = excluded.names_hash
+        then greatest(known.listed_at, excluded.listed_at) else excluded.listed_at end`.execute(db);
+}
