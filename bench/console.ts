@@ -71,28 +71,46 @@ export async function measureConsole(
   given: FillOptions & { readonly rounds: number },
 ): Promise<readonly Measurement[]> {
   const server = await startPostgresServer();
-  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-console-'));
   const db = await connect({ url: server.url, embeddedFolder: '', maxConnections: 4 });
   try {
     await migrate(db);
     await fillReporting(db, given);
-    await fillMoreRuns(db);
-    await fillRejected(db);
-    await fillBulk(db);
-    await fillBackfill(db);
-    await fillStatement(db);
-    await refreshReporting(db, { job: JOB });
-    await updateReturns(db, { rules: RULES });
-    await keepReconciliation(db, { accountCurrency: 'EUR', runId: '1' });
-    await sql`vacuum analyze`.execute(db);
-    const { url, close } = await startConsole(db, folder);
-    const figures: Measurement[] = [];
-    for (const { path } of pages) figures.push(await measurePage(url, path, given.rounds));
-    await close();
-    return figures;
+    await fillConsole(db);
+    return await measurePages(db, given.rounds);
   } finally {
     await db.destroy();
     await server.stop();
+  }
+}
+
+/** What only pages show, beside what `fillReporting` has filled; and every sum that runs keep. */
+export async function fillConsole(db: Database): Promise<void> {
+  await fillMoreRuns(db);
+  await fillRejected(db);
+  await fillBulk(db);
+  await fillBackfill(db);
+  await fillStatement(db);
+  await refreshReporting(db, { job: JOB });
+  await updateReturns(db, { rules: RULES });
+  await keepReconciliation(db, { accountCurrency: 'EUR', runId: '1' });
+  await sql`vacuum analyze`.execute(db);
+}
+
+/** @param wanted only pages whose path begins with this. */
+export async function measurePages(
+  db: Database,
+  rounds: number,
+  wanted = '',
+): Promise<readonly Measurement[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-console-'));
+  try {
+    const { url, close } = await startConsole(db, folder);
+    const figures: Measurement[] = [];
+    for (const { path } of pages)
+      if (path.startsWith(wanted)) figures.push(await measurePage(url, path, rounds));
+    await close();
+    return figures;
+  } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -146,8 +164,11 @@ async function fillBackfill(db: Database): Promise<void> {
       insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, approved_by, approved_at)
       select ${JOB}, 'done', '2020-01-01', '2024-12-31', 'UTC', 'h', jsonb_build_object('ofTheRuns', 0, 'undated', 0,
           'files', (select jsonb_agg(jsonb_build_object('source', source, 'uri', uri, 'version', version, 'orders', 1)) from intake.source_files),
-          'groups', (select jsonb_agg(jsonb_build_object('month', '2020-' || lpad((n % 12 + 1)::text, 2, '0'), 'standing', 'to_post', 'reason', null,
-            'currency', 'EUR', 'orders', 10, 'amount', '10.0000')) from generate_series(1, 120) n)),
+          'groups', (select jsonb_agg(jsonb_build_object('month', month, 'standing', 'to_post', 'reason', null, 'currency', currency,
+              'orders', orders, 'amount', amount::text))
+            from (
+              select to_char(created_at, 'YYYY-MM') as month, currency, count(*) as orders, sum(amount) as amount
+              from ledger.entries group by 1, 2) g)),
         1, 'bench', now()
       returning backfill_id
     )

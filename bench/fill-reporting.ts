@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../src/db/connect.ts';
 
 /** The job of the orders. Deals are named DEAL1, DEAL2, …, codes CODE1, …. */
@@ -22,8 +22,8 @@ export async function fillReporting(db: Database, { orders, deals }: FillOptions
   await fillRuns(db);
   await fillMirror(db, deals);
   await fillOrders(db, orders);
+  await fillLedger(db, deals);
   await fillDecisions(db, deals);
-  await fillLedger(db);
   await fillCustomers(db, Math.ceil(deals / 2));
   await sql`vacuum analyze`.execute(db);
 }
@@ -91,47 +91,58 @@ async function fillOrders(db: Database, orders: number): Promise<void> {
   );
 }
 
+/** Deal and outcome of each order, and the entry of those that are attributed: entries are numbered in the order of the orders. */
+function decided(deals: number): RawBuilder<unknown> {
+  return sql`
+    select o.order_version_id as n, o.source, o.order_id, o.codes, o.total, o.currency, o.placed_at,
+      (hashint8(o.order_version_id)::bigint % ${deals}::int + ${deals}::int) % ${deals}::int + 1 as deal,
+      case when o.order_version_id % 10 < 4 then o.order_version_id / 10 * 4 + o.order_version_id % 10 end as entry_id,
+      case when o.order_version_id % 10 < 4 then 'attributed' when o.order_version_id % 10 = 4 then 'unattributed'
+        when o.order_version_id % 10 = 9 then 'excluded' else 'organic' end as outcome
+    from intake.orders o`;
+}
+
 async function fillDecisions(db: Database, deals: number): Promise<void> {
   await sql`
     insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
-      influencer_handle, deal_id, amount, currency, is_pending, rules_hash)
+      influencer_handle, deal_id, amount, currency, entry_id, is_pending, rules_hash)
     select ${JOB}, source, order_id, n, outcome, case outcome when 'unattributed' then 'unknown_code' when 'excluded' then 'cancelled' end,
       case when outcome = 'attributed' then 'code' end, codes[1], case when outcome = 'attributed' then 'deal:DEAL' || deal end,
       case when outcome = 'attributed' then (deal % 5 + 1)::text end, case when outcome = 'attributed' then 'handle' || deal end,
-      case when outcome = 'attributed' then 'DEAL' || deal end, total, currency, false, 'r'
-    from (
-      select o.order_version_id as n, o.source, o.order_id, o.codes, o.total, o.currency,
-        hashint8(o.order_version_id)::bigint % ${deals}::int as signed_deal,
-        (hashint8(o.order_version_id)::bigint % ${deals}::int + ${deals}::int) % ${deals}::int + 1 as deal,
-        case when o.order_version_id % 10 < 4 then 'attributed' when o.order_version_id % 10 = 4 then 'unattributed'
-          when o.order_version_id % 10 = 9 then 'excluded' else 'organic' end as outcome
-      from intake.orders o
-    ) o order by n`.execute(db);
+      case when outcome = 'attributed' then 'DEAL' || deal end, total, currency, entry_id, false, 'r'
+    from (${decided(deals)}) o order by n`.execute(db);
   await sql`
     insert into intake.attributed_files (job, source_file_id, rules_hash)
     select ${JOB}, source_file_id, 'r' from intake.source_files`.execute(db);
 }
 
-async function fillLedger(db: Database): Promise<void> {
+/** Each was posted within the hour, and answered, but for those that wait. */
+async function fillLedger(db: Database, deals: number): Promise<void> {
   await sql`
-    insert into ledger.entries (effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, source, order_platform,
-      order_id, brand_id, amount, currency, state_reason, deal_id, run_id, state_changed_at)
-    select 'referral', 'A', '["shopify","' || order_id || '"]', state, case state when 'ready' then 0 else 1 end,
-      case state when 'in_doubt' then 1 end, '{"deal_id":"' || deal_id || '","order_id":"' || order_id || '"}', md5(order_id), job, source,
-      'shopify', order_id, brand_id, amount, currency, case when state in ('rejected', 'in_doubt') then 'HTTP 500' end,
-      case state when 'accepted' then deal_id end, 1, now() - interval '1 hour'
+    insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, source,
+      order_platform, order_id, brand_id, amount, currency, state_reason, deal_id, run_id, created_at, state_changed_at)
+    overriding system value
+    select entry_id, 'referral', 'A', '["shopify","' || order_id || '"]', state, case state when 'ready' then 0 else 1 end,
+      case state when 'in_doubt' then 1 end, '{"deal_id":"DEAL' || deal || '","order_id":"' || order_id || '"}', md5(order_id), ${JOB}, source,
+      'shopify', order_id, (deal % 5 + 1)::text, total, currency, case when state in ('rejected', 'in_doubt') then 'HTTP 500' end,
+      case state when 'accepted' then 'DEAL' || deal end, 1, least(placed_at + interval '1 hour', now()), least(placed_at + interval '1 hour', now())
     from (
-      select a.*, case (order_version_id / 10) % 1000 when 0 then 'in_doubt' when 1 then 'rejected' when 2 then 'ready' else 'accepted' end as state
-      from intake.attributions a where outcome = 'attributed'
-    ) a order by order_version_id`.execute(db);
+      select o.*, case (n / 10) % 1000 when 0 then 'in_doubt' when 1 then 'rejected' when 2 then 'ready' else 'accepted' end as state
+      from (${decided(deals)}) o where outcome = 'attributed'
+    ) o order by entry_id`.execute(db);
   await sql`
-    update intake.attributions a set entry_id = e.entry_id from ledger.entries e
-    where a.outcome = 'attributed' and e.source = a.source and e.order_id = a.order_id`.execute(db);
-  await sql`
-    insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
-    select entry_id, 1, gen_random_uuid(), gen_random_uuid(), 1, body_hash from ledger.entries where attempt > 0 order by entry_id`.execute(
+    select setval(pg_get_serial_sequence('ledger.entries', 'entry_id'), max(entry_id)) from ledger.entries`.execute(
     db,
   );
+  await sql`
+    insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claimed_at)
+    select entry_id, 1, gen_random_uuid(), md5(run_id::text)::uuid, 1, body_hash, state_changed_at
+    from ledger.entries where attempt > 0 order by entry_id`.execute(db);
+  await sql`
+    insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied, answered_at)
+    select entry_id, 1, state, case state when 'accepted' then 200 when 'rejected' then 400 else 500 end, state_reason, deal_id, 'direct', true,
+      state_changed_at
+    from ledger.entries where attempt > 0 order by entry_id`.execute(db);
   await sql`
     insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id, noted_at)
     select entry_id, 'refunded', amount, amount / 2, currency, 'h', 1, now() - entry_id % ${DAYS}::int * interval '1 day'

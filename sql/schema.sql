@@ -6776,6 +6776,8 @@ CREATE INDEX entries_rejected ON ledger.entries USING btree (job) WHERE (state =
 
 CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 
+CREATE INDEX entries_written_off ON ledger.entries USING btree (job) WHERE (state = 'written_off'::text);
+
 CREATE INDEX evidence_deal ON ledger.evidence USING btree (deal_id) WHERE (kind = 'webhook_order'::text);
 
 CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);

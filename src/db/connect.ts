@@ -24,6 +24,8 @@ export type ConnectOptions = {
    * interrupted.
    */
   readonly statementLimitMs?: number;
+  /** Memory for each sort and each hash table of a statement, where the server's own setting is smaller. The embedded database keeps its own. */
+  readonly sortMemoryMb?: number;
 };
 
 /**

@@ -52,6 +52,11 @@ export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
   return fromScaled(total, SCALE_DIGITS);
 }
 
+/** Returns the exact difference of two amounts of one currency, with at most four decimals each. */
+export function subtractMoney(amount: DecimalText, less: DecimalText): DecimalText {
+  return fromScaled(toScaled(amount, SCALE_DIGITS) - toScaled(less, SCALE_DIGITS), SCALE_DIGITS);
+}
+
 /**
  * Rounds a computed amount to the decimals of its currency: 72.697 EUR → 72.7000. Halves are rounded away
  * from zero.
@@ -84,7 +89,7 @@ export function fromScaled(scaled: bigint, decimals: number): DecimalText {
 
 /** True if an amount is larger than a limit. */
 export function isMore(amount: string, limit: string): boolean {
-  const difference = sumMoney([amount, `-${limit}`]);
+  const difference = subtractMoney(amount, limit);
   return !difference.startsWith('-') && /[1-9]/.test(difference);
 }
 

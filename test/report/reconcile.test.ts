@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { ReconciledDeal } from '../../src/model/money/reconciliation.ts';
+import { listDisputedOrders } from '../../src/report/money/list-disputed-orders.ts';
 import {
   keepReconciliation,
-  listDisputedOrders,
   listKeptReconciliation,
   reconcileDeals,
 } from '../../src/report/money/reconcile-deals.ts';
@@ -147,7 +147,12 @@ async function send(
         order_platform, order_id, brand_id, amount, currency, deal_id, run_id, state_changed_at)
       values ('referral', 'ACC-1', ${id}, ${state}, 'a test', 1, case when ${state} = 'in_doubt' then 1 end, '{}', 'h', 'orders', 'shop',
         'shopify', ${id}, '4819', ${amount}::numeric, ${currency}, 'D1', ${runId}::bigint, ${changedAt}::timestamptz)
-      returning entry_id)
+      returning entry_id),
+    reported as (
+      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
+        disposition_at, is_open, deal_id, currency, amount)
+      select 'orders', 'shop', ${id}, 1, entry_id, ${claimedAt}::timestamptz, ${claimedAt}::date, case when ${state} = 'written_off' then 'held' else ${state} end,
+        ${changedAt}::timestamptz, ${state} <> 'accepted', 'D1', ${currency}, ${amount}::numeric from entry)
     insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claimed_at)
     select entry_id, 1, gen_random_uuid(), gen_random_uuid(), ${runId}::bigint, 'h', ${claimedAt}::timestamptz from entry`.execute(
     db,

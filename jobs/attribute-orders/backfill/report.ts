@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
-import type { BackfillRunReport } from '../../../src/model/backfill.ts';
+import type { Backfill, BackfillRunReport } from '../../../src/model/backfill.ts';
+import { subtractMoney, sumMoney } from '../../../src/model/money.ts';
+import type { DecimalText } from '../../../src/model/order.ts';
 import type { RunAmount } from '../../../src/model/report.ts';
 
 /** The current state of the orders of a plan. The parts add up to `planned`. */
@@ -21,17 +23,25 @@ export type BackfillProgress = {
   readonly process: { readonly host: string; readonly pid: number } | null;
 };
 
-/** Reads the progress of a backfill from the ledger. */
+/**
+ * Reads the progress of a backfill from the ledger.
+ *
+ * A plan may have millions of orders. Approving it makes an entry for each of them or keeps nothing
+ * (`takeForBackfill`), and entries are never deleted. So only entries that are not accepted are read, by
+ * indexes; the other orders of the plan are accepted.
+ */
 export async function readBackfillProgress(
   db: Database,
-  { backfillId, job }: { readonly backfillId: string; readonly job: string },
+  { backfillId, job, plan }: Pick<Backfill, 'backfillId' | 'job' | 'plan'>,
 ): Promise<BackfillProgress> {
-  const { rows } = await sql<{ state: string | null; currency: string; orders: number; amount: string }>`
-    select e.state, b.currency, count(*)::float8 as orders, sum(b.amount)::text as amount
-    from ops.backfill_orders b
-    left join ops.account a on true
-    left join ledger.entries e on e.account_id = a.account_id and e.effect = 'referral' and e.key = b.key
-    where b.backfill_id = ${backfillId}::bigint group by 1, 2 order by 2`.execute(db);
+  const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
+  const total = sumOrders(planned);
+  const { rows: approved } = await sql`
+    select from ops.backfills where backfill_id = ${backfillId}::bigint and approved_at is not null`.execute(
+    db,
+  );
+  const isApproved = approved.length > 0;
+  const others = isApproved ? await sumOthers(db, backfillId) : [];
   const { rows: lately } = await sql<{ answers: string }>`
     select count(*) as answers from ledger.attempts t
     join ops.runs r on r.run_id = t.run_id and r.job = ${runNameOf(job)}
@@ -41,25 +51,63 @@ export async function readBackfillProgress(
     select host, pid from ops.leases where name = ${`job:${runNameOf(job)}`} and expires_at > clock_timestamp()`.execute(
     db,
   );
-  const count = (...states: readonly (string | null)[]): number =>
-    rows.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
-  const planned = rows.reduce((sum, { orders }) => sum + orders, 0);
-  const [accepted, toPost] = [count('accepted'), count('ready', 'sending', null)];
-  const [rejected, inDoubt] = [count('rejected'), count('in_doubt')];
-  const amounts = rows
-    .filter(({ state }) => state === 'accepted')
-    .map(({ currency, amount }): RunAmount => ({ currency, accepted: amount }));
+  const count = (...states: readonly string[]): number =>
+    sumOrders(others.filter(({ state }) => states.includes(state)));
   return {
-    planned,
-    accepted,
-    toPost,
-    rejected,
-    inDoubt,
-    held: planned - accepted - toPost - rejected - inDoubt,
-    amounts,
+    planned: total,
+    accepted: isApproved ? total - sumOrders(others) : 0,
+    toPost: isApproved ? count('ready', 'sending') : total,
+    rejected: count('rejected'),
+    inDoubt: count('in_doubt'),
+    held: count('held', 'written_off'),
+    amounts: isApproved ? subtract(planned, others) : [],
     answersLastMinute: Number(lately[0]?.answers ?? 0),
     process: process[0] ?? null,
   };
+}
+
+type Sum = { readonly currency: string; readonly orders: number; readonly amount: DecimalText };
+
+function sumOrders(sums: readonly Sum[]): number {
+  return sums.reduce((sum, { orders }) => sum + orders, 0);
+}
+
+/** Currencies of which something is left. */
+function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly RunAmount[] {
+  const currencies = [...new Set(planned.map(({ currency }) => currency))].sort();
+  return currencies.flatMap((currency) => {
+    const of = (sums: readonly Sum[]) => sums.filter((sum) => sum.currency === currency);
+    if (sumOrders(of(planned)) === sumOrders(of(others))) return [];
+    const [all = '0', rest = '0'] = [planned, others].map((sums) =>
+      sumMoney(of(sums).map(({ amount }) => amount)),
+    );
+    return [{ currency, accepted: subtractMoney(all, rest) }];
+  });
+}
+
+/**
+ * Orders of an approved plan whose entries are not accepted, by state. What the backfill still posts is as it was planned; the plan says
+ * which of the other entries are of it, and with which amount.
+ */
+async function sumOthers(db: Database, backfillId: string): Promise<readonly (Sum & { state: string })[]> {
+  const isToPost = sql`e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
+  const { rows } = await sql<Sum & { state: string }>`
+    select state, currency, count(*)::float8 as orders, sum(amount)::text as amount
+    from (
+      select e.state, e.currency, e.amount from ledger.entries e where not e.is_settled and ${isToPost}
+      union all
+      select e.state, b.currency, b.amount
+      from (
+        select e.* from ledger.entries e where not e.is_settled and (${isToPost}) is not true
+        union all select e.* from ledger.entries e where e.state = 'rejected'
+        union all select e.* from ledger.entries e where e.state = 'written_off'
+      ) e
+      cross join lateral (
+        select b.currency, b.amount from ops.backfill_orders b where b.backfill_id = ${backfillId}::bigint and b.key = e.key limit 1) b
+      where e.effect = 'referral' and e.account_id = (select account_id from ops.account)
+    ) entries
+    group by 1, 2`.execute(db);
+  return rows;
 }
 
 /**

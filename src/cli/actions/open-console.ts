@@ -8,6 +8,8 @@ import { readOperator } from '../terminal/read-operator.ts';
 /** Time limit of one statement of a page, after which the page shows an error. */
 const STATEMENT_LIMIT_MS = 5_000;
 const CONNECTIONS = 4;
+/** A page adds up tens of thousands of deals: with the 4 MB of a server as it is installed, that is sorted on its disk. */
+const SORT_MEMORY_MB = 32;
 
 /**
  * Prepares the console for a server. Its pages read on their own connections, so that many readers do not
@@ -37,6 +39,7 @@ export async function openConsole({
           maxConnections: CONNECTIONS,
           purpose: 'console',
           statementLimitMs: STATEMENT_LIMIT_MS,
+          sortMemoryMb: SORT_MEMORY_MB,
         });
   return {
     add: (server) =>

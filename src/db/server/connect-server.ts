@@ -59,7 +59,7 @@ export function connectServer(options: ConnectOptions): {
     ...connection,
     max: options.maxConnections ?? 8,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    onConnect: (client) => prepared(client as WireClient),
+    onConnect: (client) => prepared(client as WireClient, options.sortMemoryMb ?? 0),
   });
   const clients = new Set<WireClient>();
   const reasons = new WeakMap<object, Error>();
@@ -101,11 +101,11 @@ const DEFAULT_STATEMENT_LIMIT_MS = 15 * 60_000;
  * Sets up a session within a time limit, because the pool's own limit covers only the handshake. @throws the
  * error of the server, or a timeout if it does not answer.
  */
-async function prepared(client: WireClient): Promise<void> {
+async function prepared(client: WireClient, sortMemoryMb: number): Promise<void> {
   const error = new Error('timeout exceeded when trying to connect');
   const timer = setTimeout(() => cut(client, error), CONNECT_TIMEOUT_MS);
   try {
-    await prepareSession(client);
+    await prepareSession(client, { sortMemoryMb });
   } finally {
     clearTimeout(timer);
   }

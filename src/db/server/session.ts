@@ -40,14 +40,22 @@ const NOTICE_AFTER = '2s';
 /**
  * Sets up a new session. Does nothing behind a pooler, where sessions are shared and the settings would
  * remain for other users. A pooler is detected by its process id, which differs from that of the server.
+ *
+ * @param options.sortMemoryMb minimum for each sort; 0 keeps the setting of the server.
  */
-export async function prepareSession(client: WireClient): Promise<void> {
+export async function prepareSession(
+  client: WireClient,
+  { sortMemoryMb }: { readonly sortMemoryMb: number },
+): Promise<void> {
   const settings = Object.entries(SESSION_SETTINGS).map(
     ([name, value]) => `perform set_config('${name}', '${value}', false);`,
   );
   await client.query(`do $session$ begin
     if pg_backend_pid() <> ${Number(client.processID)} then return; end if;
     ${settings.join('\n    ')}
+    if pg_size_bytes(current_setting('work_mem')) < ${sortMemoryMb} * 1048576 then
+      perform set_config('work_mem', '${sortMemoryMb}MB', false);
+    end if;
     begin
       perform set_config('client_connection_check_interval', '${NOTICE_AFTER}', false);
     exception when others then null; -- A server that cannot: it is not on Linux.

@@ -24,6 +24,14 @@ const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   campaign: sql`coalesce(dealflow_id, '') collate "C"`,
   month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
 };
+/** Rows are grouped as they are stored; a key is made once for each group, and not for each of 200,000 rows. */
+const GROUPED_BY: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`deal_id`,
+  creator: sql`lower(coalesce(influencer_handle, ''))`,
+  brand: sql`brand_id`,
+  campaign: sql`dealflow_id`,
+  month: sql`month_utc`,
+};
 const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   deal: sql`max(influencer_handle collate "C")`,
   creator: sql`max(influencer_handle collate "C")`,
@@ -107,7 +115,7 @@ export async function listReturns(
         sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
       where ${matches(filter)}
-      group by 1, 3
+      group by ${GROUPED_BY[by]}, ${of.currency}
     )
     select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
       profit_amount::text as "profitAmount", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
@@ -116,7 +124,9 @@ export async function listReturns(
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
       array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end, case when lacks_margin then 'margin' end,
         case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
-    from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`.execute(db);
+    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`.execute(
+    db,
+  );
   return rows;
 }
 

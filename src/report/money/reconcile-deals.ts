@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
+import type { ReconciledDeal } from '../../model/money/reconciliation.ts';
 
 /**
  * Compares the orders that this project posted with those that the service counts, deal by deal.
@@ -124,10 +124,10 @@ const LATE = sql`interval '1 hour'`;
 const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
 
 /** Condition: entry `e` may have been processed. */
-const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
+export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
 
 /** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
-const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
+export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where e.order_id = v.order_id and ${wasSent}
     and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform))`;
 
@@ -245,56 +245,4 @@ function comparison({
           when residual_amount is not null then 0 end as unexplained_amount
       from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0
     )`;
-}
-
-/** Maximum number of orders of each kind. */
-const LISTED = 200;
-
-/**
- * Lists orders about which events and ledger disagree, and posted orders without an event in deals where the
- * service counts fewer.
- */
-export async function listDisputedOrders(
-  db: Database,
-  { dealId = null, fewerIn }: { readonly dealId?: string | null; readonly fewerIn: readonly string[] },
-): Promise<readonly DisputedOrder[]> {
-  const { rows } = await sql<DisputedOrder>`
-    with told as materialized (
-      select distinct on (v.order_id, lower(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
-      from ledger.evidence v
-      where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
-      order by v.order_id, lower(v.order_platform), v.deal_id, v.evidence_id desc
-    ),
-    matched as (
-      select t.*, e.amount as ours_amount, e.currency as ours_currency,
-        reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as our_deal
-      from told t join ledger.entries e on e.order_id = t.order_id and e.state = 'accepted' and ${wasSent}
-        and lower(coalesce(t.order_platform, e.order_platform)) = lower(e.order_platform)
-    ),
-    disputed as (
-      select 'not_ours' as kind, deal_id, order_platform, order_id, currency, null::numeric as ours_amount, amount as theirs_amount, received_at as at
-      from told where is_of_others
-      union all
-      select 'other_amount', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
-      from matched where currency = ours_currency and amount <> ours_amount
-      union all
-      select 'other_deal', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
-      from matched where deal_id <> our_deal
-      union all
-      select 'no_event', reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')), e.order_platform, e.order_id, e.currency, e.amount, null,
-        e.state_changed_at
-      from ledger.entries e
-      where ${fewerIn.length > 0} and e.state = 'accepted' and ${wasSent}
-        and e.state_changed_at > (select min(received_at) from ledger.evidence where kind = 'webhook_order')
-        and reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) = any (${[...fewerIn]}::text[])
-        and not exists (select from ledger.evidence v where v.order_id = e.order_id)
-    ),
-    numbered as (
-      select *, row_number() over (partition by kind order by at desc, order_id) as place from disputed
-      where ${dealId}::text is null or deal_id = ${dealId}
-    )
-    select kind, deal_id as "dealId", order_platform as "orderPlatform", order_id as "orderId", currency, ours_amount::text as "oursAmount",
-      theirs_amount::text as "theirsAmount", at
-    from numbered where place <= ${LISTED} order by kind, place`.execute(db);
-  return rows;
 }

@@ -4,7 +4,8 @@ import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
 import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
 import { formatCount, plural } from '../../../present/text.ts';
-import { listDisputedOrders, listReconciled } from '../../../report/money/reconcile-deals.ts';
+import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
+import { listReconciled } from '../../../report/money/reconcile-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
   anchor,
