@@ -62,7 +62,7 @@ it('outside of its folder nothing names a kind of job: declare in JobKind what t
   expect(naming).toEqual([]);
 });
 
-/** Every string that a module holds by itself, addresses of its imports left out. */
+/** Returns every string literal of a module, except the paths of its imports. */
 function literalsOf(path: string): readonly string[] {
   const texts: string[] = [];
   new Visitor({

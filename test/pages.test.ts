@@ -7,7 +7,7 @@ import { findLooseCommands, readProse } from './support/read-commands.ts';
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md']).sort();
 const GLOSSARY = 'docs/glossary.md';
 
-/** Our own words for what the field has a word for. The second is what to write. */
+/** Private words for which the field has a standard term. The second item is the term to write. */
 const PRIVATE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\blanes?\b/i, 'request gate'],
   [/\btold (owners?|changes?)\b/i, 'code ownership from webhooks'],
@@ -69,13 +69,13 @@ it('docs/glossary.md defines each term once, and only terms that a page or a mes
 
 type Configuration = Readonly<Record<string, unknown>>;
 
-/** What an excerpt may leave out of each of its sources and jobs. */
+/** Keys that an excerpt may omit from each of its sources and jobs. */
 const LEFT_OUT: Readonly<Record<string, Configuration>> = {
   sources: { uri: './exports/', layout: 'generic' },
   jobs: { kind: 'attribute-orders', source: 'shop', brand_id: 4819, codes: './codes.csv' },
 };
 
-/** A section of an example, with what it leaves out; `…` stands for that, too. */
+/** Completes a section of an example with the keys that it omits, also where it writes `…`. */
 function completeSection(name: string, section: unknown): unknown {
   const leftOut = LEFT_OUT[name];
   if (leftOut === undefined) return section;
@@ -103,7 +103,7 @@ it('each example of a configuration is YAML, and its settings are those of the s
       const document = parseDocument(yaml);
       problems.push(...document.errors.map(({ message }) => `${place}: ${message}`));
       const sections = Object.entries((document.toJS() ?? {}) as Configuration);
-      // Others are of layouts, accounts of the sandbox, Prometheus.
+      // Other documents are layouts, sandbox accounts or Prometheus files.
       if (document.errors.length > 0 || !sections.every(([name]) => name in properties)) continue;
       judged += 1;
       for (const [name, section] of sections) {

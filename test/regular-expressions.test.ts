@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = new URL('../', import.meta.url).pathname;
 
-/** Those that may take the square of a text's length, and what bounds the text. */
+/** Expressions that may take quadratic time, and what limits the length of their text. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'src/api/account.ts /^You are logged in\\s+-\\s+(\\S.*?)\\s+-\\s+(\\S.*)$/i':
     '1,000 characters of an answer are looked at',
@@ -27,7 +27,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     'the text of an error is cut to 300 characters',
 };
 
-/** Expressions that are made while the program runs, and of what. */
+/** Expressions that are created at run time, and their input. */
 const MADE = {
   'src/api/key-mask.ts': 'the characters of the key, one after the other',
   'src/map/values/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',

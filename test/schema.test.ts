@@ -13,7 +13,7 @@ import { describeLineage, LINEAGE_FILE } from './support/view-lineage.ts';
 
 const FIX = 'Run `npm run schema` and commit what it writes.';
 
-/** The schemas of the project: all but those of Postgres itself and of the migration tool. */
+/** The schemas of the project: all except those of Postgres and of the migration tool. */
 const OURS = sql`nspname not in ('public', 'information_schema') and nspname not like 'pg\\_%'`;
 
 const OWNER = '00000000-0000-4000-8000-000000000001';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = new URL('../', import.meta.url).pathname;
 const SCHEMAS = 'intake|ledger|mirror|ops|reporting';
 
-/** Statements that write to a table of ours, in SQL and in the words of Kysely. */
+/** Matches statements that write to a table of the project, in SQL or with Kysely. */
 const WRITES = new RegExp(
   `(?:insert\\s+into|update|delete\\s+from|truncate(?:\\s+table)?)\\s+(?:only\\s+)?((?:${SCHEMAS})\\.[a-z_]+)` +
     `|(?:insertInto|updateTable|deleteFrom)\\('((?:${SCHEMAS})\\.[a-z_]+)'`,
@@ -19,7 +19,7 @@ const modules = globSync('{src,jobs}/**/*.ts', { cwd: ROOT }).map((path) => ({
   text: readFileSync(`${ROOT}${path}`, 'utf8'),
 }));
 
-/** Folders that write each table. */
+/** Returns the folders that write each table. */
 function writers(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   for (const { folder, text } of modules)
@@ -33,11 +33,14 @@ function writers(): ReadonlyMap<string, ReadonlySet<string>> {
 /** The last migration before the rule below. */
 const BEFORE_THE_RULE = '0050_run_trace.sql';
 
-/** What a program of the version before cannot know of, and may need. A CHECK that is dropped is replaced by one that permits more. */
+/**
+ * Changes that break a program of the previous version, which may still need what they remove. A CHECK may be
+ * dropped, because it is replaced by a more permissive one.
+ */
 const TAKES_AWAY =
   /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
 
-/** Deletes, from tables of any stage, what is kept no longer; it inserts and updates nothing. */
+/** Deletes expired rows from tables of any stage; it never inserts or updates. */
 const RETENTION = 'src/retention';
 
 describe('tables', () => {
@@ -85,18 +88,18 @@ describe('tables', () => {
       modules.filter(({ text }) => READS_MIRROR.test(text)).map(({ folder }) => folder),
     );
     expect([...readers].toSorted()).toEqual([
-      // Which creators have a deal: without the mirror it refuses to run.
+      // Reads which creators have a deal; without the mirror it refuses to run.
       'jobs/import-deals',
-      // Its own report.
+      // Reads the data for its own report.
       'jobs/mirror-account',
-      // Leaves out influencers who have a deal; whom it misses the service skips, at no cost.
+      // Leaves out influencers who have a deal. The service skips the ones that it misses, at no cost.
       'jobs/submit-outreach',
-      // Takes codes away from deals of another brand, and never gives any.
+      // Removes codes from deals of another brand, and never adds any.
       'src/attribute',
-      // The service's own rates; without them an order's rate is unknown, and it is in no statement.
+      // Reads the service's own rates. An order without a known rate is in no statement.
       'src/earnings',
       'src/mirror',
-      // Names deals of a handle, for a person who settles a doubt.
+      // Lists the deals of a handle for an operator who settles a doubt.
       'src/report',
     ]);
   });

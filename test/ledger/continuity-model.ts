@@ -1,22 +1,25 @@
 import { applyEvent, type EntryFacts, newEntry } from '../../src/ledger/states.ts';
 
 /**
- * An explicit-state model of one entry whose database may go back: two workers, each on a machine of its own, that claim, note, write, read
- * answers, record and die; the journal of each machine; a backup that is taken and restored at any time, also while they work; a person who
- * recovers on each machine. The entry's transitions are the production ones.
+ * An explicit-state model of one entry whose database may be restored to an earlier state. It has two workers
+ * on one or two machines, which claim, note, write, read answers, record and die; the journal of each
+ * machine; a backup that is taken and restored at any time, also while the workers run; and an operator who
+ * runs the recovery on each machine. The entry's transitions are the production ones.
  */
 export type ContinuityRules = {
-  /** Nothing is claimed while the database lacks a claim that a journal knows. */
+  /** Nothing is claimed while the database lacks a claim that a journal contains. */
   readonly comparesJournals: boolean;
-  /** Nothing is claimed from a database that is elsewhere before every machine's journals were compared. */
+  /**
+   * Nothing is claimed from a database in a new place until the journals of every machine have been compared.
+   */
   readonly asksEveryMachine: boolean;
-  /** The journal says that a request begins before it does. */
+  /** The journal notes a request before it is written. */
   readonly notesBeforeWriting: boolean;
-  /** A missing note proves something only of a process that is dead. */
+  /** A missing note is proof only if the process is dead. */
   readonly trustsOnlyTheDead: boolean;
-  /** An answer counts for its own claim alone. */
+  /** An answer counts only for its own claim. */
   readonly answersNameClaims: boolean;
-  /** Recovery holds claims without an answer too. */
+  /** Recovery also holds claims without an answer. */
   readonly recoversUnanswered: boolean;
 };
 
@@ -43,14 +46,14 @@ type Worker = {
 type Stored = { readonly entry: EntryFacts; readonly known: readonly number[] };
 
 type World = Stored & {
-  /** Claims that the database lost and that a recovery told it of. */
+  /** Claims that the database lost and a recovery restored. */
   readonly recovered: readonly number[];
   /** The journals: every claim that was ever made. */
   readonly claims: readonly Claim[];
   readonly workers: readonly Worker[];
   readonly backup: Stored | null;
   readonly restoresLeft: number;
-  /** The machines that must still compare their journals with the database, where it is now. */
+  /** The machines that must still compare their journals with the database in its current place. */
   readonly toCompare: readonly number[];
   readonly crashesLeft: number;
   readonly writes: number;
@@ -58,15 +61,18 @@ type World = Stored & {
 };
 
 const IDLE: Worker = { at: 'idle', claim: -1 };
-/** More are never needed to break a rule, and each multiplies the states. */
+/** More claims are never needed to violate a rule, and each multiplies the number of states. */
 const MAX_CLAIMS = 3;
 
-/** `one_machine`: both workers share a journal, and a restored database is where it was, as a disk image is. `two_machines`: it is elsewhere. */
+/**
+ * `one_machine`: both workers share a journal, and a restored database is in its old place, like a disk
+ * image. `two_machines`: the restored database is in a new place.
+ */
 export type Setup = 'one_machine' | 'two_machines';
 
 type Exploration = { readonly rules: ContinuityRules; readonly setup: Setup };
 
-/** @returns the first violation that can be reached; null where there is none. */
+/** @returns the first violation that can be reached; null if there is none. */
 export function exploreContinuity(
   rules: ContinuityRules,
   setup: Setup,
@@ -121,7 +127,7 @@ function* nextWorlds(world: World, { rules, setup }: Exploration): Generator<Wor
       yield put({ ...worker, at: 'dead' }, { crashesLeft: world.crashesLeft - 1 });
     if (worker.at === 'dead') {
       yield* settleDead(world, worker, rules, put);
-      // A new process takes its place.
+      // A new process replaces it.
       if (!isOpen(world, worker)) yield put(IDLE);
     }
   }
@@ -137,7 +143,7 @@ function* nextWorlds(world: World, { rules, setup }: Exploration): Generator<Wor
   for (const machine of machines)
     if (lacking(world, machine).length > 0 || world.toCompare.includes(machine))
       yield recover(world, machine, rules);
-  // Nobody who lives has the claim that the database knows to be out: the reaper makes it a doubt.
+  // No live process holds the claim that the database records as sent, so the reaper marks it as in doubt.
   if (
     entry.state === 'sending' &&
     !world.workers.some((worker) => worker.at !== 'dead' && known.includes(worker.claim))
@@ -192,7 +198,10 @@ function* workerSteps(world: World, { worker, machine, rules, put }: Step): Gene
   }
 }
 
-/** An answer to a claim that the database lacks waits in the spool: recovery finds it in the journal. */
+/**
+ * Records an answer. An answer to a claim that the database lacks waits in the spool until recovery finds it
+ * in the journal.
+ */
 function record(world: World, index: number, rules: ContinuityRules): Partial<World> {
   const claim = world.claims[index];
   if (claim === undefined || claim.answer === null) return {};
@@ -201,7 +210,7 @@ function record(world: World, index: number, rules: ContinuityRules): Partial<Wo
   return { entry: applyEvent(world.entry, { kind: 'answered', attempt, answer }) ?? world.entry };
 }
 
-/** What the journal of a dead process says (settle-journals.ts). */
+/** Applies the journal of a dead process (settle-journals.ts). */
 function* settleDead(world: World, worker: Worker, rules: ContinuityRules, put: Put): Generator<World> {
   const claim = world.claims[worker.claim];
   if (claim === undefined || !isOpen(world, worker)) return;
@@ -219,7 +228,7 @@ function isOpen({ entry, known, claims }: World, { claim }: Worker): boolean {
   return known.includes(claim) && entry.state === 'sending' && claims[claim]?.attempt === entry.attempt;
 }
 
-/** Claims that the journal of a machine knows and the database does not. */
+/** Returns the claims that a machine's journal contains and the database does not. */
 function lacking({ claims, known, recovered }: World, machine: number): readonly number[] {
   return claims.flatMap(({ by }, index) =>
     by !== machine || known.includes(index) || recovered.includes(index) ? [] : [index],

@@ -12,7 +12,7 @@ import { beginRun } from '../../src/schedule/run-record.ts';
 export const ACCOUNT = 'A1';
 export const JOB = 'attribute-orders';
 
-/** A process as the ledger knows it: an owner with a lease, a run, and a way to claim. */
+/** A process as the ledger sees it: an owner with a lease, a run, and a way to claim. */
 export type Worker = { readonly owner: string; readonly runId: string; readonly claim: ClaimEntry };
 
 export async function startWorker(
@@ -23,7 +23,7 @@ export async function startWorker(
     name?: string;
     backfillId?: string;
     heads?: readonly ClaimPlace[];
-    /** Where the test does not ask what is noted, nothing is. */
+    /** By default nothing is noted in a journal. */
     journal?: Pick<Journal, 'claimed'>;
   } = {},
 ): Promise<Worker> {
@@ -47,7 +47,7 @@ export async function startWorker(
   };
 }
 
-/** The worker's leases are over by the database's clock, as after a kill or a long pause. */
+/** Expires the worker's leases by the database's clock, as after a kill or a long pause. */
 export async function endLeases(db: Database, worker: Worker): Promise<void> {
   await db
     .updateTable('ops.leases')
@@ -56,7 +56,7 @@ export async function endLeases(db: Database, worker: Worker): Promise<void> {
     .execute();
 }
 
-/** @returns its id. */
+/** @returns the id of the new entry. */
 export async function insertEntry(
   db: Database,
   options: {

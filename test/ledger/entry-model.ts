@@ -2,16 +2,17 @@ import { applyEvent, type EntryFacts, type LedgerEvent, newEntry } from '../../s
 import type { AnswerKind } from '../../src/model/ledger.ts';
 
 /**
- * An explicit-state model of one entry: workers that claim, write, read answers, record, spool, pause and die; a service that processes
- * or not, answers or not and tells of what it processed or not; a reaper; a person who approves. Every interleaving is visited. The entry's transitions are the
- * production ones (`applyEvent`), so the model checks them and not a copy.
+ * An explicit-state model of one entry: workers that claim, write, read answers, record, spool, pause and
+ * die; a service that may or may not process, answer, and report what it processed; a reaper; and an operator
+ * who approves. Every interleaving is visited. The entry's transitions are the production ones
+ * (`applyEvent`), so the model checks the real code and not a copy.
  */
 export type Rules = {
   /** The entry's own transitions. */
   readonly apply: (entry: EntryFacts, event: LedgerEvent) => EntryFacts | null;
   /** A worker writes only what it has durably claimed. */
   readonly claimBeforeWrite: boolean;
-  /** A claim looks at the account of the key. */
+  /** A claim checks the account that the key belongs to. */
   readonly checksAccount: boolean;
 };
 
@@ -29,7 +30,7 @@ type Worker = {
 type World = {
   readonly entry: EntryFacts;
   readonly workers: readonly Worker[];
-  /** Requests that reached a socket, those that the service refused to process for the moment (429) left out. */
+  /** Requests that reached a socket, except those that the service refused temporarily (429). */
   readonly writes: number;
   readonly processed: number;
   readonly processedElsewhere: number;
@@ -57,7 +58,7 @@ const NOBODY: Worker = {
   rightAccount: true,
 };
 
-/** Visits every state that can be reached and checks the guarantees in each. Stops at the first violation. */
+/** Visits every reachable state and checks the guarantees in each. Stops at the first violation. */
 export function explore(rules: Rules, bounds: Bounds, options: { wrongKey?: boolean } = {}): Verdict {
   const workers = Array.from({ length: bounds.workers }, (_, index) => ({
     ...NOBODY,
@@ -75,7 +76,7 @@ export function explore(rules: Rules, bounds: Bounds, options: { wrongKey?: bool
     throttlesLeft: bounds.throttles,
   };
   const seen = new Set([keyOf(first)]);
-  // Breadth first, a generation at a time: a violation is found by the shortest way to it.
+  // The search is breadth-first, one generation at a time, so a violation is reached by the shortest path.
   for (let generation = [first]; generation.length > 0; ) {
     const following: World[] = [];
     for (const world of generation) {
@@ -93,7 +94,7 @@ export function explore(rules: Rules, bounds: Bounds, options: { wrongKey?: bool
   return { states: seen.size, violation: null };
 }
 
-/** Workers are alike, so their order does not matter. */
+/** Returns the key of a state. Workers are interchangeable, so their order does not matter. */
 function keyOf(world: World): string {
   const {
     entry,
@@ -156,7 +157,7 @@ function* nextWorlds(world: World, rules: Rules): Generator<World> {
   }
   if (world.throttlesLeft > 0) {
     const entry = rules.apply(world.entry, { kind: 'replaced' });
-    // Like a 429: what was refused does not count as a write of what is sent now.
+    // As after a 429, the refused request does not count as a write of the new request.
     if (entry !== null)
       yield { ...world, entry, writes: world.writes - 1, throttlesLeft: world.throttlesLeft - 1 };
   }
@@ -165,7 +166,7 @@ function* nextWorlds(world: World, rules: Rules): Generator<World> {
     if (entry !== null)
       yield { ...world, entry, approvalsLeft: world.approvalsLeft - 1, workers: world.workers.map(disown) };
   }
-  // The service tells of an order that it has, at any time after, once or again.
+  // The service can report an order that it has processed at any later time, also repeatedly.
   if (world.processed > 0) {
     const entry = rules.apply(world.entry, { kind: 'evidenced' });
     if (entry !== null) yield { ...world, entry, saidAccepted: true, workers: world.workers.map(disown) };
@@ -183,9 +184,10 @@ function* claimSteps(world: World, worker: Worker, rules: Rules, put: Put): Gene
   if (rules.checksAccount && !worker.rightAccount) return;
   const entry = rules.apply(world.entry, { kind: 'claimed' });
   if (entry === null) return;
-  // Acknowledged, or of unknown outcome and read back.
+  // The claim was acknowledged, or its outcome was unknown and it was read back.
   yield put({ at: 'claimed', attempt: entry.attempt, ownsEntry: true }, { entry });
-  // Of unknown outcome and not read back: nothing is sent; its lease will end one day.
+  // The outcome of the claim is unknown and it was not read back: nothing is sent, and the lease expires
+  // eventually.
   yield put({ at: 'idle', ownsEntry: true }, { entry });
   if (!rules.claimBeforeWrite) yield put({ at: 'claimed', attempt: entry.attempt });
 }
@@ -217,7 +219,7 @@ function* writeSteps(world: World, worker: Worker, _rules: Rules, put: Put): Gen
       throttlesLeft: world.throttlesLeft - (again ? 1 : 0),
     };
     yield put({ at: 'answered', answer: fate.answer }, rest);
-    // It dies mid-write or while it waits for the answer.
+    // The process dies during the write or while it waits for the answer.
     if (world.crashesLeft > 0)
       yield put({ ...DEAD, ownsEntry: worker.ownsEntry }, { ...rest, crashesLeft: world.crashesLeft - 1 });
   }
@@ -237,7 +239,8 @@ function* recordSteps(world: World, worker: Worker, rules: Rules, put: Put): Gen
   const workers = entry.state === 'sending' ? world.workers : world.workers.map(disown);
   const done = { at: 'idle', attempt: 0, answer: null } as const;
   yield put(done, { entry, saidAccepted, workers });
-  // The database is away: the answer goes to the spool. Or the commit's outcome is unknown: recorded, and spooled too.
+  // Either the database is unreachable and the answer goes to the spool, or the outcome of the commit is
+  // unknown and the answer is both recorded and spooled.
   if (worker.at === 'answered') {
     yield put({ at: 'spooled' }, { saidAccepted });
     yield put({ at: 'spooled' }, { entry, saidAccepted, workers });
@@ -246,11 +249,11 @@ function* recordSteps(world: World, worker: Worker, rules: Rules, put: Put): Gen
 
 function* failureSteps(world: World, worker: Worker, rules: Rules, put: Put): Generator<World> {
   if (world.crashesLeft > 0 && worker.at !== 'dead') {
-    // A spooled answer survives its writer; whoever replays it stands in the writer's place.
+    // A spooled answer survives its writer; the process that replays it acts for the writer.
     const left = worker.at === 'spooled' ? { hasLease: false } : DEAD;
     yield put(left, { crashesLeft: world.crashesLeft - 1 });
   }
-  // A pause past the lease (SIGSTOP, a lost network): it still believes that it may go on.
+  // A pause longer than the lease (SIGSTOP, a lost network): the worker still believes that it may continue.
   if (worker.hasLease && worker.at !== 'idle' && worker.at !== 'dead') yield put({ hasLease: false });
   if (worker.at === 'idle' && worker.ownsEntry && worker.hasLease) yield put({ hasLease: false });
   if (!worker.hasLease && worker.ownsEntry) {
@@ -261,7 +264,7 @@ function* failureSteps(world: World, worker: Worker, rules: Rules, put: Put): Ge
     });
     if (entry !== null) yield { ...put({ ownsEntry: false }), entry };
   }
-  // A new process takes its place.
+  // A new process replaces it.
   if (!worker.hasLease && !worker.ownsEntry && (worker.at === 'dead' || worker.at === 'idle')) {
     yield put({ ...NOBODY, rightAccount: worker.rightAccount });
   }

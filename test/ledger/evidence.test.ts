@@ -23,7 +23,7 @@ function tell(db: Database, change: Partial<OrderEvidence> = {}) {
   return db.transaction().execute((trx) => applyEvidence(trx, { ...EVIDENCE, ...change }));
 }
 
-/** An entry whose request may have been processed. */
+/** Creates an entry whose request may have been processed. */
 async function makeDoubt(db: Database, worker: Worker, orderId = '1'): Promise<string> {
   const entryId = await insertEntry(db, { runId: worker.runId, orderId });
   await mustClaim(worker, entryId);

@@ -12,7 +12,7 @@ import { insertEntry, startWorker } from './entries.ts';
 
 const JOB = { job: 'attribute-orders', accountId: 'A1' };
 
-/** What an event says of an order, in a commit that is still to come. */
+/** Applies evidence from an event about an order in a transaction that is not yet committed. */
 function tellOf(trx: Transaction<DB>, orderId: string): Promise<void> {
   const said = { orderId, orderPlatform: 'shopify', dealId: 'D9', collabId: null };
   return applyEvidences(trx, [{ ...said, amount: null, currency: null, bodySha256: orderId }]);
@@ -25,7 +25,7 @@ async function seed(trx: Transaction<DB>, orderId: string): Promise<void> {
   await seedLedger(trx, { ...file, rows });
 }
 
-/** Somebody waits until evidence is written. */
+/** Returns true if a session is waiting to write evidence. */
 async function isWaiting(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select from pg_locks where relation = 'ledger.evidence_lock'::regclass and not granted

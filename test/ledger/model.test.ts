@@ -5,7 +5,7 @@ import { type Bounds, explore, productionRules, type Rules } from './entry-model
 const bounds: Bounds = { workers: 3, crashes: 3, approvals: 1, throttles: 1 };
 const few: Bounds = { workers: 2, crashes: 1, approvals: 1, throttles: 1 };
 
-/** Production's rules with one of them broken. */
+/** Returns the production rules with one of them broken. */
 function mutant(change: Partial<Rules>): Rules {
   return { ...productionRules, ...change };
 }

@@ -37,7 +37,7 @@ const outcomes: Record<Outcome['kind'], Outcome> = {
   in_doubt: { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' },
 };
 
-/** What whoever decides wants of the entry now: this request, or none. */
+/** What the deciding stage currently wants from the entry: this request, or none. */
 type Proposal = { readonly kind: 'proposed'; readonly body: string | null };
 type Step = LedgerEvent | Proposal;
 
@@ -66,7 +66,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What a proposal comes to, in words. What was sent, or may have been, stays as it is. */
+/**
+ * Returns the ledger event that a proposal corresponds to. A request that was sent, or may have been sent,
+ * stays unchanged.
+ */
 function eventOf({ body }: Proposal, entry: EntryFacts, before: string): LedgerEvent | null {
   if (entry.state === 'held') return body === null ? null : { kind: 'released' };
   if (body === null) return entry.state === 'rejected' ? null : { kind: 'held' };
@@ -91,7 +94,7 @@ async function proposeOne(
   });
 }
 
-/** Does in SQL what `applyEvent` says in words. */
+/** Performs the step in SQL that `applyEvent` describes. */
 async function play(db: Database, worker: Worker, entryId: string, step: Step): Promise<void> {
   const resolution = { entryId, reason: 'test', decidedBy: 'test' };
   if (step.kind === 'proposed') {
@@ -104,7 +107,7 @@ async function play(db: Database, worker: Worker, entryId: string, step: Step): 
       .execute();
     await worker.claim(entryId);
   } else if (step.kind === 'answered' && step.answer === 'lease_over') {
-    // The reaper knows no attempt numbers: it takes what is being sent by someone who is gone.
+    // The reaper does not know attempt numbers: it takes every entry in sending whose owner is gone.
     const current = await readFacts(db, entryId);
     if (current.attempt !== step.attempt) return;
     await sql`update ledger.entries set owner = gen_random_uuid() where entry_id = ${entryId} and state = 'sending'`.execute(
@@ -134,7 +137,7 @@ async function readBody(db: Database, entryId: string): Promise<string | null> {
   return body;
 }
 
-/** The history as the append-only tables tell it, in the order of their making. */
+/** Returns the history of the entry from the append-only tables, in chronological order. */
 async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]> {
   const { rows } = await sql<{ event: LedgerEvent }>`
     select event from (

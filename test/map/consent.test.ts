@@ -175,7 +175,7 @@ test('every layout of customers says where consent stands, or that its format do
   }
 });
 
-/** Layouts as they were written before layouts said where consent stands. */
+/** Loads a layout in the format from before layouts could declare consent. */
 function ownLayout(text: string): Layout {
   const folder = mkdtempSync(join(tmpdir(), 'layouts-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

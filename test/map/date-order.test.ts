@@ -6,14 +6,16 @@ import type { Layout } from '../../src/model/layout.ts';
 import { mapText } from './map-text.ts';
 
 const GENERIC = loadLayout('generic');
-/** A layout with these patterns of times. */
+/** Returns a layout with these time patterns. */
 function withTimes(...formats: string[]): Layout {
   return { ...GENERIC, times: { ...GENERIC.times, formats } };
 }
 const EITHER = withTimes('iso', 'M/D/YYYY H:mm', 'D/M/YYYY H:mm');
 const MONTH_FIRST = withTimes('MM/DD/YYYY');
 
-/** What becomes of a file with these dates: the hold's code, or the times that were read. */
+/**
+ * Returns the result of reading a file with these dates: the code of the hold, or the times that were read.
+ */
 async function read(layout: Layout, dates: readonly string[], dateOrder: DateOrder | null = null) {
   const source = { name: 'shop', timeZone: 'UTC', currency: 'EUR', dateOrder };
   const watch = watchDates(layout, source);

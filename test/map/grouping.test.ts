@@ -4,7 +4,7 @@ import { type Mapped, type MapTextOptions, mapText, onlyFault } from './map-text
 
 type Cells = Readonly<Record<string, string>>;
 
-/** The first row of an order; what a test is about comes on top. */
+/** Returns the first row of an order; `cells` override its values. */
 function first(number: number, cells: Cells = {}): Cells {
   return {
     Name: `#${number}`,

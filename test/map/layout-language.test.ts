@@ -15,7 +15,7 @@ const LEAST = {
   required: ['order_id', 'total'],
 };
 
-/** A layout of `id`, `total` and `currency`, and what a test is about. */
+/** Returns a layout of `id`, `total` and `currency`, plus the YAML of the test. */
 function layoutOf(yaml: string): Layout {
   const { columns = {}, ...rest } = (parse(yaml) ?? {}) as { columns?: object };
   return toLayout(
@@ -28,7 +28,7 @@ function mapRows(yaml: string, rows: readonly string[], timeZone: string | null 
   return mapText(`${rows.join('\n')}\n`, { layout: layoutOf(yaml), source: { timeZone, currency: null } });
 }
 
-/** Records of a text by the layout's own way of parsing. */
+/** Parses lines as the layout prescribes. */
 async function parseBy(yaml: string, lines: readonly string[]) {
   const limits = {
     maxBytes: 1e9,

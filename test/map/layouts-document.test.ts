@@ -6,7 +6,10 @@ import { LAYOUT_FIELDS } from '../../src/model/layout.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8');
 
-/** Keys of a JSON schema with those above them: `grouping.sum`. Items of a list, and values under any name, have the path of their key. */
+/**
+ * Returns the keys of a JSON schema with their parents: `grouping.sum`. Items of a list, and values under
+ * arbitrary names, have the path of their key.
+ */
 function keysIn(schema: unknown, above: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([name, inner]): readonly (readonly string[])[] => {

@@ -10,7 +10,7 @@ const IN_AMSTERDAM = { timeZone: 'Europe/Amsterdam', currency: null };
 const IN_EUROS = { timeZone: 'Europe/Amsterdam', currency: 'EUR' };
 const COMPLETE = { timeZone: null, currency: null };
 
-/** What money depends on, an order a line. */
+/** Returns the fields that money depends on, one order per line. */
 function facts({ orders, rejected, continuations, rowsRead }: Mapped): unknown[] {
   expect(rejected).toEqual([]);
   expect(continuations).toEqual([]);
@@ -167,7 +167,8 @@ const ETSY = [
 test('etsy-orders: zero means not adjusted, two-digit years, coupons once for each item, refunds from what is left', async () => {
   const mapped = await mapFixture('etsy-orders.csv', { layout: 'etsy-orders', source: IN_AMSTERDAM });
   expect(facts(mapped)).toEqual(ETSY);
-  // 38.55 - 28.85 and 1.45 - 1.15; where the fees are not said to be adjusted, they were not; a total that was adjusted has its refund in it.
+  // 10.00 is 38.55 - 28.85 plus 1.45 - 1.15. If the export has no adjusted fees, the fees were not adjusted.
+  // An adjusted total already accounts for its refund.
   expect(mapped.orders.map(({ refunded }) => refunded)).toEqual([null, null, '10.00', '10.00', null, null]);
 });
 

@@ -21,10 +21,13 @@ export type Mapped = {
   seen: CustomersSeen;
 };
 
-/** A source whose exports say nobody's consent. */
+/** A source whose exports do not record consent. */
 export const NOT_RECORDED = { source: { name: 'shop', currency: null, consent: 'not_recorded' } } as const;
 
-/** Everything that comes of a text; hashes are the folded addresses, so that a test can read them. */
+/**
+ * Maps lines and returns everything they yield. Hashes are the folded addresses, so that a test can read
+ * them.
+ */
 export async function mapCustomerLines(
   layoutName: string,
   lines: readonly string[],

@@ -4,7 +4,7 @@ import { layoutFor } from '../../src/map/layout/layout-for.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
 import { type Mapped, mapCustomerLines as mapText, NOT_RECORDED } from './map-customer-lines.ts';
 
-/** `address orders spent` of each customer, those who have unsubscribed with a minus. */
+/** Returns `address orders spent` of each customer, prefixed with a minus if they have unsubscribed. */
 function facts({ customers }: Mapped): string[] {
   return customers.map(({ address, isUnsubscribed, ordersCount, spent }) =>
     `${isUnsubscribed ? '-' : ''}${address} ${ordersCount ?? ''} ${spent ?? ''}`.trimEnd(),

@@ -22,7 +22,7 @@ export type MapTextOptions = Partial<Omit<MapOptions, 'layout'>> & {
   readonly batchBytes?: number;
 };
 
-/** Everything that comes of a text by a layout; `generic` unless another is named. */
+/** Maps a text by a layout, `generic` by default, and returns everything it yields. */
 export async function mapText(text: string, options: MapTextOptions = {}): Promise<Mapped> {
   const {
     layout: named = 'generic',
@@ -51,19 +51,19 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
   return mapped;
 }
 
-/** A file of `test/fixtures/orders/`, mapped. */
+/** Maps a file of `test/fixtures/orders/`. */
 export function mapFixture(file: string, options: MapTextOptions): Promise<Mapped> {
   return mapText(readFixture(file), options);
 }
 
 export const FIXTURES = new URL('../fixtures/orders/', import.meta.url);
 
-/** Its text, without the byte order mark that decoding takes off. */
+/** Returns the text of a fixture without the byte order mark, which decoding removes. */
 export function readFixture(file: string): string {
   return readFileSync(new URL(file, FIXTURES), 'utf8').replace(/^\ufeff/, '');
 }
 
-/** The only rejected row's code, column and value. */
+/** Returns the code, column and value of the only rejected row. */
 export function onlyFault({ rejected }: Mapped): readonly [string, string | null, string | null] {
   const [row] = rejected;
   if (row === undefined || rejected.length > 1) throw new Error(`${rejected.length} rows were rejected`);

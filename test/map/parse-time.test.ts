@@ -89,7 +89,7 @@ test('every instant survives, in any zone', () => {
       parsers.set(timeZone, parse);
       const wall = new Date(seconds * 1000).toLocaleString('sv-SE', { timeZone });
       const instant = String(parse(wall));
-      // An hour that comes twice may come back as its first pass; the clock on the wall shows the same.
+      // An hour that occurs twice may be read as its first occurrence; the wall clock shows the same time.
       expect(new Date(instant).toLocaleString('sv-SE', { timeZone })).toBe(wall);
       const offset = `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} +0000`;
       expect(parse(offset)).toBe(`${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`);

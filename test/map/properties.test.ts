@@ -6,7 +6,7 @@ import { type Mapped, mapText } from './map-text.ts';
 const HEADER =
   'Name,Id,Financial Status,Currency,Total,Discount Code,Created at,Lineitem name,Note Attributes';
 
-/** An order as rows: the first with its values, then line items, some with quoted line breaks. */
+/** An order as rows: the first with its values, followed by line items, some with quoted line breaks. */
 const order = fc.record({
   items: fc.integer({ min: 0, max: 4 }),
   total: fc.bigInt({ min: 0n, max: 10n ** 14n }),

@@ -18,16 +18,23 @@ import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 import { parseStorable } from '../../src/model/text/storable-json.ts';
 
 /*
- * A record may hold a mebibyte, all of it in one cell that a shopper wrote. Whatever reads a cell must take time in proportion to its length:
- * each parser and each pattern of each layout gets every text below in a short form, then a mebibyte of the one it was slowest with, which is
- * compared with a loop over the same text, measured here and now. In time of this thread, since other work on the machine is not its fault.
+ * A record may contain a mebibyte, all of it in one cell that a shopper wrote. Reading a cell must take time
+ * linear in its length. Each parser and each pattern of each layout reads every text below in a short form,
+ * and then a mebibyte of the text on which it was slowest. That time is compared with a loop over the same
+ * text, measured on the same machine at the same time. Times are CPU times of this thread, so that other load
+ * on the machine does not count.
  */
 const CHARS = 1024 ** 2;
 const SHORT_CHARS = 8 * 1024;
-/** RE2 in JavaScript takes some 300 steps for a character, Unicode's normal form some 50. What goes back takes 500,000. */
+/**
+ * RE2 in JavaScript takes about 300 steps per character and Unicode normalisation about 50. A backtracking
+ * expression takes 500,000.
+ */
 const MAX_TIMES_A_SCAN = 3_000;
 
-/** What makes an expression or a loop go back: a long run of one kind, with an end that does not fit. */
+/**
+ * Texts that make an expression or a loop backtrack: a long run of one kind, with an end that does not match.
+ */
 const REPEATED = [
   ...' \t\u00a0\n0aAé"\'.,:;=?&/@-+%€#_<|',
   ...['\r\n', '\u200b', 'a@', 'a.', '?a=', 'ref=', '0,', '0.', '1 ', 'code:', 'EUR', 'K ', '::', 'a b'],
@@ -39,7 +46,7 @@ const ATTACKS: readonly ((chars: number) => string)[] = [
     const run = (chars: number) => piece.repeat(Math.ceil(chars / piece.length));
     return [run, (chars: number) => `ref: code:${run(chars)}\u0000x`];
   }),
-  // Two kinds of marks in the wrong order: Unicode sorts them.
+  // Two kinds of marks in the wrong order, which Unicode normalisation sorts.
   (chars) => `a${'\u0301'.repeat(chars / 2)}${'\u0323'.repeat(chars / 2)}`,
   (chars) => `a${'\u0301\u0323'.repeat(chars / 2)}`,
 ];
@@ -51,14 +58,17 @@ function microsecondsOf(work: () => unknown): number {
   return user + system;
 }
 
-/** One look at each character. */
+/** Reads each character once. */
 function scan(text: string): number {
   let sum = 0;
   for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) | 0;
   return sum;
 }
 
-/** Some kernels count the time of a thread in ticks of 4 ms, which one look may fall between: it looks until several have gone by. */
+/**
+ * Returns the duration of a scan. Some kernels count thread time in ticks of 4 ms, and one scan may fall
+ * between two of them, so it scans until several ticks have passed.
+ */
 function microsecondsOfScan(text: string): number {
   const before = process.threadCpuUsage();
   let looks = 0;
@@ -80,7 +90,7 @@ function expectLinear(read: (text: string) => unknown): void {
   const text = attack(CHARS);
   const scanUs = microsecondsOfScan(text);
   const what = JSON.stringify(text.slice(0, 20));
-  // The square would take hours: it shows in the short form already.
+  // Quadratic time would take hours, but it already shows in the short form.
   expect(us, `${SHORT_CHARS} characters: ${what}`).toBeLessThan(scanUs * MAX_TIMES_A_SCAN * 0.1);
   expect(
     microsecondsOf(() => read(text)),
@@ -152,7 +162,7 @@ test.each([
   });
 });
 
-/** Every test of a cell and every expression in a layout, wherever the layout has it. */
+/** Returns every test of a cell and every expression in a layout, at any depth. */
 function patternsIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -165,7 +175,7 @@ const patterns = distinct(layouts.flatMap(patternsIn));
 describe('a pattern of a layout takes time in proportion to the text', () => {
   test('the layouts have patterns', () => expect(patterns.length).toBeGreaterThan(3));
 
-  // The last ones are those that JavaScript would never come back from.
+  // The last ones never return in a JavaScript regular expression.
   test.each([...patterns, '(a+)+$', '(\\s|\\s)*x', '(.*,)*y$', '\\s+$'])('%s', (pattern) => {
     const test = cellTest({ columns: [], equals: null, noneOf: null, notBlank: false, matches: pattern });
     expectLinear(test);

@@ -350,7 +350,7 @@ describe('an older answer never overwrites a newer one', () => {
     service.override = async ({ path }) => {
       if (path !== '/v1/crm/get_deal_details') return null;
       arrivedAt = await clockOf(db);
-      // The answer takes its time.
+      // The answer is delayed.
       await waitFor(async () => (await clockOf(db)).getTime() > arrivedAt.getTime() + 500);
       return null;
     };
@@ -381,7 +381,7 @@ async function newRun({ db }: Story): Promise<string> {
   return (await db.insertInto('ops.runs').values(run).returning('run_id').executeTakeFirstOrThrow()).run_id;
 }
 
-/** Stages an answer and publishes, as a process would that holds the lease. */
+/** Stages an answer and publishes it, as a process that holds the lease would. */
 async function republish(story: Story, asked: AskedDeal) {
   const { db } = story;
   const owner = crypto.randomUUID();

@@ -11,12 +11,12 @@ import { type Stage, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { knowDeals, rowsOf } from './story.ts';
 
-/** As many deals as two batches of staging and a bit. */
+/** Slightly more deals than two staging batches. */
 const MANY = 1_200;
 
 type Deployment = Stage & {
   readonly sandbox: Service;
-  /** `run mirror` as a process of its own. */
+  /** Starts `run mirror` in its own process. */
   start(...args: string[]): ReturnType<typeof startCli>;
   run(...args: string[]): Promise<CliResult & { readonly last: Record<string, unknown> }>;
 };
@@ -59,7 +59,7 @@ describe('a run that is killed', () => {
     const { held, release } = await holdLock(databaseUrl, 'lock table mirror.coverage in exclusive mode');
     await held;
     const killed = start();
-    // It has written brands, dealflows, deals and its mark, and waits for the coverage.
+    // It has written brands, dealflows, deals and its mark, and waits for the lock on the coverage.
     await waitFor(
       async () =>
         (await countOf(db, "pg_locks where not granted and relation = 'mirror.coverage'::regclass")) > 0,
@@ -218,12 +218,12 @@ async function countOf(db: Stage['db'], from: string): Promise<number> {
   return Number(row?.count);
 }
 
-/** The killed process cannot give them back, and a test does not wait until they are over. */
+/** Deletes the leases of the killed process, so that the test does not wait until they expire. */
 async function releaseLeases(db: Stage['db']): Promise<void> {
   await sql`delete from ops.leases`.execute(db);
 }
 
-/** A transaction of somebody else that holds a lock until it is told to let go. */
+/** Opens another transaction that holds a lock until the test releases it. */
 async function holdLock(databaseUrl: string, statement: string) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

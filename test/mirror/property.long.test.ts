@@ -7,7 +7,10 @@ import { dealRecord, type StubAnswer } from './stub-service.ts';
 const DEALS = ['A', 'B', 'C'] as const;
 const BRANDS = ['1', '2', '3'] as const;
 
-/** What the account holds when a run begins, and how the service answers it. Content is a number; null: there is no such record. */
+/**
+ * The content of the account when a run begins, and how the service answers. A record is a number, or null if
+ * it does not exist.
+ */
 type Turn = {
   readonly deals: readonly (number | null)[];
   readonly dealAnswers: readonly ('well' | 'refused' | 'nonsense')[];
@@ -28,7 +31,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 
 type ModelVersion = { readonly content: number; isOpen: boolean };
 
-/** The rules in the plainest words there are: what a person would write down who watches all of it. */
+/** The rules in their simplest form, as an observer of everything would write them down. */
 class PlainModel {
   readonly deals = new Map<string, ModelVersion[]>(DEALS.map((id) => [id, []]));
   readonly brands = new Map<string, ModelVersion[]>(BRANDS.map((id) => [id, []]));
@@ -87,7 +90,7 @@ it('after any sequence of changes and partial readings the history is that of a 
       model.watch(next);
       const { report } = await story.run();
       expect(report.sumsAddUp).toBe(true);
-      // What failed would rest for an hour.
+      // Without this, failed deals would not be read again for an hour.
       await sql`update mirror.known_deals set not_before = null`.execute(story.db);
     }
     expect(await historyOf(story, 'deal', 'funnel_step')).toEqual(asRows(model.deals));

@@ -11,7 +11,7 @@ function load(jobs: string) {
   return loadConfig(path, {});
 }
 
-/** What is wrong with a file, in the words that a person reads. */
+/** Returns the problems of a file in the words that a user sees. */
 function problemsOf(jobs: string): string {
   try {
     load(jobs);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStorable } from '../../src/model/text/storable-json.ts';
 
-/** Numbers as a service may write them, most of which JavaScript would write otherwise. */
+/** Numbers as a service may write them. JavaScript would write most of them differently. */
 const NUMBERS = [
   '0',
   '-0',
@@ -19,7 +19,7 @@ const NUMBERS = [
 
 const numeral = fc.constantFrom(...NUMBERS);
 const blank = fc.constantFrom('', ' ', '\n  ');
-/** JSON text, not a value: what matters is how it is written. */
+/** JSON text rather than a value, because its notation matters. */
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },

@@ -20,12 +20,12 @@ export type MirrorRun = Omit<RunResult, 'report' | 'finished'> & {
 
 export type Story = Stage & {
   readonly service: StubService;
-  /** One run, or a plan, of the job in this process. */
+  /** Runs, or plans, the job once in this process. */
   run(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
   plan(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
 };
 
-/** Without autocomplete, and with everything due in every run: a test asks for what it is about. */
+/** No autocomplete, and everything is due in every run. A test adds what it needs. */
 const SETTINGS: MirrorAccountSettings = {
   name: 'mirror',
   kind: 'mirror-account',
@@ -37,7 +37,7 @@ const SETTINGS: MirrorAccountSettings = {
   collaborations: true,
 };
 
-/** A database, and a service whose answers the test decides. */
+/** Opens a database and a service whose answers the test decides. */
 export async function openStory(): Promise<Story> {
   const stage = await setup();
   const service = await startStubService();
@@ -120,7 +120,7 @@ export type Version = {
   readonly is_latest: boolean;
 };
 
-/** The history of deals, oldest first. */
+/** Returns the history of deals, oldest first. */
 export async function dealHistory(db: Database): Promise<readonly Version[]> {
   const { rows } = await sql<Version>`
     select deal_id as id, is_active, is_current, is_latest from mirror.deal_versions order by deal_id, valid_from`.execute(
@@ -129,7 +129,7 @@ export async function dealHistory(db: Database): Promise<readonly Version[]> {
   return rows;
 }
 
-/** Rows of a query, for a test that looks at one thing. */
+/** Returns the rows of a query, for a single check in a test. */
 export async function rowsOf(db: Database, query: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await sql.raw<Record<string, unknown>>(query).execute(db);
   return rows;

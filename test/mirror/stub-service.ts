@@ -2,32 +2,35 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A question as it came, and what is answered to it. */
+/** A request as it was received, and the answer to it. */
 export type Question = { readonly path: string; readonly query: Readonly<Record<string, string>> };
 export type StubAnswer = {
   readonly status?: number;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
 type DealRecord = Readonly<Record<string, unknown>>;
 
-/** A service whose every answer a test decides: for the shapes that the sandbox, which keeps to the contract, never sends. */
+/**
+ * A service whose every answer the test decides. It can send responses that the sandbox, which follows the
+ * contract, never sends.
+ */
 export type StubService = {
   readonly url: string;
-  /** The whole answer of each listing. */
+  /** The complete answer of each listing. */
   brands: unknown;
   dealflows: unknown;
-  /** Records by deal id; what is not here is answered with 404. */
+  /** Records by deal id. Any other id is answered with 404. */
   readonly deals: Map<string, DealRecord>;
-  /** Answers of autocomplete have no more items than this. */
+  /** Maximum number of items in an autocomplete answer. */
   cut: number;
-  /** Comes before all else where it returns something. */
+  /** Takes precedence over everything else if it returns an answer. */
   override: ((question: Question) => StubAnswer | null | Promise<StubAnswer | null>) | null;
-  /** Everything that was asked, in order. */
+  /** Every request received, in order. */
   readonly questions: Question[];
-  /** Deal ids that were asked for, in order. */
+  /** Returns the requested deal ids, in order. */
   askedDeals(): readonly string[];
 };
 
@@ -102,7 +105,7 @@ function describe({ deals }: StubService, query: Question['query']): StubAnswer 
   return { body: { deal_info: asks ? { ...deal, collabs } : deal } };
 }
 
-/** A deal record with what the contract promises. */
+/** Returns a deal record with the fields that the contract guarantees. */
 export function dealRecord(id: string, more: DealRecord = {}): DealRecord {
   return { id, influencer_handle: `${id.toLowerCase()}.test`, brand_id: 4819, is_active: true, ...more };
 }

@@ -9,7 +9,10 @@ import { createLogger } from '../../src/observe/logger.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { plainTerminal } from '../../src/present/terminal.ts';
 
-/** Clears the screen, sets the title, begins a sequence without ESC, turns the direction of writing, goes back to the line's beginning. */
+/**
+ * Clears the screen, sets the title, starts a sequence without ESC, reverses the writing direction, and
+ * returns to the beginning of the line.
+ */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.exe\u2066\u200f\u0085\u2028\u0000\u007f\rb';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;

@@ -8,12 +8,12 @@ import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Each test is a handful of runs and a process that serves; a machine may be busy.
+// Each test starts several runs and a process that serves, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
 
-/** Half an hour from any slot, so that none comes while a test runs. */
+/** Half an hour away from any slot, so that none is due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;
 
 const FLOW = `
@@ -25,15 +25,18 @@ jobs:
   account: {kind: mirror-account, budget: 1}
 `;
 
-/** A machine that is busy must not lose a lease. */
+/** A busy machine must not lose a lease. */
 const API = 'lease_seconds: 60\ntimeout_seconds: 2';
 
 const { alerts, recordings } = readRules();
 
-/** It needs days of history: promtool tests it (deploy/prometheus/rules.test.yaml). */
+/** This alert needs days of history, so promtool tests it (deploy/prometheus/rules.test.yaml). */
 const instantAlerts = alerts.filter(({ alert }) => alert !== 'InfluencerSyncErrorBudget');
 
-/** Alerts whose expression is true of what a process shows, as `Doubts orders`. What they wait for before they fire is left out. */
+/**
+ * Returns the alerts whose expression is true for the metrics of a process, as `Doubts orders`. It ignores
+ * the time that an alert waits before it fires.
+ */
 function firing(samples: readonly Sample[], now = new Date()): readonly string[] {
   return instantAlerts.flatMap(({ alert, expr }) =>
     evaluate(expr, { samples, now }).map(({ labels }) =>
@@ -79,7 +82,7 @@ it('every alert is silent while all is well, and fires of what a real process sh
   shop.drop('waits.csv', toCsv(manyRows(3, 'waits')));
   expect((await shop.run('--limit', '1')).exitCode).toBe(6);
   await shop.cli('run', 'account');
-  // As if all that had been some hours ago.
+  // Makes all of this appear hours old.
   await sql`update ledger.entries set created_at = created_at - interval '7 hours' where state = 'ready'`.execute(
     shop.db,
   );
@@ -109,7 +112,8 @@ it('every alert is silent while all is well, and fires of what a real process sh
 
   wire.cut();
   await waitFor(async () => firing(await server.scrape()).includes('DatabaseAway'));
-  // Other figures are not known then; and after two minutes without a look nobody serves.
+  // Other metrics are unknown then. Two minutes after the last poll of the schedule, no process counts as
+  // serving.
   const cut = await server.scrape();
   expect(firing(cut)).toEqual(['DatabaseAway']);
   expect(firing(cut, new Date(Date.now() + 121_000))).toContain('NotServing');

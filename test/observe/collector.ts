@@ -16,18 +16,21 @@ export type SentSpan = {
 type SentAttribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 
 export type Collector = {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The URL for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** Every body that came, by its path. */
+  /** Every body received, with its path. */
   readonly received: readonly { readonly path: string; readonly text: string }[];
   spans(): readonly SentSpan[];
-  /** Points of a metric, the newest last. */
+  /** Returns the points of a metric, newest last. */
   points(
     metric: string,
   ): readonly { readonly attributes: readonly SentAttribute[]; readonly asDouble?: number }[];
 };
 
-/** A receiver of OTLP over HTTP, which takes JSON. One that hangs takes connections and requests, and never answers. */
+/**
+ * Starts a receiver of OTLP over HTTP that accepts JSON. With `hangs`, it accepts connections and requests
+ * but never answers.
+ */
 export async function startCollector({ hangs = false } = {}): Promise<Collector> {
   const received: { path: string; text: string }[] = [];
   const server = createServer(async (request, reply) => {
@@ -63,7 +66,9 @@ export async function startCollector({ hangs = false } = {}): Promise<Collector>
   };
 }
 
-/** `influencer_sync.run.id` of a span or a point; undefined where it has none. */
+/**
+ * Returns an attribute of a span or a point, such as `influencer_sync.run.id`; undefined if it is missing.
+ */
 export function attributeOf(
   { attributes }: { readonly attributes: readonly SentAttribute[] },
   key: string,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /*
- * What the specification of OpenLineage (2-0-2, and the facets named below) says of a run event, written down as facts: no package of npm
- * has its JSON Schema. Objects that the specification leaves open are strict here, so that nothing is sent that it has no place for.
+ * The rules that the OpenLineage specification (2-0-2, and the facets named below) sets for a run event,
+ * written by hand because no npm package contains its JSON Schema. Objects that the specification leaves open
+ * are strict here, so that no field is sent that the specification does not define.
  */
 
 const uri = z.string().regex(/^[a-z][a-z0-9+.-]*:\S+$/i);

@@ -21,7 +21,7 @@ const API_KEY = 'the-key-of-the-receiver';
 
 const LINEAGE = JSON.parse(readFileSync(LINEAGE_FILE, 'utf8')) as Record<string, ViewLineage>;
 
-/** Views that no kind of job feeds: every run does, or commands do. */
+/** Views that no job kind feeds: every run feeds the first ones, commands the others. */
 const OF_RUNS = ['bi.runs', 'bi.run_amounts', 'bi.run_health'];
 const OF_COMMANDS = ['bi.statements', 'bi.statement_lines'];
 
@@ -36,7 +36,7 @@ it('a run sends what it reads and fills as its START and COMPLETE, a failed one 
   });
   const events = (): readonly RunEvent[] => receiver.received.map(({ json }) => runEvent.parse(json));
   shop.drop('export-of-jane.doe.csv', toCsv([{ id: 'order-of-jane' }, { id: ADDRESS }]));
-  // The row without an id that can be used waits for a person: the run is complete all the same.
+  // The row without a valid id needs an operator, but the run is complete.
   expect((await shop.run()).exitCode).toBe(3);
 
   const [start, complete, ...more] = events();
@@ -108,7 +108,7 @@ it.each(['refuses', 'redirects', 'never answers'])(
     for (const runId of ['1', '2']) lineage.runBegun(job, runId)({ status: 'ok', problem: null });
     expect(performance.now() - begunAt).toBeLessThan(500);
     await lineage.end();
-    // Two seconds, and what a busy machine adds.
+    // Two seconds, plus the delay of a busy machine.
     expect(performance.now() - begunAt).toBeLessThan(3_000);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/does not accept events: (no answer|HTTP 302)\. Runs continue/);
@@ -167,7 +167,7 @@ it('what a view is made of is what the catalogue says that it depends on', async
   expect(columns.toSorted()).toEqual(all.map(({ name }) => name).toSorted());
 });
 
-/** Lineage as a command opens it, with the embedded database and one job. */
+/** Opens lineage as a command does, with the embedded database and one job. */
 async function openAt(
   url: string,
   { uri = './exports/', warn = () => {} }: { readonly uri?: string; readonly warn?: (line: string) => void },

@@ -7,15 +7,15 @@ import { readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { attributeOf, type SentSpan, startCollector } from './collector.ts';
 
-// Each test is a process or two; a machine may be busy.
+// Each test starts one or two processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const ADDRESS = 'jane.doe@customer.example';
 
-/** What no attribute, no body of a log and no name may contain. */
+/** Texts that no attribute, log body or name may contain. */
 const NEVER = [ADDRESS, 'jane.doe', 'customer.example', 'order-of-jane', 'export-of-jane', 'MIA10'];
 
-/** Half an hour from any slot, so that none comes while a test runs. */
+/** Half an hour away from any slot, so that none is due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;
 
 const REFERRAL = 'POST /v1/crm/new_influencer_referral';
@@ -30,7 +30,9 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total, schedule: "${MINUTE} * * * *"}
 ${CONSOLE}`;
 
-/** A deployment with orders whose ids are names and addresses of people, and one row that cannot be used. */
+/**
+ * Opens a deployment with orders whose ids are names and addresses of people, and one row that is rejected.
+ */
 async function openShop(endpoint: string): Promise<Workshop> {
   const shop = await openWorkshop({ flow: FLOW, env: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } });
   const rows = [
@@ -94,7 +96,7 @@ it('serve sends the metrics of /metrics, the trace and the lineage of each slot,
   const receiver = await startReceiver();
   const shop = await openShop(collector.url);
   shop.env.OPENLINEAGE_URL = receiver.url;
-  // As if it had been down for an hour.
+  // Makes the process appear to have been down for an hour.
   await sql`insert into ops.schedules (job, looked_until) values ('orders', clock_timestamp() - interval '1 hour')`.execute(
     shop.db,
   );
@@ -124,14 +126,14 @@ it.each(['refuses', 'never answers'])(
     expect(ended.exitCode).toBe(3);
     expect(readEvents(ended).at(-1)).toMatchObject({ event: 'run_finished', counts: { rows: 22 } });
     expect(await shop.posted()).toHaveLength(20);
-    // Two seconds, and what a process takes to end on a busy machine.
+    // Two seconds, plus the time that a process needs to end on a busy machine.
     expect(tookMs).toBeLessThan(4_000);
     expect(ended.stderr.match(/collector .* does not accept/g)).toHaveLength(1);
     expect(ended.stderr).not.toMatch(/ECONNREFUSED|at .*node_modules/);
   },
 );
 
-/** Names of the spans above one of that name, from the top. */
+/** Returns the names of the ancestors of a span with the given name, starting at the root. */
 function pathTo(name: string, spans: readonly SentSpan[]): readonly string[] {
   const above = (span: SentSpan | undefined): readonly string[] => {
     const parent = spans.find(({ spanId }) => spanId === span?.parentSpanId);

@@ -13,7 +13,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-// Packages come from the registry, or from npm's cache.
+// Packages come from the registry or from npm's cache.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 const run = promisify(execFile);
@@ -40,20 +40,20 @@ const { createApi } = require('influencer-sync/api');
 })();
 `;
 
-/** On a disk: the packages are some 100 MB. */
+/** On disk rather than in memory: the packages take about 100 MB. */
 let folder = '';
 let project = '';
-/** A folder with a `node` of the oldest version that package.json names. */
+/** A folder with a `node` of the oldest version that package.json allows. */
 let oldestNode = '';
 
-/** What a program of the project prints; npm is the one that belongs to its Node. */
+/** Returns the output of a program in the project. npm is the one that belongs to its Node. */
 async function runIn(
   cwd: string,
   program: string,
   args: readonly string[],
   nodeFolder = dirname(process.execPath),
 ) {
-  // What `npm test` adds to the environment is of this clone.
+  // The variables that `npm test` adds refer to this clone.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   const path = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
   const PATH = [nodeFolder, ...path].join(delimiter);

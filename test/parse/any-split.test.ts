@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import { PARSE_OPTIONS, type Parsed } from './parse-text.ts';
 
-/** Mostly well-formed, sometimes broken: what counts is that the split makes no difference. */
+/** Mostly well-formed and sometimes broken cells. The point is that the split makes no difference. */
 const cell = fc.oneof(
   {
     weight: 6,

@@ -16,13 +16,13 @@ export type Parsed = {
   rejected: RejectedRow[];
 };
 
-/** Bytes as a source might deliver them: in pieces of any size. */
+/** Yields bytes as a source might deliver them, in pieces of any size. */
 export async function* inPieces(text: string | Uint8Array, pieceBytes = 1_000): AsyncGenerator<Uint8Array> {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-/** Everything that comes of a text. */
+/** Parses a text and returns everything it yields. */
 export async function parseText(
   text: string | Uint8Array,
   options: Partial<ParseOptions> = {},
@@ -36,7 +36,7 @@ export async function parseText(
   return parsed;
 }
 
-/** Why a file is held; fails when it is not. */
+/** Returns why a file is held; fails if it is not held. */
 export async function holdReason(
   work: Promise<unknown>,
 ): Promise<{ code: string; message: string; help: string }> {
@@ -48,12 +48,12 @@ export async function holdReason(
   throw new Error(`the file was not held: ${String(outcome)}`);
 }
 
-/** Cells and place, for short expectations. */
+/** Returns cells and position, for short expectations. */
 export function placesOf(parsed: Parsed): (readonly [line: number, record: number, ...cells: string[]])[] {
   return parsed.records.map(({ line, record, cells }) => [line, record, ...cells] as const);
 }
 
-/** Code and place of what was rejected. */
+/** Returns code and position of the rejected rows. */
 export function faultsOf(parsed: {
   readonly rejected: readonly RejectedRow[];
 }): (readonly [string, number, number])[] {

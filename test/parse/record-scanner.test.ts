@@ -9,8 +9,8 @@ import { RecordScanner } from '../../src/parse/record-scanner.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /*
- * csv-parse is the reference: a text that it reads alone must give the same records, lines, texts and errors as one that the scanner reads,
- * in whatever pieces both get it.
+ * csv-parse is the reference: a text that it reads alone must give the same records, lines, texts and errors
+ * as with the scanner, regardless of the pieces in which both receive it.
  */
 
 type Format = { readonly delimiter: string; readonly quote: '"' | null };
@@ -30,7 +30,7 @@ type Row = {
   readonly bytes: number;
 };
 
-/** Everything that comes of a text, or why it is held. */
+/** Returns everything that a text yields, or why it is held. */
 async function readAll(
   bytes: Buffer,
   format: Format,
@@ -59,7 +59,7 @@ async function expectSame(bytes: Buffer, format: Format, limits: Limits): Promis
   const scanner = RecordScanner.create(format.delimiter, format.quote);
   const scanned = await readAll(bytes, format, { ...limits, scanner });
   const parsed = await readAll(bytes, format, { ...limits, scanner: null });
-  // Comparing texts is much quicker than comparing values, and this is done a million times.
+  // Comparing strings is much faster than comparing values, and this runs a million times.
   if (JSON.stringify(scanned) !== JSON.stringify(parsed)) expect(scanned).toEqual(parsed);
 }
 
@@ -68,7 +68,7 @@ const format = fc.record({
   quote: fc.constantFrom<'"' | null>('"', '"', '"', null),
 });
 
-/** What means something to a parser, in any order, and what only looks so. */
+/** Characters with a meaning for the parser, in any order, and similar ones without. */
 const soup = fc
   .array(
     fc.constantFrom(
@@ -120,7 +120,7 @@ const cell = fc.oneof(
 );
 const brokenCell = fc.constantFrom('5" x', '"a"b', '"', 'x""', '"x"\u0000', '"x" ', ' "x"');
 
-/** Rows as exports have them, a few of them damaged. */
+/** Rows as in real exports, a few of them damaged. */
 function rows(cells: fc.Arbitrary<string>): fc.Arbitrary<(delimiter: string) => string> {
   const row = fc.tuple(
     fc.array(cells, { minLength: 1, maxLength: 5 }),

@@ -31,7 +31,7 @@ test('an unclosed quote over 200 MB is found in bounded memory', { timeout: 120_
   const reason = await holdReason(drain());
   expect(reason).toMatchObject({ code: 'unclosed_quote' });
   expect(reason.message).toContain('line 2');
-  // Held as soon as the record is longer than allowed: the rest is not even asked for.
+  // The file is held as soon as the record exceeds the limit, and the rest is never requested.
   expect(produced).toBeLessThan(5);
 });
 

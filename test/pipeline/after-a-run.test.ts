@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { manyRows, openWorkshop, repeated, toCsv, type Workshop } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
@@ -14,7 +14,10 @@ const NAMED = `order_id,order_name,order_revenue,currency,discount_codes
 5002,#1002,7.00,EUR,ZOE20
 `;
 
-/** A run after which one of three orders is in doubt; the service has it or has not. */
+/**
+ * Opens a shop after a run that left one of three orders in doubt. `kind` decides whether the service has
+ * processed it.
+ */
 async function openWithDoubt(
   kind: 'reset_after' | 'reset_before',
 ): Promise<{ shop: Workshop; entryId: string; order: string }> {
@@ -69,7 +72,7 @@ describe('review', () => {
   it('--resend: the next run posts the order again, exactly once', async () => {
     const { shop, entryId, order } = await openWithDoubt('reset_before');
     expect((await shop.posted()).length).toBe(2);
-    // Nothing is sent for a doubt by itself.
+    // A doubt is never sent again automatically.
     expect((await shop.run()).exitCode).toBe(6);
     expect((await shop.posted()).length).toBe(2);
     expect((await shop.cli('review', entryId, '--resend', '--reason', 'x', '--yes')).exitCode).toBe(0);
@@ -79,7 +82,7 @@ describe('review', () => {
     });
     await shop.run();
     expect((await shop.posted()).filter((id) => id === order)).toHaveLength(1);
-    // A second approval of what is accepted is refused.
+    // A second approval of an accepted entry is refused.
     expect((await shop.cli('review', entryId, '--resend', '--reason', 'x', '--yes')).exitCode).toBe(2);
     expect(repeated(await shop.posted())).toEqual([]);
   });

@@ -22,7 +22,7 @@ import {
   type Workshop,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const API = 'lease_seconds: 2\ntimeout_seconds: 1';
@@ -36,15 +36,15 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
 `;
-/** Of a file that is staged in several statements. */
+/** Number of rows in a file that is staged in several statements. */
 const ROWS = 12_000;
 
-/** No superuser, for whom limits of connections do not count. */
+/** A role that is not a superuser, because connection limits do not apply to superusers. */
 const OWNER = 'faults';
 
 let made = 0;
 
-/** A database of its own on the private server, with the schema of the migrations. */
+/** Creates a new database on the private server, with the schema of the migrations. */
 async function freshDatabase(): Promise<string> {
   if (made === 0) await makeTemplate();
   made += 1;
@@ -67,7 +67,10 @@ function urlOfOwner(database: string): string {
   return url.href;
 }
 
-/** What went wrong is explained: no stack trace, and an event that says so where no account of the run could be given. */
+/**
+ * Expects that the problem is explained: no stack trace, and a last event that is an error or the report of
+ * the run.
+ */
 function expectExplained(ended: Ended): void {
   expect(ended.signal).toBeNull();
   expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
@@ -75,7 +78,7 @@ function expectExplained(ended: Ended): void {
   if (ended.exitCode !== 0) expect(['error', 'run_finished']).toContain(ended.events.at(-1)?.event);
 }
 
-/** Runs until one ends with everything settled; a lease of a process that is gone has to run out first. */
+/** Runs until a run ends with everything settled. The leases of dead processes must expire first. */
 async function runUntilDone(shop: Workshop): Promise<Ended> {
   let last: Ended | null = null;
   await waitFor(async () => {
@@ -87,7 +90,10 @@ async function runUntilDone(shop: Workshop): Promise<Ended> {
   return last;
 }
 
-/** Each order accepted or in doubt, none posted twice, none accepted that the service does not have. */
+/**
+ * Expects that each order is accepted or in doubt, that none was posted twice, and that the service has every
+ * accepted one.
+ */
 async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: number): Promise<void> {
   const posted = await shop.posted();
   expect(repeated(posted)).toEqual([]);
@@ -104,7 +110,7 @@ async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: nu
   });
 }
 
-/** A run with 150 orders to post, in the midst of it. */
+/** Starts a run with 150 orders and returns while it is posting. */
 async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: CliProcess }> {
   const databaseUrl = await freshDatabase();
   const shop = await openWorkshop({ databaseUrl, api: API, sandbox: { latencyMs: 20 } });
@@ -229,7 +235,7 @@ describe('a database without connections to spare', () => {
     const refused = await shop.run();
     expectExplained(refused);
     expect(refused).toMatchObject({ exitCode: 1, finished: null });
-    // One is less than a run would like to have.
+    // One connection fewer than a run needs.
     await limitConnections(databaseUrl, 1);
     expectExplained(await shop.run());
     await limitConnections(databaseUrl, -1);
@@ -238,7 +244,7 @@ describe('a database without connections to spare', () => {
   });
 });
 
-/** Connections at most for who is no superuser; -1: as many as the server has. */
+/** Sets the connection limit for roles that are not superusers; -1 removes it. */
 async function limitConnections(databaseUrl: string, count: number): Promise<void> {
   const name = new URL(databaseUrl).pathname.slice(1);
   await runStatement(server().url, `alter database ${name} connection limit ${count}`);

@@ -5,7 +5,7 @@ import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('the embedded database', () => {
@@ -46,7 +46,7 @@ describe('the embedded database', () => {
       await waitFor(async () => (await shop.posted()).length >= before + 10 * round);
       run.kill('SIGKILL');
       expect((await run.ended).signal).toBe('SIGKILL');
-      // Who had the database before is gone: nobody waits for its lease, and nothing says that it is at work.
+      // The previous owner of the database is gone: no command waits for its lease or reports it as running.
       expect((await shop.cli('status')).stdout).not.toContain('At work now');
       expect((await shop.cli('run', 'orders', '--limit', '1')).exitCode).not.toBe(5);
     }
@@ -75,7 +75,7 @@ describe('the embedded database', () => {
     shop.drop('orders.csv', toCsv(manyRows(400)));
     const first = shop.start('run', 'orders', '--json');
     await waitFor(async () => (await shop.posted()).length > 0);
-    // It stands still, so that it is at work however slow the others are.
+    // The first run is stopped, so that it remains active however slow the others are.
     first.kill('SIGSTOP');
     for (const command of [['run', 'orders'], ['status'], ['review'], ['plan', 'orders']]) {
       const second = await shop.cli(...command);

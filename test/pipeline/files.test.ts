@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { HEADER, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const BUCKET = 'acme-exports';
@@ -46,7 +46,7 @@ describe('a file that cannot be trusted', () => {
       finished: { status: 'issues', counts: { files: 0, rows: 0, orders: 0 } },
     });
     expect(await shop.posted()).toEqual([]);
-    // Nothing about it has changed: it is not read again and again, and is still shown.
+    // The file has not changed: it is not read again, but it is still reported.
     expect(await shop.run()).toMatchObject({ exitCode: 3 });
     shop.drop('orders.csv.gz', whole);
     expect(await shop.run('--limit', '2')).toMatchObject({
@@ -167,7 +167,7 @@ describe('exports in S3', () => {
 
   it('are read with the configuration that the project brings, as it stands', async () => {
     const { shop, s3 } = await openS3Workshop();
-    // S3 is reached at the address of the environment, as with a gateway; nothing of the file is changed.
+    // The environment sets the address of S3, as for a gateway; the configuration is the shipped one.
     const config = join(shop.folder, 'config');
     mkdirSync(join(config, 'layouts'), { recursive: true });
     for (const name of ['pipeline.yaml', 'codes.csv'])
@@ -191,7 +191,8 @@ describe('exports in S3', () => {
 
   it('among a thousand objects are all found, and those that have not changed are not read again', async () => {
     const { shop, s3 } = await openS3Workshop();
-    // Reading a file takes longer than finding it, so most are markers; the last page of the listing has exports too.
+    // Reading a file takes longer than listing it, so most objects are markers. The last page of the listing
+    // also contains exports.
     const objects = 55;
     for (let index = 1; index <= objects * 20; index += 1) {
       const name = `orders/${String(index).padStart(5, '0')}`;
@@ -233,7 +234,7 @@ describe('exports in S3', () => {
     const second = await shop.run('--limit', '1');
     expect(second.finished).toMatchObject({ counts: { files: 1, rows: 6_000, entries: { accepted: 1 } } });
     expect((await shop.sandbox.referrals()).map(({ order_revenue }) => String(order_revenue))).toEqual(['5']);
-    // What is no longer there cannot be read: it must not fail every run from now on.
+    // A file that was deleted cannot be read, but it must not make every later run fail.
     expect((await shop.run('--limit', '1')).exitCode).toBe(0);
   });
 

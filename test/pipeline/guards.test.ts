@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { openWorkshop, toCsv } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const FLOW = `

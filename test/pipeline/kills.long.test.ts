@@ -12,7 +12,7 @@ import {
   toCsv,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run that is killed', () => {
@@ -20,7 +20,7 @@ describe('a run that is killed', () => {
     const concurrency = 4;
     const shop = await openWorkshop({
       api: `concurrency: ${concurrency}\nlease_seconds: 3\ntimeout_seconds: 2.5`,
-      // Slow enough that no run ends before it is killed, however busy the machine is.
+      // Slow enough that no run ends before it is killed, even on a busy machine.
       sandbox: { latencyMs: 60 },
     });
     const orders = 400;
@@ -29,7 +29,7 @@ describe('a run that is killed', () => {
     let kills = 0;
     for (let round = 1; round <= 8; round += 1) {
       const run = shop.start('run', 'orders', '--json');
-      // Somewhere on the way: while it starts, reads, or after some orders of this round.
+      // The kill comes at a random time: while the run starts or reads, or after some orders of this round.
       const before = (await shop.posted()).length;
       if (round <= 2) await sleep(Math.floor(random() * 900));
       else {

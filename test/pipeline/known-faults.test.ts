@@ -19,12 +19,12 @@ import {
   type Workshop,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const POOLER = findPooler();
 
-/** No stack trace, no bug, and never the words that would be untrue. */
+/** Expects no stack trace, no bug report, and no claim that everything posted is recorded. */
 function expectKnown(ended: Ended, code: string): void {
   expect(ended.events.at(-1)).toMatchObject({ event: 'error', code });
   expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
@@ -61,7 +61,7 @@ describe.each([
   );
 });
 
-/** Statements of ours that wait in the server. */
+/** Returns the number of this project's statements that wait for a lock. */
 async function waitingForLocks({ db }: Workshop): Promise<number> {
   const { rows } = await sql`
     select from pg_stat_activity
@@ -154,7 +154,7 @@ it('a spool that cannot be written while the database is away: the run says how 
   shop.env.DATABASE_URL = proxy.url;
   const run = shop.start('run', 'orders', '--json');
   await waitFor(async () => (await shop.posted()).length >= 20);
-  // A file stands where the folder should be.
+  // A file is in the place of the folder.
   const spool = join(shop.folder, '.data', 'spool');
   rmSync(spool, { recursive: true, force: true });
   mkdirSync(dirname(spool), { recursive: true });

@@ -16,7 +16,7 @@ import {
   type Workshop,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const MIXED = toCsv([
@@ -33,7 +33,7 @@ async function plan(shop: Workshop) {
   return readRun(await shop.cli('plan', 'orders', '--json'));
 }
 
-/** What a plan says, as it is when everything that is ready was accepted. */
+/** Expects that a plan reports what a run does when every ready entry is accepted. */
 async function expectPlanToEqualRun(shop: Workshop): Promise<void> {
   const planned = await plan(shop);
   const run = await shop.run();

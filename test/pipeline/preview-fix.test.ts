@@ -29,7 +29,7 @@ OK,1.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
   expect(ofMoney).toContain('1 order would be read. 1 of them carries a code');
   expect(ofMoney).toContain('Amount unknown 1 order: the value at fault is the amount');
   expect(ofMoney).not.toContain('Stated by');
-  // Its time is at fault, too.
+  // Its time is invalid as well.
   expect(await effect('bad_currency')).toMatch(/0 orders would be read.*Still rejected 1 row/);
   expect(textOf((await get('/rejected')).text)).not.toContain('would be read');
 

@@ -18,7 +18,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "5 * * * *", LIMIT}
 `;
 
-/** Claims a slot, and runs a flow for it. */
+/** Claims a slot and runs a flow for it. */
 async function runFlow(
   shop: Workshop,
   flow: () => Promise<FlowEnd>,

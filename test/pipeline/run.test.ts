@@ -13,10 +13,10 @@ import {
   trueCents,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** One order of each fate, and a row that cannot be used. */
+/** One order for each outcome, and a row that is rejected. */
 const MIXED = toCsv([
   { id: '1', revenue: '10.10', code: 'MIA10' },
   { id: '2', revenue: '0.03', code: 'ben15' },
@@ -92,7 +92,7 @@ describe('run --json', () => {
     await shop.run();
     shop.drop('copy of orders.csv', MIXED);
     const again = await shop.run();
-    // The bad row was told of with the first file; it is not told again.
+    // The bad row was reported with the first file and is not reported again.
     expect(again).toMatchObject({
       finished: { counts: { files: 0, rejected_rows: 0, entries: { accepted: 0, already: 3 } } },
     });

@@ -8,16 +8,16 @@ import type { Database } from '../../src/db/connect.ts';
 import type { CliResult } from '../support/run-cli.ts';
 import { countStates, openWorkshop, readRun, type Workshop } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Each is looked for in everything that is printed or stored. */
+/** The test searches for each of these in everything that is printed or stored. */
 const ADDRESS_PARTS = ['planted.person', 'planted%2eperson'];
 const ADDRESS = 'planted.person@example.com';
 const KEY = 'planted-key-7391';
 const PASSWORD = 'planted-password-5522';
 
-/** The columns of the generic layout, and some that it does not know. */
+/** The columns of the generic layout, and some that it does not contain. */
 const FLOW = `
 sources:
   shop:
@@ -49,7 +49,10 @@ const GOOD: Readonly<Record<string, string>> = {
   status: 'paid',
 };
 
-/** One row for each column, with the address in it, and one with the address in none but the columns that nobody reads. */
+/**
+ * Returns an export with one row per column that contains the address, and one row with the address only in
+ * columns that are not read.
+ */
 function exportWithAddresses(): string {
   const rows = COLUMNS.map((column, index) =>
     COLUMNS.map((name) => {
@@ -85,7 +88,7 @@ function expectCleanOutput({ stdout, stderr }: CliResult, command: string): void
   expectNothingPlanted(stderr, `standard error of ${command}`);
 }
 
-/** Every row of every table as text. */
+/** Expects that no row of any table contains a planted text. */
 async function expectCleanDatabase(db: Database): Promise<void> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables
@@ -118,7 +121,10 @@ async function expectCleanCommands(shop: Workshop): Promise<void> {
     expectCleanOutput(await shop.cli(...command), command.join(' '));
 }
 
-/** The sandbox, but each referral is refused with a text that quotes an address and the key: 422 and 500 in turn. */
+/**
+ * Starts a proxy of the sandbox that refuses each referral with a text that quotes an address and the key,
+ * with status 422 and 500 alternately.
+ */
 async function startTalkativeService(url: string, key: string): Promise<string> {
   let referrals = 0;
   const server = createServer(async (request, response) => {
@@ -149,12 +155,13 @@ describe('secrets and addresses', () => {
     const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('orders.csv', exportWithAddresses());
     const file = { event: 'run_finished', counts: { files: 1 } };
-    // A process of its own: whatever a package may print on its own account is seen as well.
+    // A separate process, so that the test also captures anything that a package prints by itself.
     const first = readRun(await shop.start('run', 'orders', '--json').ended);
     expect(first.finished, first.stderr).toMatchObject(file);
     expect((await shop.run()).stderr).toContain('"msg":"run finished"');
     await expectCleanCommands(shop);
-    // Every command refuses such codes; a process that serves has read its configuration before, and leaves those rows out.
+    // Every command refuses such codes. A process that serves has already read its configuration and skips
+    // those rows.
     shop.write('codes.csv', CODES);
     for (const command of [
       ['run', 'orders', '--json'],
@@ -211,7 +218,7 @@ describe('secrets and addresses', () => {
     ]) {
       shop.env.DATABASE_URL = url;
       const commands = [['run', 'orders', '--json'], ['run', 'orders'], ['status'], ['migrate', '--json']];
-      // At once: a name that is not there takes the resolver seconds.
+      // In parallel, because resolving a name that does not exist takes seconds.
       const results = await Promise.all(commands.map((command) => shop.cli(...command)));
       for (const [index, result] of results.entries()) {
         const command = commands[index]?.join(' ') ?? '';

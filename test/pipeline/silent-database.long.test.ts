@@ -8,7 +8,7 @@ import { countStates, manyRows, openWorkshop, readRun, repeated, toCsv, type Wor
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** A shop whose database is reached by way of a proxy, which can fall silent. */
+/** Opens a shop whose database is reached through a proxy that can stop responding. */
 async function openRemoteShop(): Promise<{ readonly shop: Workshop; readonly proxy: DatabaseProxy }> {
   const shop = await openWorkshop({
     api: 'lease_seconds: 6\ntimeout_seconds: 5',
@@ -39,7 +39,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect(spooledFiles(shop).length).toBeGreaterThan(0);
 
     shop.env.DATABASE_URL = shop.databaseUrl;
-    // The lease of the first run may last, and a busy machine may lose its own.
+    // The lease of the first run may still be valid, and a busy machine may lose its own lease.
     await waitFor(async () => (await shop.run()).finished?.counts.entries.ready === 0);
     const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
     expect(others).toEqual({});

@@ -9,21 +9,24 @@ import { openSourceClients } from '../../src/source/source-clients.ts';
 import { countPages, openFalseStatistics, openTimed } from '../support/false-statistics.ts';
 import { HEADER, openWorkshop, type Workshop } from './workshop.ts';
 
-// `npm run test:campaigns -- statements` is the long form, with 200,000 orders: some minutes.
+// `npm run test:campaigns -- statements` runs the long form with 200,000 orders, which takes some minutes.
 const ORDERS = Number(process.env.STATEMENTS_ORDERS ?? 12_000);
-/** One order in so many has a code that somebody owns. */
+/** One order in this many has a code with an owner. */
 const ONE_IN = 40;
-/** An hour of a shop: new orders, and some that changed. */
+/** Orders in one hour of a shop: new ones, and some that changed. */
 const HOURLY = 60;
 
 vi.setConfig({ testTimeout: 1_800_000 });
 
-/** A statement may take three times its normal time, a run read three times as many pages; and what noise adds to short ones, where several files are tested at once. */
+/**
+ * A statement may take three times its normal time, and a run may read three times as many pages. NOISE_MS
+ * covers the noise on short statements when several test files run in parallel.
+ */
 const FACTOR = 3;
 const NOISE_MS = 2_000;
-/** How often a statement must be too slow to count. */
+/** A statement counts only if it is too slow in this many rounds. */
 const ROUNDS = 3;
-/** Whoever reads each row for each row takes longer than that. */
+/** A plan with quadratic cost exceeds this limit. */
 const LIMIT_MS = 30_000 + ORDERS;
 
 type Measured = {
@@ -73,7 +76,7 @@ async function measureRun(shop: Workshop): Promise<Measured> {
   }
 }
 
-/** Orders of a hundred days; every second one of the first so many is stated otherwise in another round. */
+/** Writes orders placed over a hundred days. In a later round, every second order has another revenue. */
 function writeOrders(
   shop: Workshop,
   name: string,
@@ -88,7 +91,7 @@ function writeOrders(
   writeFileSync(join(shop.folder, 'exports', name), `${[HEADER, ...lines].join('\n')}\n`);
 }
 
-/** A first load, then an hour's run on the database that it has filled. */
+/** Measures a first load, and then an hourly run on the database that it has filled. */
 async function measureBoth(statistics: Statistics): Promise<Both | null> {
   const shop = await openWorkshop();
   const falsified = await openFalseStatistics(shop.databaseUrl);
@@ -108,12 +111,15 @@ async function measureBoth(statistics: Statistics): Promise<Both | null> {
   }
 }
 
-/** What puts the statistics right is not slowed by them: it has nothing to do where they are. */
+/**
+ * The statement that corrects the statistics. It is exempt, because it has nothing to do if they are already
+ * correct.
+ */
 const CURE = 'select ops.analyze_table(';
 
 type SlowStatement = { readonly name: string; readonly text: string };
 
-/** Statements that took more than they may, with both times. */
+/** Returns the statements that exceeded their allowed time, with both times. */
 function slowerThan(normal: Measured, measured: Measured): readonly SlowStatement[] {
   return [...measured.times].flatMap(([name, ms]) => {
     const allowed = FACTOR * (normal.times.get(name) ?? 0) + NOISE_MS;
@@ -139,9 +145,10 @@ describe('whatever the server believes about the tables', () => {
 });
 
 /**
- * What a busy machine slows is another statement each time, and what a bad plan slows is the same one: only that counts.
+ * Repeats the measurement of slow statements. A busy machine slows different statements each time, while a
+ * bad plan slows the same one, and only that counts.
  *
- * @returns the statements that were too slow each time.
+ * @returns the statements that were too slow in every round.
  */
 async function repeatSlow(normal: Both, statistics: Statistics): Promise<readonly string[]> {
   let slow: readonly SlowStatement[] = [];
@@ -151,7 +158,8 @@ async function repeatSlow(normal: Both, statistics: Statistics): Promise<readonl
       expect(measured?.[run].report.counts, `${run}, ${statistics}`).toEqual(normal[run].report.counts);
       return measured === null ? [] : slowerThan(normal[run], measured[run]);
     });
-    // What is read of the tables tells more precisely than time. A small run may read each of them once, and not once for each row.
+    // The number of pages read is more precise than time. A small run may read each table once, but not once
+    // per row.
     expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages);
     expect(measured?.hour.pages).toBeLessThan(FACTOR * normal.hour.pages + normal.load.pages / 10);
     slow = found.filter(({ name }) => round === 0 || slow.some((other) => other.name === name));

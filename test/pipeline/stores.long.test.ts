@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { manyRows, openWorkshop, repeated, toCsv, type Workshop } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const BUCKET = 'acme-exports';
@@ -67,7 +67,7 @@ describe('one unreadable object among many', () => {
 });
 
 describe('an unreadable file in a folder', () => {
-  // Rights do not bind the superuser.
+  // File permissions do not restrict root.
   it.skipIf(process.getuid?.() === 0)('is held as unavailable, and the others are posted', async () => {
     const shop = await openWorkshop();
     for (const name of ['a', 'b', 'c']) shop.drop(`${name}.csv`, toCsv(manyRows(1, name)));
@@ -198,7 +198,7 @@ describe('a hold', () => {
     const released = await shop.cli('files', 'release', 'bad.csv', '--reason', 'a test of the shop');
     expect(released, released.stderr).toMatchObject({ exitCode: 0 });
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { status: 'ok' } });
-    // Put back as it was, it stays released; another version is read.
+    // The file stays released when it is restored unchanged; another version of it is read.
     shop.drop('bad.csv', 'nothing,of,this\n1,2,3\n');
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
     expect((await shop.cli('files')).stdout).toContain('a test of the shop');

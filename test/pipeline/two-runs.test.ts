@@ -18,7 +18,7 @@ import {
   type Workshop,
 } from './workshop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
@@ -30,7 +30,7 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
 `;
-/** Of a file that is staged in several statements. */
+/** Number of rows in a file that is staged in several statements. */
 const ROWS = 12_000;
 
 describe('two runs at once', () => {
@@ -39,7 +39,7 @@ describe('two runs at once', () => {
     shop.drop('orders.csv', toCsv(manyRows(100)));
     const first = shop.start('run', 'orders', '--json');
     await processed(shop, 1);
-    // It stands still, so that it is at work however slow the other is.
+    // The first run is stopped, so that it remains active however slow the other is.
     first.kill('SIGSTOP');
     const second = await shop.run();
     first.kill('SIGCONT');
@@ -71,7 +71,7 @@ jobs:
     expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     const posted = ended.map(({ finished }) => finished?.counts.entries.accepted ?? 0);
     expect((posted[0] ?? 0) + (posted[1] ?? 0)).toBe(200);
-    // Each job accounts for all of them: what the other one answers for is excluded, with that reason.
+    // Each job accounts for all orders: those that belong to the other job are excluded with that reason.
     for (const { finished } of ended) {
       expect(finished?.counts.orders).toBe(200);
       if (finished !== null) expectSums(finished);
@@ -114,7 +114,7 @@ describe('a run that is asked to end', () => {
     const shop = await openWorkshop({ flow: S3_FLOW, env: s3.env });
     const file = toCsv([...manyRows(500), ...organicRows(ROWS - 500)]);
     s3.put(BUCKET, 'orders/orders.csv', file);
-    // The second half does not come, so the run is reading however slow the signal is.
+    // The second half never arrives, so the run is still reading when the signal arrives.
     s3.fail({ operation: 'GetObject', kind: 'stall', afterBytes: Math.floor(file.length / 2) });
     const run = shop.start('run', 'orders', '--json');
     await waitFor(async () => (await stagedRows(shop)) > 0);
@@ -142,7 +142,7 @@ describe('a run that is asked to end', () => {
     await waitFor(() => run.stderr().includes('Finishing the requests in flight'));
     run.kill('SIGINT');
     expect((await run.ended).exitCode).toBe(130);
-    // It did not wait for their answers, nor for the time they may take.
+    // The run did not wait for the answers or for their timeout.
     expect((await countStates(shop.db)).sending).toBeGreaterThan(0);
     await shop.sandbox.setFaults(null);
     await leasesAreOver(shop);
@@ -151,7 +151,7 @@ describe('a run that is asked to end', () => {
     expect((states.accepted ?? 0) + (states.in_doubt ?? 0)).toBe(40);
     expect(states.in_doubt).toBeLessThanOrEqual(6);
     expect(repeated(await shop.posted())).toEqual([]);
-    // Nothing was to be spooled, so no file is left.
+    // Nothing had to be spooled, so no file is left.
     expect(spoolOf(shop)).toEqual([]);
   });
 });

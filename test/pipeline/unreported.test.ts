@@ -13,7 +13,7 @@ it('rows that a run rejected which died before its report are reported by the ne
   shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }, { id: 'o3', revenue: 'twelve' }]));
   let run: CliProcess | null = null;
   const proxy = await startDatabaseProxy(shop.databaseUrl, {
-    // The file is sealed by then, and nothing is claimed yet.
+    // At this point the file is sealed and nothing is claimed.
     onRequest: (bytes) => {
       if (!bytes.includes('ops.job_locks')) return 'forward';
       run?.kill('SIGKILL');

@@ -20,7 +20,7 @@ function watch(limits: {
   return watched;
 }
 
-/** Lets a run move all the time, until it is asked to end. */
+/** Keeps reporting activity of a run until it is asked to end. */
 async function move(watched: WatchedRun, how: (watched: WatchedRun) => void): Promise<string> {
   await waitFor(() => {
     how(watched);

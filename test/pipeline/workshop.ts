@@ -28,19 +28,22 @@ MIA10,4819,mia.test,DEALMIA,,,
 BEN15,4819,ben.test,DEALBEN,,,
 `;
 
-/** The row of codes.csv that is added later. */
+/** The row that is added to codes.csv later. */
 export const LATER_CODE = 'ZOE20,4819,zoe.test,DEALZOE,,,\n';
 
 export type WorkshopOptions = {
-  /** Not to be given where `embedded` is. Without both: a fresh, migrated database of the suite's server. */
+  /**
+   * URL of the database; must not be given with `embedded`. Without both, the workshop uses a fresh, migrated
+   * database of the suite's server.
+   */
   readonly databaseUrl?: string;
-  /** No DATABASE_URL: the database is a folder beside the configuration. */
+  /** Uses no DATABASE_URL: the database is a folder beside the configuration. */
   readonly embedded?: boolean;
-  /** Lines of `api:` beside url and key. */
+  /** Lines of `api:` in addition to url and key. */
   readonly api?: string;
-  /** `ledger.mark_uri`. */
+  /** The setting `ledger.mark_uri`. */
   readonly markUri?: string;
-  /** Cron expression of the job; none when not given. */
+  /** Cron expression of the job; without one it has no schedule. */
   readonly schedule?: string;
   /** Replaces `sources:` and `jobs:`. */
   readonly flow?: string;
@@ -50,7 +53,7 @@ export type WorkshopOptions = {
 
 export type Ended = CliResult & {
   readonly events: readonly Record<string, unknown>[];
-  /** The last event, when it is `run_finished`. */
+  /** The last event if it is `run_finished`. */
   readonly finished: RunFinished<OrdersReport> | null;
 };
 
@@ -58,20 +61,20 @@ export type Workshop = {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly sandbox: Service;
-  /** Opens the database; only where it is a server. */
+  /** Opens the database. It works only with a server. */
   readonly db: Database;
-  /** Of every command; a test may change it. */
+  /** Environment of every command; a test may change it. */
   readonly env: Record<string, string>;
-  /** Puts a file into exports/. */
+  /** Writes a file into exports/. */
   drop(name: string, content: string | Buffer): void;
   write(name: string, content: string | Buffer): void;
-  /** Any command, as a person would see it, in the process of the test. */
+  /** Runs any command as a user would, in the process of the test. */
   cli(...args: string[]): Promise<CliResult>;
-  /** Any command, as a process that a test may stop. */
+  /** Starts any command in a process that a test may stop. */
   start(...args: string[]): CliProcess;
-  /** `run orders --json` and more arguments. */
+  /** Runs `run orders --json` with more arguments. */
   run(...args: string[]): Promise<Ended>;
-  /** Order ids as the service processed them, repeats included, sorted. */
+  /** Returns the order ids that the service processed, including repeats, sorted. */
   posted(): Promise<readonly string[]>;
 };
 
@@ -82,7 +85,10 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total${schedule === '' ? '' : `, schedule: "${schedule}"`}}
 `;
 
-/** A deployment in a folder of its own: configuration, codes, a folder for exports, a database and the sandbox as a process. */
+/**
+ * Opens a deployment in its own folder: configuration, codes, a folder for exports, a database, and the
+ * sandbox as a process.
+ */
 export async function openWorkshop(options: WorkshopOptions = {}): Promise<Workshop> {
   const isOwn = options.embedded === true || options.databaseUrl !== undefined;
   const stage = isOwn ? null : await setup();
@@ -121,7 +127,7 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
   };
 }
 
-/** What a `run --json` said: standard output is NDJSON and nothing else. */
+/** Parses the output of `run --json`. Standard output must contain only NDJSON. */
 export function readRun(result: CliResult): Ended {
   const events = readEvents(result);
   const last = events.at(-1);
@@ -152,7 +158,7 @@ export type Row = {
 
 export const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
 
-/** An export in the generic layout. */
+/** Returns an export in the generic layout. */
 export function toCsv(rows: readonly Row[]): string {
   const lines = rows.map(
     ({ id, revenue = '10.00', currency = 'EUR', code = 'MIA10', status = 'paid' }) =>
@@ -161,7 +167,7 @@ export function toCsv(rows: readonly Row[]): string {
   return `${[HEADER, ...lines].join('\n')}\n`;
 }
 
-/** `count` orders that are all attributable: ids `<prefix>1` and up, revenue 1.01, 2.02 and so on. */
+/** Returns `count` orders that can all be attributed: ids from `<prefix>1`, revenue 1.01, 2.02 and so on. */
 export function manyRows(count: number, prefix = 'o'): Row[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `${prefix}${index + 1}`,
@@ -169,36 +175,36 @@ export function manyRows(count: number, prefix = 'o'): Row[] {
   }));
 }
 
-/** `count` orders without a code, which cost little to read and nothing to post. */
+/** Returns `count` orders without a code, which are cheap to read and are not posted. */
 export function organicRows(count: number): Row[] {
   return Array.from({ length: count }, (_, index) => ({ id: `organic-${index + 1}`, code: '' }));
 }
 
-/** Cents as an amount of money. */
+/** Formats cents as an amount of money. */
 export function cents(amount: number): string {
   return `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
 }
 
-/** Sum of the revenue of referrals, in cents. */
+/** Returns the total revenue of referrals, in cents. */
 export function trueCents(referrals: readonly TrueReferral[]): number {
   return referrals.reduce((sum, { order_revenue }) => sum + Math.round(Number(order_revenue) * 100), 0);
 }
 
-/** Whether everything is counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
+/** Expects that every order is counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
 export function expectSums({ counts }: Pick<RunFinished<OrdersReport>, 'counts'>): void {
   const { orders, excluded, unattributed, organic, entries } = counts;
   const parts = [...Object.values(excluded), unattributed, organic, ...Object.values(entries)];
   expect(parts.reduce((sum, part) => sum + part, 0)).toBe(orders);
 }
 
-/** Entries in each state. */
+/** Counts the entries in each state. */
 export async function countStates(db: Database): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; entries: string }>`
     select state, count(*) as entries from ledger.entries group by state order by state`.execute(db);
   return Object.fromEntries(rows.map(({ state, entries }) => [state, Number(entries)]));
 }
 
-/** Rows of every table of ours, by name. */
+/** Counts the rows of every table of the project, by name. */
 export async function countRows(db: Database): Promise<Record<string, number>> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables
@@ -213,7 +219,7 @@ export async function countRows(db: Database): Promise<Record<string, number>> {
   return counts;
 }
 
-/** Opens a database for one look at it. */
+/** Opens a database for a single query and closes it again. */
 export async function look<Result>(url: string, work: (db: Database) => Promise<Result>): Promise<Result> {
   const db = await connect({ url, embeddedFolder: '', maxConnections: 1 });
   try {
@@ -223,12 +229,12 @@ export async function look<Result>(url: string, work: (db: Database) => Promise<
   }
 }
 
-/** Orders that the service processed more than once. */
+/** Returns the orders that the service processed more than once. */
 export function repeated(ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
 }
 
-/** Bytes of each table: a row that was rolled back takes its place too. */
+/** Returns the size of each table in bytes. Rows that were rolled back take space too. */
 export async function tableSizes(db: Database): Promise<unknown> {
   const { rows } = await sql`
     select c.oid::regclass::text as name, pg_relation_size(c.oid) as bytes
@@ -237,12 +243,15 @@ export async function tableSizes(db: Database): Promise<unknown> {
   return rows;
 }
 
-/** Waits until the service has processed so many orders. */
+/** Waits until the service has processed this many orders. */
 export function processed(shop: Workshop, orders: number): Promise<void> {
   return waitFor(async () => (await shop.posted()).length >= orders);
 }
 
-/** Waits until no process holds a lease any more, by the database's clock. To run again and again instead would take a core. */
+/**
+ * Waits until all leases have expired by the database's clock. Retrying the run instead would use a whole
+ * core.
+ */
 export function leasesAreOver({ databaseUrl }: Pick<Workshop, 'databaseUrl'>): Promise<void> {
   return look(databaseUrl, (db) =>
     waitFor(async () => {

@@ -12,7 +12,7 @@ const HOSTILE = `"><script>alert(1)</script><img src=x onerror='x'>\u202e\u0007&
 
 const validator = new HtmlValidate({
   extends: ['html-validate:standard', 'html-validate:a11y'],
-  // A page of one file has its style in itself, and a bar its width in its picture.
+  // A page in a single file contains inline styles, and the width of a bar is part of its graphic.
   rules: { 'no-inline-style': 'off', 'long-title': 'off' },
 });
 
@@ -21,7 +21,7 @@ async function problemsOf(page: string): Promise<readonly string[]> {
   return results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`));
 }
 
-/** One block of each kind and one part of each kind, with the same text wherever text may stand. */
+/** Returns one block and one part of each kind, with the same text in every place that can hold text. */
 function blocksWith(text: string): readonly Block[] {
   const columns = [{ title: text }, { title: 'credited', align: 'right' }] as const;
   return [

@@ -25,7 +25,7 @@ const orderLine = (id: string, cells: Readonly<Record<string, string>> = {}): st
     .join(',');
 };
 
-/** Puts the person into every input there is, and reads it all; a batch still waits. */
+/** Puts the person's address into every input and reads them all; one batch is still waiting. */
 async function tellEverything(shop: PrivacyShop): Promise<void> {
   shop.put('exports', 'orders.csv', [
     HEADER,
@@ -44,7 +44,7 @@ async function tellEverything(shop: PrivacyShop): Promise<void> {
   expect((await shop.ran('orders')).exitCode).toBe(3);
   await shop.ran('customers');
   shop.put('club', '1.csv', [` '${PERSON.toUpperCase()}`, ...OTHERS]);
-  // The service does not know the brand: the addresses wait.
+  // The service does not know the brand, so the addresses wait.
   expect((await shop.ran('club')).exitCode).toBe(2);
   const receiver = await openReceiver(shop.db);
   const event = {
@@ -78,7 +78,8 @@ describe('forget', () => {
       expect.arrayContaining([
         ...['intake.customers.customer_hash', 'intake.lookups.customer_hash', 'ops.webhook_events.body'],
         ...['intake.waiting_batches.customer_hashes', 'intake.waiting_batches.influencer_list'],
-        // Addresses in ids, names and codes are refused or masked when they are read. In a link one may be percent-encoded.
+        // Addresses in ids, names and codes are refused or masked when they are read. A link may contain one
+        // percent-encoded.
         ...['intake.orders.links', 'intake.attributions.matched_value', 'reporting.code_days.code'],
       ]),
     );
@@ -89,7 +90,7 @@ describe('forget', () => {
     expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual(before);
     expect(await findEverywhere(shop, [TOMBSTONE])).toEqual([]);
 
-    // By standard input, in another spelling, and with what a person would give as a reason.
+    // Passed on standard input, in another spelling, with a reason as an operator might give it.
     const options = { cwd: shop.folder, env: shop.env, input: `  ${PERSON.toLowerCase()}\n` };
     const forgot = await startCli(['forget', '-', '--json', '--reason', `for ${PERSON}`], options).ended;
     expect(forgot).toMatchObject({ exitCode: 0, stderr: '' });
@@ -112,7 +113,7 @@ describe('forget', () => {
     expect(audit.map(({ action }) => action)).toEqual(['forget_customer', 'redact_customer']);
     expect(audit[0]?.reason).toBe('for J***@***');
 
-    // What was posted stays posted: the order is in the same export again, and changes nothing.
+    // Posted orders stay posted: the order is in the same export again and changes nothing.
     const posted = await shop.posted();
     shop.put('exports', 'orders-2.csv', [
       HEADER,
@@ -172,7 +173,7 @@ describe('forget', () => {
     expect(places.map(({ place }) => place)).toEqual(
       expect.arrayContaining(['intake.code_changes.new_value', 'intake.orders.links', 'ledger.entries.key']),
     );
-    // The order is still known: nothing is posted again.
+    // The order is still known, so nothing is posted again.
     shop.put('exports', 'orders-2.csv', [HEADER, line]);
     await shop.ran('orders');
     expect(await shop.posted()).toHaveLength(1);
@@ -181,7 +182,7 @@ describe('forget', () => {
   it('goes on when a search was cut short', async () => {
     const shop = await openPrivacyShop();
     await tellEverything(shop);
-    // Refuses the first statement that redacts: the tombstone is there, the search is not done.
+    // Refuses the first statement that redacts: the tombstone exists, but the search is not complete.
     await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'cut short'; end $$`.execute(
       shop.db,
     );

@@ -20,7 +20,7 @@ const EXPORTS = {
   '3.csv': ['1,12.00,EUR,MIA10,2026-04-01T10:00:00Z,paid'],
 };
 
-/** Tables that `prune` may touch, with how many rows they have. */
+/** Returns the row counts of the tables that `prune` may change. */
 async function countRows(db: Database): Promise<Readonly<Record<string, number>>> {
   const { rows } = await sql<{
     orders: number;
@@ -37,7 +37,7 @@ async function countRows(db: Database): Promise<Readonly<Record<string, number>>
   return rows[0] ?? {};
 }
 
-/** As if all of it had happened two months ago. */
+/** Makes all of it appear two months old. */
 async function age(db: Database): Promise<void> {
   const sixtyDays = sql`interval '60 days'`;
   await sql`update intake.orders set first_seen_at = first_seen_at - ${sixtyDays}`.execute(db);
@@ -99,7 +99,7 @@ it('prune deletes what is old and no more: no export is posted again, and explai
   expect(dry.stdout).toMatch(/rejected_rows +30 +intake\.rejected_rows +1 /);
   expect(dry.stdout).toContain('Nothing was changed.');
   expect(await countRows(shop.db)).toEqual(before);
-  // Nothing that is younger, and nothing that no retention names.
+  // Nothing younger is deleted, and nothing that no retention setting covers.
   const configured = settings(shop);
   for (const retention of ['', RETENTION.replaceAll('30', '61')]) {
     shop.write('pipeline.yaml', configured.replace(/^retention:.*\n/m, retention));
@@ -109,7 +109,7 @@ it('prune deletes what is old and no more: no export is posted again, and explai
 
   shop.write('pipeline.yaml', configured);
   expect((await shop.cli('prune', '--yes')).exitCode).toBe(0);
-  // What is open stays: the versions in force, the event of a code, a problem that is not over.
+  // Open records stay: the current versions, the event of a code, and a problem that is still open.
   expect(await countRows(shop.db)).toEqual({
     ...{ orders: (before.orders ?? 0) - 2, rejected: 0, events: 1, steps: 0, notices: 2 },
   });

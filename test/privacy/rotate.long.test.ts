@@ -19,7 +19,7 @@ it('a rotation that is killed again and again moves every customer once, and sub
     'pipeline.yaml',
     readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replace(', lookup: real_time', ''),
   );
-  await shop.ran('club'); // The service does not know the brand: they wait.
+  await shop.ran('club'); // The service does not know the brand, so the addresses wait.
   expect((await shop.ran('customers')).exitCode).toBe(0);
   shop.env.CUSTOMER_HASH_KEY = 'ffffffffffffffff0123456789abcdef';
   shop.env.PREVIOUS_CUSTOMER_HASH_KEY = HASH_KEY;

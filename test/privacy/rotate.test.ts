@@ -15,7 +15,10 @@ const identified = async (shop: PrivacyShop, ...args: readonly string[]) => {
   return { exitCode, stderr, counts: exitCode === 2 ? {} : (JSON.parse(last) as { counts: object }).counts };
 };
 
-/** With 7 customers who were submitted, one who has unsubscribed, one who was forgotten, and one who waits. */
+/**
+ * Opens a shop with 7 submitted customers, one who has unsubscribed, one who was forgotten, and one who is
+ * waiting.
+ */
 async function openKnown(): Promise<PrivacyShop> {
   const shop = await openPrivacyShop();
   shop.write(
@@ -54,7 +57,7 @@ it('a new key takes the place of the old one, and nobody is submitted twice', as
   for (const email of ['c1@example.com', 'c6@example.com', 'wait2@example.com'])
     expect((await shop.cli('explain', 'customer', email)).stdout, email).toContain('submitted');
 
-  // c5 and c6 were in no export since: they need the old key.
+  // c5 and c6 have been in no export since then, so they need the old key.
   const left = await shop.cli('hash-key', '--json');
   expect(JSON.parse(left.stdout)).toMatchObject({ customers: 2, customers_in_all: 10, forgotten: 0 });
   shop.env.PREVIOUS_CUSTOMER_HASH_KEY = '';
@@ -71,7 +74,7 @@ it('a new key takes the place of the old one, and nobody is submitted twice', as
   expect(await identified(shop)).toMatchObject({ exitCode: 0 });
   shop.put('customers', '5.csv', [...manyEmails(6), 'gone@example.com', 'out@example.com']);
   await identified(shop);
-  // Whoever was given up is new.
+  // Customers whose old key was abandoned count as new.
   expect((await shop.submitted()).length).toBe(submitted.length);
   const { rows } = await sql`select sum(submissions)::integer as times from intake.customer_states`.execute(
     shop.db,
@@ -89,7 +92,7 @@ it('after the loss of the key, whoever stands in an export that was read is not 
   rmSync(join(shop.folder, 'customers/gone.csv'));
   expect((await shop.cli('hash-key', 'lost', '--reason', 'a test')).stderr).toContain('hashed with this key');
   shop.env.CUSTOMER_HASH_KEY = NEW_KEY;
-  // What is new since counts as new, although it stands before the others.
+  // A new customer counts as new although the row comes before the others.
   shop.put('customers', '0.csv', [
     ...manyEmails(6),
     'new@example.com',
@@ -135,11 +138,11 @@ it('orders of a customer belong together also when a new key takes the place of 
     shop.db,
   );
   expect(rows.map(({ ids }) => ids)).toEqual(['1 3', '2']);
-  // Bob has not ordered since.
+  // Bob has not ordered since then.
   const left = async () => JSON.parse((await shop.cli('hash-key', '--json')).stdout);
   expect(await left()).toMatchObject({ customers: 0, orders: 1 });
   expect((await shop.cli('hash-key')).stdout.replace(/\s+/g, ' ')).toContain('1 order has a customer_key');
-  // A later version of his order that does not name him leaves him known as before.
+  // A later version of his order without his address does not change the key that is stored for him.
   const unnamed = line('2', '').replace(',10.00,', ',12.00,');
   shop.put('exports', '3.csv', [header, unnamed]);
   expect((await shop.ran('orders')).exitCode).toBe(0);

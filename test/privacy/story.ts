@@ -7,9 +7,9 @@ import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/w
 import type { CliResult } from '../support/run-cli.ts';
 
 export const PERSON = 'Jane.Doe+shop@Example.com';
-/** As intake folds it, which is what every spelling comes to. */
+/** The address as intake folds it; every spelling yields this text. */
 export const FOLDED = 'jane.doe+shop@example.com';
-/** People whose addresses contain that of the person. */
+/** Other people. The addresses of the first two contain the person's address. */
 export const OTHERS = ['mary.jane.doe+shop@example.com', 'jane.doe+shop@example.com.au', 'joe@example.com'];
 
 const FLOW = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}", previous_hash_key: "\${PREVIOUS_CUSTOMER_HASH_KEY:-}"}
@@ -24,15 +24,15 @@ jobs:
 `;
 
 export type PrivacyShop = Workshop & {
-  /** Puts an export into a folder. */
+  /** Writes an export into a folder. */
   put(folder: 'exports' | 'customers' | 'club', name: string, lines: readonly string[]): void;
-  /** `run <job> --json`, which must end with that code. */
+  /** Runs `run <job> --json`. */
   ran(job: string): Promise<CliResult>;
-  /** Addresses that the sandbox was sent, repeats included. */
+  /** Returns the addresses that the sandbox received, including repeats. */
   submitted(): Promise<readonly string[]>;
 };
 
-/** A shop whose orders and customers are read, and another brand's club. */
+/** Opens a shop whose orders and customers are read, and the club of another brand. */
 export async function openPrivacyShop(options: WorkshopOptions = {}): Promise<PrivacyShop> {
   const shop = await openWorkshop({
     flow: FLOW,
@@ -42,7 +42,7 @@ export async function openPrivacyShop(options: WorkshopOptions = {}): Promise<Pr
   for (const folder of ['customers', 'club']) mkdirSync(join(shop.folder, folder));
   return {
     ...shop,
-    // A getter: spreading would open it once and for all.
+    // A getter, because spreading would open the database immediately.
     get db() {
       return shop.db;
     },
@@ -56,7 +56,10 @@ export async function openPrivacyShop(options: WorkshopOptions = {}): Promise<Pr
   };
 }
 
-/** Every place that contains one of the texts, whatever the case: `schema.table.column` of each column of each table, and files. */
+/**
+ * Returns every place that contains one of the texts, ignoring case: `schema.table.column` for each column of
+ * each table, and files.
+ */
 export async function findEverywhere(
   { db, folder }: Pick<Workshop, 'db' | 'folder'>,
   texts: readonly string[],
@@ -70,7 +73,7 @@ async function findInTables(db: Database, texts: readonly string[]): Promise<rea
     where c.relkind in ('r', 'm') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`.execute(db);
   const found = new Set<string>();
   for (const { name } of tables) {
-    // As JSON a text is as it is, and a bytea hexadecimal.
+    // JSON keeps a text unchanged and writes a bytea in hexadecimal.
     const { rows } = await sql<{ row: Readonly<Record<string, unknown>> }>`
       select to_json(t) as row from ${sql.raw(name)} t`.execute(db);
     for (const { row } of rows)
@@ -86,7 +89,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Beside the exports: the data folder, and whatever a command may have written. */
+/** Searches all files except the inputs: the data folder and anything that a command may have written. */
 function findInFiles(folder: string, texts: readonly string[]): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => !/^(exports|customers|club|requests)(\/|$)/.test(name))
@@ -94,7 +97,10 @@ function findInFiles(folder: string, texts: readonly string[]): readonly string[
     .filter((name) => contains(readFileSync(join(folder, name), 'latin1'), texts));
 }
 
-/** As a whole: the address of another person may contain it. UUIDs are compared without their hyphens. */
+/**
+ * Matches whole addresses, because another person's address may contain the text. UUIDs are compared without
+ * hyphens.
+ */
 function contains(cell: string, texts: readonly string[]): boolean {
   const folded = cell.toLowerCase();
   return texts.some((text) => {

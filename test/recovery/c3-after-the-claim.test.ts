@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { expectGuarantees, setScene } from './crash.ts';
 
-/** Requests that a killed process had begun to write and had no answer to, by its journal. */
+/**
+ * Returns the number of requests that a killed process had begun to write without getting an answer,
+ * according to its journal.
+ */
 function readBegun(folder: string): number {
   const lines = readdirSync(folder)
     .filter((name) => name.endsWith('.open.ndjson'))
@@ -20,7 +23,8 @@ it('continues from sending: killed after the claim and before the write, the jou
   await scene.continuePosting();
   const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
-  // Only what had begun to be written may be in doubt; the claim at which the process died had not.
+  // Only requests whose write had begun may be in doubt. The claim at which the process died had not been
+  // written.
   expect(comparison.doubts).toBeLessThanOrEqual(begun);
   expect(begun).toBeLessThan(5);
 }, 60_000);

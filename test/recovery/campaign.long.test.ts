@@ -19,17 +19,19 @@ import { type CliProcess, type CliResult, startCli } from '../support/run-cli.ts
 import { waitFor } from '../support/wait-for.ts';
 
 /*
- * A real primary and a real asynchronous standby. Runs post from two machines; at some moment the standby is cut off, at a later one the primary
- * dies and the standby takes over, as a failover does or the restore of a backup. Runs are killed or lose their database meanwhile.
+ * A real primary and a real asynchronous standby. Runs post from two machines. At a random time the standby
+ * is cut off; later the primary dies and the standby takes over, as in a failover or after restoring a
+ * backup. In the meantime runs are killed or lose their database.
  *
- * `npm run test:campaigns -- continuity` is the long form, with 100 rounds of about 20 s; CONTINUITY_SEED repeats one.
+ * `npm run test:campaigns -- continuity` runs the long form with 100 rounds of about 20 s; CONTINUITY_SEED
+ * repeats one.
  */
 const ROUNDS = Number(process.env.CONTINUITY_ROUNDS ?? 1);
 const SEED = Number(process.env.CONTINUITY_SEED ?? 1);
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
-/** Orders of each file. */
+/** Orders in each file. */
 const ORDERS = 24;
 
 type PostgresServer = Awaited<ReturnType<typeof startServer>>;
@@ -37,15 +39,15 @@ type PostgresServer = Awaited<ReturnType<typeof startServer>>;
 type Round = {
   readonly shop: Workshop;
   readonly machines: readonly Machine[];
-  /** Way of the runs to the database. */
+  /** The connection of the runs to the database. */
   readonly way: DatabaseProxy;
-  /** Way of the standby to the primary. */
+  /** The connection of the standby to the primary. */
   readonly wire: DatabaseProxy;
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
 };
 
-/** A folder with the same configuration and a data folder of its own. */
+/** A folder with the same configuration and its own data folder. */
 type Machine = { readonly data: string; readonly start: (...args: string[]) => CliProcess };
 
 describe('a failover that loses commits, at any moment', () => {
@@ -62,7 +64,7 @@ describe('a failover that loses commits, at any moment', () => {
       };
       const anyMachine = (): Machine => machines[random() < 0.5 ? 0 : 1] as Machine;
 
-      // Before the standby is cut off: one run, whole or killed.
+      // Before the standby is cut off: one run, complete or killed.
       drop();
       const first = anyMachine().start('run', 'orders');
       if (random() < 0.3) {
@@ -73,7 +75,7 @@ describe('a failover that loses commits, at any moment', () => {
       await waitFor(() => isLevel(primary, standby));
       if (random() < 0.5) wire.cut();
 
-      // After it, or while it is being cut off: a run that the failover meets, or that ended before.
+      // While or after the standby is cut off: a run that the failover interrupts, or that ended before it.
       drop();
       const known = (await shop.posted()).length;
       const second = anyMachine().start('run', 'orders');
@@ -85,7 +87,7 @@ describe('a failover that loses commits, at any moment', () => {
       await failOver(round);
       await second.ended;
 
-      // What a person does then, on each machine, until a run goes through everywhere.
+      // The actions of an operator, on each machine, until a run succeeds everywhere.
       drop();
       const codes: (number | null)[] = [];
       for (let turn = 0; turn < 3; turn += 1) {
@@ -105,7 +107,7 @@ describe('a failover that loses commits, at any moment', () => {
         const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
         expect(others).toEqual({});
         expect(accepted + doubts).toBe(orders);
-        // Accepted means that the service has it.
+        // An accepted order must exist in the service.
         const { rows } = await sql<{ id: string }>`
           select order_id as id from ledger.entries where state = 'accepted'`.execute(db);
         expect(rows.map(({ id }) => id).filter((id) => !posted.includes(id))).toEqual([]);
@@ -141,7 +143,7 @@ async function openRound(isMarked: boolean): Promise<Round> {
   return { shop, machines, way, wire, primary, standby };
 }
 
-/** Waits until the service has so many orders, or the run has ended. */
+/** Waits until the service has this many orders or the run has ended. */
 async function reach(shop: Workshop, run: CliProcess, orders: number): Promise<void> {
   let hasEnded = false;
   void run.ended.then(() => {
@@ -150,14 +152,14 @@ async function reach(shop: Workshop, run: CliProcess, orders: number): Promise<v
   await waitFor(async () => hasEnded || (await shop.posted()).length >= orders);
 }
 
-/** The primary dies without warning, the standby takes over, and the same address leads to it. */
+/** The primary dies without warning and the standby takes over under the same address. */
 async function failOver({ primary, standby, way }: Round): Promise<void> {
   await primary.kill();
   await ask(standby, 'select pg_promote()');
   way.moveTo(standby.url);
 }
 
-/** A run, once the lease of one that was killed is over. */
+/** Starts a run once the lease of a killed one has expired. */
 async function runWhenFree(machine: Machine): Promise<CliResult> {
   for (;;) {
     const ended = await machine.start('run', 'orders').ended;

@@ -22,12 +22,12 @@ import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, makeTablesAnew, openReplaceable, useEmbedded } from './lost-databases.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
 
 const REFERRAL = 'new_influencer_referral';
 
-/** Ten orders are posted and backed up, then ten more are posted, and the backup is restored. */
+/** Posts ten orders, takes a backup, posts ten more orders, and restores the backup. */
 async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop> {
   const shop = await openReplaceable(options);
   shop.drop('one.csv', toCsv(manyRows(10, 'a')));
@@ -101,7 +101,8 @@ describe('a database that was restored from an older backup', () => {
 
   it('stays refused while claims are missing that no journal describes, until a person gives them up', async () => {
     const shop = await restoreOldBackup();
-    // The journal of the second run is lost but for its closing lines: it tells the number, and not the orders.
+    // Only the closing lines of the second run's journal survive: they contain the number of claims, not the
+    // orders.
     const folder = join(shop.folder, '.data', 'journal');
     const journals = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
     const newest = journals.sort().at(-1) ?? '';
@@ -190,14 +191,14 @@ describe('two machines with a data folder each', () => {
     const backup = await backUp(shop);
     shop.drop('two.csv', toCsv(manyRows(3, 'b')));
     await shop.run();
-    // The second machine: the same database, a data folder of its own.
+    // The second machine has the same database and its own data folder.
     renameSync(data, join(shop.folder, 'first-data'));
     mkdirSync(data);
     shop.drop('three.csv', toCsv(manyRows(3, 'c')));
     await shop.run();
     shop.env.DATABASE_URL = backup;
     expect((await shop.run()).exitCode).toBe(7);
-    // It knows its own claims, and by their numbers that there were others.
+    // This machine knows its own claims, and their numbers show that there were others.
     const partly = await shop.cli('ledger', 'recover', '--reason', 'restored');
     expect(partly.exitCode).toBe(7);
     expect(partly.stderr.replace(/\s+/g, ' ')).toContain('every other machine');
@@ -217,7 +218,8 @@ describe('a database that is elsewhere than before', () => {
     const data = join(shop.folder, '.data');
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));
     await shop.run();
-    // The second machine has posted, too, and then the first once more: the backup lacks that.
+    // The second machine posts as well, followed by the first machine again. The backup lacks these later
+    // claims.
     renameSync(data, join(shop.folder, 'first-data'));
     shop.drop('two.csv', toCsv(manyRows(3, 'b')));
     await shop.run();
@@ -297,7 +299,8 @@ describe('two accepted answers for one order', () => {
     const backup = await backUp(shop);
     shop.drop('two.csv', toCsv(manyRows(1, 'b')));
     await shop.run();
-    // The database is restored, what was posted since is known to a journal that is not here, and a person gives that up.
+    // The database is restored. The journal of what was posted since is not on this machine, and an operator
+    // gives those claims up.
     renameSync(journal, `${journal}-elsewhere`);
     shop.env.DATABASE_URL = backup;
     const refused = await shop.cli('run', 'orders');

@@ -14,13 +14,13 @@ import { type Stage, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type CrashPoint, type PostingOrders, post } from './posting-process.ts';
 
-/** Short, so that the next process need not wait long until the lease of a killed one is over. */
+/** A short lease, so that the next process need not wait long for the lease of a killed one to expire. */
 const LEASE_MS = 1_500;
 export const CONCURRENCY = 4;
-/** What may be claimed at a time: those on the wire and half as many more (post-entries.ts). */
+/** Maximum number of claims at a time: the requests in flight and half as many more (post-entries.ts). */
 const CLAIMED_AT_MOST = 6;
 
-/** The account of the service: one deal, whose influencer the entries name. */
+/** The account of the service: one deal, for the influencer of the entries. */
 const ACCOUNT = `
 brands: [{id: 4819, name: Acme}]
 dealflows: [{id: D_TEST, name: Test, brand_id: 4819}]
@@ -29,7 +29,7 @@ deals: [{deal_id: DEAL1, influencer_handle: mia.test, platform: instagram, brand
 
 export type Scene = Stage & {
   readonly sandbox: Awaited<ReturnType<typeof startService>>;
-  /** Starts a posting process; the wire to its database can be held. */
+  /** Starts a posting process; the connection to its database can be held. */
   startPosting(options: {
     dieAt?: CrashPoint;
     dieOnEntry?: number;
@@ -37,9 +37,9 @@ export type Scene = Stage & {
   }): Promise<Posting>;
   /** Posts to the end in the process of the test. */
   post(): Promise<void>;
-  /** The same, once the lease of a process that died is over. */
+  /** Does the same once the lease of a dead process has expired. */
   continuePosting(): Promise<void>;
-  /** Compares the ledger with what the service really processed. */
+  /** Compares the ledger with the orders that the service actually processed. */
   compareWithSandbox(): Promise<Comparison>;
 };
 
@@ -51,20 +51,23 @@ export type Posting = {
 
 export type Comparison = {
   readonly accepted: number;
-  /** Ready: the next run sends them. */
+  /** Entries that are ready; the next run sends them. */
   readonly waiting: number;
   readonly doubts: number;
   /** Doubts about orders that the service never processed. */
   readonly falseDoubts: number;
   /** Orders that the service processed more than once. */
   readonly duplicates: number;
-  /** Orders that are neither accepted nor in doubt nor waiting. */
+  /** Orders that are neither accepted, in doubt nor ready. */
   readonly losses: number;
-  /** Entries whose state says what is not so. */
+  /** Entries whose state is wrong. */
   readonly misstated: number;
 };
 
-/** Orders that are ready to be posted, a real service (the sandbox, a process of its own) and a real Postgres. */
+/**
+ * Sets up orders that are ready to be posted, a real service (the sandbox as a separate process) and a real
+ * Postgres.
+ */
 export async function setScene(orders: number): Promise<Scene> {
   const stage = await setup();
   const account = join(stage.folder, 'account.yaml');
@@ -149,7 +152,7 @@ export async function setScene(orders: number): Promise<Scene> {
   };
 }
 
-/** Holds of every comparison, wherever the process died. */
+/** Checks the guarantees that hold for every comparison, wherever the process died. */
 export function expectGuarantees(comparison: Comparison, orders: number): void {
   expect(comparison).toMatchObject({ duplicates: 0, losses: 0, misstated: 0 });
   expect(comparison.accepted + comparison.doubts).toBe(orders);

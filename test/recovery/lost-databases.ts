@@ -7,7 +7,7 @@ import { suiteDatabases } from '../support/absent-server.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase, runStatement, urlOf } from '../support/test-database.ts';
 
-/** A deployment whose database can be copied while nothing is connected to it. */
+/** Opens a deployment whose database can be copied while nothing is connected to it. */
 export async function openReplaceable(options: WorkshopOptions = {}): Promise<Workshop> {
   const database = await createTestDatabase(suiteDatabases());
   onTestFinished(() => database.drop());
@@ -15,9 +15,9 @@ export async function openReplaceable(options: WorkshopOptions = {}): Promise<Wo
 }
 
 /**
- * What a backup of the database holds now: a copy of it, byte for byte, as `pg_dump` and restore make one.
+ * Takes a backup of the database: an exact copy, like one restored from `pg_dump`.
  *
- * @returns its address.
+ * @returns the URL of the copy.
  */
 export async function backUp(shop: Workshop): Promise<string> {
   const { serverUrl, prefix } = suiteDatabases();
@@ -28,13 +28,19 @@ export async function backUp(shop: Workshop): Promise<string> {
   return urlOf(serverUrl, name);
 }
 
-/** `DATABASE_URL` is left out: a new embedded database takes its place, whose tables are made already, or by the first run. */
+/**
+ * Removes `DATABASE_URL`, so that a new embedded database is used. Its tables exist already, or the first run
+ * creates them.
+ */
 export async function useEmbedded(shop: Workshop, content: 'migrated' | 'empty' = 'migrated'): Promise<void> {
   delete shop.env.DATABASE_URL;
   await layEmbeddedDatabase(join(shop.folder, '.data'), content);
 }
 
-/** The database as it was before an order was claimed, whatever was committed since: as if that commit had come after a backup. */
+/**
+ * Reverts the claims of an order as if they had been committed after the backup, and keeps everything else
+ * that was committed since.
+ */
 export function loseClaims(databaseUrl: string, orderId: string): Promise<void> {
   return look(databaseUrl, async (db) => {
     await db.transaction().execute(async (trx) => {
@@ -49,7 +55,7 @@ export function loseClaims(databaseUrl: string, orderId: string): Promise<void> 
   });
 }
 
-/** What `pg_restore --clean` does to the tables of the database that it puts a backup into: they are made anew. */
+/** Recreates a table, as `pg_restore --clean` does with the tables of the database that it restores into. */
 export function makeTablesAnew(databaseUrl: string): Promise<void> {
   return look(databaseUrl, async (db) => {
     await sql`

@@ -6,10 +6,10 @@ import { startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, openReplaceable, useEmbedded } from './lost-databases.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
 
-/** A container that is begun anew: its data folder is empty again. */
+/** Simulates a new container: its data folder is empty. */
 function replaceContainer(shop: Workshop): void {
   rmSync(join(shop.folder, '.data'), { recursive: true, force: true });
 }
@@ -18,7 +18,10 @@ function markIn(shop: Workshop): readonly string[] {
   return readdirSync(join(shop.folder, 'mark')).sort();
 }
 
-/** Four orders are posted and backed up, then four more, and the backup is restored; each run has an empty data folder. */
+/**
+ * Posts four orders, takes a backup, posts four more, and restores the backup. Each run has an empty data
+ * folder.
+ */
 async function restoreInContainers(shop: Workshop): Promise<void> {
   shop.drop('one.csv', toCsv(manyRows(4, 'a')));
   expect((await shop.run()).exitCode).toBe(0);
@@ -34,7 +37,7 @@ describe('a mark, where the data folder does not last', () => {
   it('in a folder shows a restored database and tells what it lost', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     await restoreInContainers(shop);
-    // Of a run that ended in order, one journal is kept, and nothing of what was noted meanwhile.
+    // A run that ended in order leaves one journal and none of its interim notes.
     expect(markIn(shop).map((name) => name.includes('.open.'))).toEqual([false, false]);
     for (const command of ['plan', 'status', 'doctor']) {
       const told = await shop.cli(...(command === 'plan' ? ['plan', 'orders'] : [command]));
@@ -89,7 +92,8 @@ describe('a mark, where the data folder does not last', () => {
     await shop.run();
     replaceContainer(shop);
     shop.env.DATABASE_URL = await backUp(shop);
-    // The commit of `a2` came after the backup, that of `b1` before it, as those of two processes that post side by side do.
+    // The commit of `a2` came after the backup and that of `b1` before it, as with two processes that post in
+    // parallel.
     await loseClaims(shop.env.DATABASE_URL, 'a2');
     const refused = await shop.cli('run', 'orders');
     expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(
@@ -135,7 +139,8 @@ describe('a mark, where the data folder does not last', () => {
     const posted = await shop.posted();
     expect(repeated(posted)).toEqual([]);
     expect(posted.length).toBeGreaterThan(sent.length);
-    // What was sent and not answered stays in doubt, what was claimed and may not have been sent as well; all others were posted.
+    // Requests without an answer stay in doubt, as do claims that may not have been sent. All other orders
+    // were posted.
     await look(shop.env.DATABASE_URL ?? '', async (db) => {
       const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
       expect(others).toEqual({});

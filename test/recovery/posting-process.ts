@@ -1,6 +1,7 @@
 /**
- * Posts what is ready, made of the production parts, and as a process of its own dies without warning at a named point of the way of its
- * n-th entry. The points are in the wiring, so the parts themselves know nothing of it.
+ * Posts the ready entries with the production parts. As a separate process, it dies without warning at a
+ * named point while it handles its n-th entry. The points are in the wiring, so the parts themselves do not
+ * know them.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { hello } from '../../src/api/account.ts';
@@ -22,7 +23,10 @@ import { postEntries } from '../../src/pipeline/posting/post-entries.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 
-/** Where it dies. The points that lie in the middle of a commit are held by the test, on the wire to the database. */
+/**
+ * The point at which the process dies. Points in the middle of a commit are held by the test, on the
+ * connection to the database.
+ */
 export type CrashPoint =
   | 'before_claim'
   | 'after_claim'
@@ -41,9 +45,9 @@ export type PostingOrders = {
   readonly owner: string;
   readonly leaseMs: number;
   readonly concurrency: number;
-  /** Null: it lives. */
+  /** Null: the process does not die. */
   readonly dieAt: CrashPoint | null;
-  /** Which entry's way, 1 for the first. */
+  /** The entry at which it dies, 1 for the first. */
   readonly dieOnEntry: number;
 };
 
@@ -51,11 +55,14 @@ const JOB = 'attribute-orders';
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
-  // The signal is delivered before anything else happens here.
+  // The signal is delivered before any other code runs here.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
 }
 
-/** Posts to the end, unless it dies. Where nobody dies or is killed, the process of the test does it: one of its own takes a second to start. */
+/**
+ * Posts to the end, unless the process dies. If no process has to die or be killed, this runs in the process
+ * of the test, because starting another one takes a second.
+ */
 export async function post(orders: PostingOrders): Promise<void> {
   const { owner, leaseMs, concurrency, dieAt } = orders;
   const counts = new Map<CrashPoint, number>();
@@ -91,7 +98,7 @@ export async function post(orders: PostingOrders): Promise<void> {
   await reapLost(db);
   const runId = await beginRun(db, { job: JOB, kind: JOB });
 
-  // The headers have just been handed to the socket, the body not yet.
+  // The headers have just been handed to the socket, but not the body.
   if (dieAt === 'mid_write')
     diagnostics.subscribe('undici:client:sendHeaders', (message) => {
       if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
@@ -120,7 +127,7 @@ export async function post(orders: PostingOrders): Promise<void> {
     send: createSender(client),
     record: async (answer) => {
       pass('answer_read');
-      // A database that is away when the answer comes.
+      // Simulates a database that is unreachable when the answer arrives.
       if (dieAt === 'spooled') throw new Error('the database is away');
       const state = await record(answer);
       pass('recorded');

@@ -5,12 +5,12 @@ import { CONCURRENCY, type Comparison, setScene } from './crash.ts';
 const ORDERS = 12;
 const REFERRAL = 'new_influencer_referral';
 
-/** Posts everything while the service misbehaves, then once more when it is well. */
+/** Posts everything while the service has faults, and then again without them. */
 async function postThrough(rules: readonly Record<string, unknown>[]): Promise<Comparison> {
   const scene = await setScene(ORDERS);
   await scene.sandbox.setFaults(rules.map((rule) => ({ operation: REFERRAL, ...rule })));
   await scene.post();
-  // It may still be away.
+  // The service may still be down.
   await waitFor(() =>
     scene.sandbox.setFaults(null).then(
       () => true,

@@ -24,7 +24,10 @@ type Sent = {
   readonly changedAt?: string;
 };
 
-/** What was sent for D1: one order before the first reading, two between, one after the last, and three that may be counted. */
+/**
+ * The orders sent for D1: one before the first reading, two in between, one after the last, and three that
+ * the service may or may not have counted.
+ */
 const SENT: readonly Sent[] = [
   { id: 'before', amount: '10', claimedAt: '2026-04-20T00:00:00Z' },
   { id: 'b', amount: '10', claimedAt: '2026-05-10T00:00:00Z' },
@@ -35,7 +38,10 @@ const SENT: readonly Sent[] = [
   { id: 'after', amount: '99', claimedAt: '2026-06-02T00:00:00Z' },
 ];
 
-/** A deal whose first total was 10 orders and 100 EUR, what we sent for it, and two events, one of them about an order of somebody else. */
+/**
+ * Creates a deal whose first totals were 10 orders and 100 EUR, the orders sent for it, and two events, one
+ * of them about another program's order.
+ */
 async function tellStory(): Promise<{ readonly db: Database; readonly runId: string }> {
   const { db } = await setup();
   const runId = await beginRun(db, { job: 'mirror', kind: 'mirror-account' });
@@ -46,7 +52,7 @@ async function tellStory(): Promise<{ readonly db: Database; readonly runId: str
   return { db, runId };
 }
 
-/** When the service says at last that it counts so much. */
+/** Reconciles with these totals as the service's last reading. */
 async function reconcileAt(db: Database, orders: number, sales: number): Promise<ReconciledDeal> {
   await sql`update mirror.deal_versions set total_referrals = ${orders}, total_sales = ${sales} where is_latest`.execute(
     db,
@@ -81,7 +87,7 @@ describe('what we posted against what the service counts', () => {
       unexplainedAmount: '0.0000',
       paidAmount: '7',
     });
-    // None of those that may be counted is.
+    // None of the orders that may or may not be counted is counted.
     expect(await reconcileAt(db, 13, 150)).toMatchObject({ unexplained: 0, unexplainedAmount: '0.0000' });
   });
 
@@ -98,7 +104,7 @@ describe('what we posted against what the service counts', () => {
     const { db } = await tellStory();
     await sql`update ledger.entries set currency = 'USD' where order_id in ('b', 'c')`.execute(db);
     const deal = await reconcileAt(db, 16, 190);
-    // Of order b an event says it.
+    // An event reports the amount of order b.
     expect(deal).toMatchObject({
       otherCurrency: 1,
       oursAmount: null,
@@ -109,7 +115,7 @@ describe('what we posted against what the service counts', () => {
 
   it('lists orders that the service counts and nobody of us posted, and ours without an event where it counts fewer', async () => {
     const { db } = await tellStory();
-    // Of orders before the first event nobody knows whether one was to be expected.
+    // For orders before the first event, it is unknown whether an event should exist.
     const orders = await listDisputedOrders(db, { fewerIn: ['D1'] });
     expect(orders.map(({ kind, orderId, theirsAmount }) => [kind, orderId, theirsAmount])).toEqual([
       ['no_event', 'after', null],
@@ -209,7 +215,7 @@ describe('reconcile', () => {
 
   it('finds an order that something else posted at the service: exit 3, until its event explains it', async () => {
     const shop = await openWorkshop({ flow: FLOW });
-    // The deal is read before anything was posted.
+    // The deal is read before anything is posted.
     expect((await shop.cli('run', 'mirror')).exitCode).toBe(0);
     shop.drop('orders.csv', ORDERS);
     await shop.run();
@@ -224,7 +230,7 @@ describe('reconcile', () => {
     expect([bad.exitCode, bad.stdout]).toEqual([3, expect.stringContaining('deal DEALMIA: 1 order more')]);
 
     await tellOfOrder(shop.db, { id: 'pos-1', amount: '10', account: '10', dealId: 'DEALMIA' });
-    // It came while that deal had been read: between the readings that count.
+    // The event arrived at the time of a deal reading, so it lies between the readings that count.
     await sql`alter table ledger.evidence disable trigger user`.execute(shop.db);
     await sql`update ledger.evidence set received_at = (select read_at from mirror.known_deals where deal_id = 'DEALMIA')`.execute(
       shop.db,
@@ -247,7 +253,7 @@ const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status
 2,20.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
 `;
 
-/** As the shop's own integration would. */
+/** Posts an order as the shop's own integration would. */
 async function postElsewhere({ sandbox }: Workshop, orderId: string): Promise<void> {
   const answer = await fetch(`${sandbox.url}/v1/crm/new_influencer_referral`, {
     method: 'POST',

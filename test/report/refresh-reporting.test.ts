@@ -7,7 +7,7 @@ import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { JOB, seedRuns } from './seed.ts';
 
-/** All that the daily sums say, without the order in which it is stored. */
+/** Returns everything in the daily sums, regardless of the order in which it is stored. */
 async function readSums(db: Database): Promise<unknown> {
   const tables = [
     'order_dispositions',
@@ -28,7 +28,7 @@ async function readSums(db: Database): Promise<unknown> {
   );
 }
 
-/** What they say when they are worked out from nothing. */
+/** Rebuilds the sums from scratch and returns them. */
 async function rebuild(db: Database, job: string): Promise<unknown> {
   await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
     reporting.code_days, reporting.code_use_days`.execute(db);

@@ -26,8 +26,9 @@ type OrderSeed = {
 };
 
 /**
- * A job after its second run: 14 orders in two sealed files, one in each way of disposition, two doubts (one of a process that is gone),
- * one rejected row, one held file, one order of a file that is still being read.
+ * Seeds a job after its second run: 14 orders in two sealed files covering each disposition, two doubts (one
+ * from a process that is gone), one rejected row, one held file, and one order of a file that is still being
+ * read.
  */
 export async function seedRuns(db: Database): Promise<Seeded> {
   const firstRun = await insertRun(db, { at: '2026-04-01T01:00:00Z', status: 'ok' });
@@ -163,7 +164,7 @@ type FileSeed = {
   readonly rows: number;
 };
 
-/** A sealed file has one rejected row if it has 13, else as many order rows as rows. */
+/** Inserts a file. With 13 rows, one of them is rejected; otherwise all are order rows. */
 async function insertFile(db: Database, { run, uri, state, rows }: FileSeed): Promise<string> {
   const rejected = rows === 13 ? 1 : 0;
   const held = state === 'held';

@@ -12,7 +12,7 @@ import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 const NORTH = 'id: NORTH\n    keys: [north-1, north-2]\n    webhook_secret: north-secret';
 const SOUTH = 'id: SOUTH\n    keys: [south-1]\n    webhook_secret: south-secret';
 
-/** A data file of the built-in account several times over, each with its own head. */
+/** Writes a data file that contains the built-in account once for each of the given heads. */
 function writeAccounts(...heads: readonly string[]): string {
   const demo = readFileSync(DEMO_ACCOUNT, 'utf8').replace(/^(?=.)/gm, '    ');
   const file = join(mkdtempSync(join(tmpdir(), 'sandbox-accounts-')), 'accounts.yaml');
@@ -20,7 +20,7 @@ function writeAccounts(...heads: readonly string[]): string {
   return file;
 }
 
-/** Answers of one account's key. */
+/** Returns functions that send requests with one account's key. */
 function as(sandbox: TestSandbox, key: string) {
   return {
     post: (path: string, body: unknown) => sandbox.request('POST', `/v1/${path}`, { body, key }),
@@ -89,7 +89,7 @@ test('the control routes show one account or all, and say so where one must be n
   const look = (path: string) => sandbox.request('GET', `/_sandbox/${path}`, { key: null });
   for (const key of ['north-1', 'south-1', 'south-1']) {
     const { post } = as(sandbox, key);
-    // A body may name another account: it is not that one's for it.
+    // Naming another account in the body does not switch to that account.
     await post('crm/new_influencer_referral', {
       deal_id: 'ETUNQ6ZTW1',
       order_id: '7',

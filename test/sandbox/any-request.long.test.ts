@@ -9,9 +9,11 @@ import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
 
-/** Requests of each kind for each operation; 10,000 in the long form (`npm run test:campaigns -- sandbox`). */
+/**
+ * Requests of each kind for each operation; 10,000 in the long form (`npm run test:campaigns -- sandbox`).
+ */
 const REQUESTS = Number(process.env.SANDBOX_REQUESTS ?? 2_000);
-/** The searches ask thousands of influencers every time. */
+/** Each search examines thousands of influencers. */
 const SLOW: readonly OperationName[] = ['get_search', 'database_influencers'];
 const SLOW_REQUESTS = REQUESTS / 10;
 
@@ -31,7 +33,10 @@ function answererOf(name: OperationName): (request: Request) => Answer {
   return answer;
 }
 
-/** Why a request that the contract allows may still be refused: the state, or a rule that the contract cannot say. */
+/**
+ * Why a request that the contract allows may still be refused: the state, or a rule that the contract cannot
+ * express.
+ */
 const REFUSALS: Partial<Record<OperationName, RegExp>> = {
   create_webhook: /already registered|user name/,
   delete_webhook: /no such webhook/,
@@ -83,7 +88,7 @@ test.each(operationNames.filter((name) => (operationOf(name).body ?? operationOf
       fc.property(arbitraryNonsense(schema), (input) => {
         const request = toRequest(name, input, session);
         const isAllowed = schema.safeParse(body === null ? request.query : request.body?.value).success;
-        // What happens to be allowed is the other test's.
+        // Requests that happen to be allowed belong to the other test.
         if (isAllowed) return;
         const { status, body: said, isProcessed } = answer(request);
         expect([status, said, isProcessed]).toEqual([400, { message: expect.stringMatching(/\S/) }, false]);
@@ -119,7 +124,7 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
-/** What a refused request must leave as it is. */
+/** Returns the state that a refused request must not change. */
 function snapshot(): unknown {
   const { deals, webhooks, enquiries, submitted, seen, credits } = session.world.account;
   return [

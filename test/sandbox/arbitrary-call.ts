@@ -11,7 +11,7 @@ import { population } from './quiet-world.ts';
 
 const [influencer] = population.of('instagram');
 
-/** What exists, so that a request that fits the contract has something to work on. */
+/** Existing records, so that a request that fits the contract has something to work on. */
 const EXISTING: Readonly<Record<string, unknown>> = {
   deal_id: 'ETUNQ6ZTW1',
   brand_id: 4819,
@@ -22,7 +22,7 @@ const EXISTING: Readonly<Record<string, unknown>> = {
 
 export const WEBHOOK = { webhook_url: 'https://hooks.example.com/', webhook_type: 'new_max_bid' };
 
-/** As it would come over the wire: a query is text throughout. */
+/** Converts the input as if it had been sent over the wire: all values of a query are strings. */
 export function toRequest(name: OperationName, input: unknown, session: Session): Request {
   if (operationOf(name).body === null) return { key: 'key', session, query: asText(input), body: null };
   const text = JSON.stringify(input);
@@ -39,7 +39,7 @@ function asText(input: unknown): unknown {
   );
 }
 
-/** The same request about things that exist; an e-mail address or an id that is optional is given. */
+/** Changes the input to refer to existing records; an optional e-mail address or id is filled in. */
 export function aboutExisting(name: OperationName, input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
   const changed: Record<string, unknown> = { ...input };
@@ -78,7 +78,10 @@ export function aboutExisting(name: OperationName, input: unknown): unknown {
   }
 }
 
-/** What the contract allows; of searches, those whose filters apply to their platform and whose codes are known. */
+/**
+ * Draws inputs that the contract allows. Searches use only filters that apply to their platform, with known
+ * codes.
+ */
 export function drawInputs(name: OperationName): fc.Arbitrary<unknown> {
   if (name === 'get_search') return fc.constantFrom(...PLATFORMS).chain(drawSearch);
   const schema = operationOf(name).body ?? operationOf(name).query;

@@ -18,7 +18,10 @@ type Schema = {
   readonly maximum?: number;
 };
 
-/** Values that a schema allows, drawn from its JSON Schema; rules that JSON Schema cannot say are checked afterwards. */
+/**
+ * Draws values that a schema allows, from its JSON Schema. Rules that JSON Schema cannot express are checked
+ * afterwards.
+ */
 export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   return drawFrom(z.toJSONSchema(schema, { io: 'input' }) as Schema);
 }
@@ -52,7 +55,7 @@ function drawFrom(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Members that are required and some that are not, and now and then one that nobody knows. */
+/** Draws the required members, some of the optional ones, and occasionally an unknown one. */
 function drawObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
   const known = Object.fromEntries(
     Object.entries(properties).map(([name, member]) => [name, drawFrom(member)]),
@@ -80,7 +83,7 @@ function bounded(bound: number | undefined): number {
   return Math.max(bound ?? -(2 ** 31), -(2 ** 31));
 }
 
-/** Any JSON at all, objects with the names of the schema's members above all. */
+/** Draws any JSON, but mostly objects with the names of the schema's members. */
 export function arbitraryNonsense(schema: z.ZodType): fc.Arbitrary<unknown> {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input' }) as Schema;
   const anything = fc.oneof(

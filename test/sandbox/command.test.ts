@@ -11,7 +11,7 @@ import { REFERRAL } from './start-test-sandbox.ts';
 
 const COMMAND = new URL('../../src/cli/commands/api/sandbox.ts', import.meta.url).href;
 
-/** The command in a process of its own, without the rest of the command line. */
+/** Starts the command in a separate process, without the rest of the command line. */
 function start(
   ...flags: readonly string[]
 ): ChildProcess & { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream } {
@@ -67,7 +67,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const { url, key } = JSON.parse(line) as { url: string; key: string };
     expect([url, key]).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), 'my-key']);
     expect((await refer(url, key)).status).toBe(200);
-    // A request that stalls does not keep it from ending.
+    // A stalled request does not prevent it from ending.
     const stalled = refer(url, key).catch(() => 'cut');
     const ended = exitCode(child);
     child.kill(signal);

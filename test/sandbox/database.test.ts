@@ -12,7 +12,7 @@ function newFile(): string {
   return join(mkdtempSync(join(tmpdir(), 'sandbox-database-')), 'sandbox.db');
 }
 
-/** All that can be seen of a sandbox, less what its address is part of. */
+/** Returns everything that can be seen of a sandbox, except what contains its address. */
 async function lookAround(sandbox: TestSandbox): Promise<unknown> {
   const paths = [
     '/v1/crm/get_deal_details?deal_id=ETUNQ6ZTW1&return_collabs=true',
@@ -62,7 +62,7 @@ test('has everything after a restart that it had before', async () => {
   await first.close();
   const second = await startTestSandbox({ db, identifyDelayMs: 0 });
   expect(await lookAround(second)).toEqual(before);
-  // What was seen is not paid for again, and an order is known again.
+  // Influencers that were seen are not paid for again, and an order is still known.
   const again = await second.request('POST', '/v1/search/get_search', {
     body: { platform: 'tiktok', filter: {} },
   });

@@ -10,7 +10,7 @@ import { REFERRAL, startTestSandbox, type TestSandbox } from './start-test-sandb
 
 const BODY = JSON.stringify(REFERRAL);
 
-/** One referral by the client, which sees a fault as it is. */
+/** Sends one referral with the client, which reports a fault as it is. */
 function post(sandbox: TestSandbox, timeoutMs = 5_000) {
   return openClient(sandbox.url, { key: sandbox.key, timeoutMs }).exchange('new_influencer_referral', {
     body: BODY,

@@ -9,21 +9,24 @@ import { propertyRuns } from '../support/property-runs.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
 
-/** What one of two accounts is asked. */
+/** A request to one of two accounts. */
 type Step = { readonly who: 0 | 1; readonly name: OperationName; readonly input: unknown };
 
 const SEQUENCES = propertyRuns(50);
 const STEPS = 25;
 
 beforeEach(() => {
-  // Answers hold the time; nothing here waits for it.
+  // Answers contain the time, and nothing here waits for the clock.
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-05-01T10:00:00Z') });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Two accounts with the same brands, deals, codes and campaigns, so that only the key tells which one is meant. */
+/**
+ * Opens two accounts with the same brands, deals, codes and campaigns, so that only the key identifies the
+ * account.
+ */
 function openPair(): readonly Session[] {
   const registered = registerAccounts([demoData(), demoData()], {
     seed: '1',
@@ -40,7 +43,10 @@ function openPair(): readonly Session[] {
   }));
 }
 
-/** Sends the steps of those who are let. @returns what each account was answered, and all that it has afterwards. */
+/**
+ * Sends the steps of the accounts that `isLet` permits.
+ * @returns the answers to each account, and its complete state afterwards.
+ */
 async function play(steps: readonly Step[], isLet: (who: number) => boolean): Promise<readonly unknown[]> {
   const sessions = openPair();
   const answers: Answer[][] = [[], []];
@@ -71,7 +77,7 @@ async function allOf({ world: { account, events, requestLog } }: Session): Promi
       })),
       shelves: [webhooks, enquiries, submitted, seen, reports, orders, store].map(({ items }) => [...items]),
       credits: [credits.search(), credits.reports()],
-      // In a log of all accounts the place of a line depends on the others; its words must not.
+      // In a log of all accounts, the position of a line depends on the others, but its text must not.
       requestLog: lines.map((chunks) =>
         Buffer.concat(chunks)
           .toString()
@@ -84,7 +90,7 @@ async function allOf({ world: { account, events, requestLog } }: Session): Promi
   );
 }
 
-/** Of a deal that both accounts have from the start, and of one that either may create. */
+/** The handle of a deal that both accounts have from the start, and one that either may create. */
 const HANDLES = ['mira.glow.test', 'new.maker.test'] as const;
 const BY_HANDLE: readonly OperationName[] = [
   'get_deal_details',
@@ -92,7 +98,7 @@ const BY_HANDLE: readonly OperationName[] = [
   'new_influencer_referral',
 ];
 
-/** The same about somebody who is named by handle, and who may be there in one account only. */
+/** Changes the input to name a handle, which may exist in one account only. */
 function aboutHandle(name: OperationName, input: unknown, handle: string): unknown {
   if (name === 'autocomplete') return { q: handle };
   if (name === 'create_deal') return { ...(input as object), influencer_handle: handle };
@@ -130,6 +136,6 @@ test('whatever two accounts do, each is answered and has exactly what it would w
     }),
     { numRuns: SEQUENCES },
   );
-  // Refusals alone would prove nothing.
+  // Refused requests alone would prove nothing.
   expect(done).toBeGreaterThan(SEQUENCES);
 }, 120_000);

@@ -19,7 +19,10 @@ function writeAccount(yaml: string): string {
   return file;
 }
 
-/** A sandbox of one brand and nothing else, whose clock stands still and whose events reach a receiver. */
+/**
+ * Starts a sandbox with one brand and nothing else, whose clock is stopped and whose events are sent to a
+ * receiver.
+ */
 async function openSandbox(options: Partial<SandboxOptions> = {}) {
   const receiver = await startReceiver();
   const data = writeAccount('brands: [{ id: 7, name: Seven }]\n');
@@ -39,7 +42,7 @@ async function openSandbox(options: Partial<SandboxOptions> = {}) {
   await control('clock', { at: '2030-01-01T00:00:00Z', stopped: true });
   const planned = async () =>
     JSON.parse((await control('planned')).text) as Record<'due_at' | 'webhook_type', string>[];
-  /** Waits for every event that is due, since they are sent in the background. */
+  /** Waits for every event that is due, because events are sent in the background. */
   const settle = async () => {
     await waitFor(async () => {
       const { now } = (await control('clock')).body as { now: string };
@@ -53,7 +56,7 @@ async function openSandbox(options: Partial<SandboxOptions> = {}) {
   };
   const findInfluencers = async () =>
     (await post('search/get_search', { platform: 'tiktok', filter: {} })).shown_accounts as string[];
-  /** The one campaign, which no operation lists. */
+  /** The only campaign, which no operation lists. */
   const [account] = JSON.parse((await control('accounts')).text) as { outreach_ids: string[] }[];
   const submit = async (influencer_ids: readonly string[]) =>
     post('search/submit_influencers', {
@@ -125,7 +128,7 @@ test('one deal from nothing to its payout, by operations and the clock alone, ea
   expect(life.find(({ path }) => path === '/new_influencer_post')?.body.post_information).toMatchObject({
     caption: expect.stringContaining('LIFE10'),
   });
-  // 15 % of 149.90, the commission that the orders said.
+  // 15 % of 149.90, the commission in the orders.
   expect(life.at(-1)?.body).toMatchObject({ payout_amount: 22.49, payout_currency: 'EUR', brand_id: '7' });
   for (const { headers, raw } of life)
     expect(headers['x-service-signature']).toBe(
@@ -160,7 +163,7 @@ test('a clock that leaps goes through what happens on its way, each at its own t
   await steps.submit(await steps.findInfluencers());
   for (let day = 0; day < 30; day += 1) await steps.advance(DAY);
 
-  // Deliveries run side by side, so an order is only in the time that each says.
+  // Deliveries run in parallel, so only the timestamp in each event gives their order.
   const storyOf = ({ receiver: { events } }: typeof once) =>
     events
       .map(({ path, body }) => `${String(body.webhook_timestamp)} ${String(body.deal_id)} ${path}`)

@@ -8,7 +8,7 @@ import { startTestSandbox } from './start-test-sandbox.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** `webhooks listen` as a process, and its lines. */
+/** Starts `webhooks listen` as a process and collects its lines. */
 function listen(...flags: readonly string[]) {
   const child = spawn(process.execPath, [MAIN, 'webhooks', 'listen', '--json', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,15 +6,15 @@ import { waitFor } from '../support/wait-for.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** The sandbox as a script starts it, which then has the pid of npx and no other. */
+/** Starts the sandbox as a script does, which then knows only the pid of npx. */
 async function startByNpx(): Promise<{ npx: ChildProcess; sandboxPid: number; url: string }> {
-  // What `npm test` adds to the environment says that npm started this.
+  // The variables that `npm test` adds would show that npm started this.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   const npx = spawn('npx', ['--offline', 'influencer-sync', 'sandbox', '--port', '0'], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A process group of its own, as a command at a terminal has.
+    // A separate process group, like that of a command in a terminal.
     detached: true,
   });
   for await (const line of createInterface({ input: npx.stdout })) {
@@ -28,7 +28,7 @@ async function startByNpx(): Promise<{ npx: ChildProcess; sandboxPid: number; ur
   throw new Error('npx did not start the sandbox');
 }
 
-/** The command below npx, which is below a shell. */
+/** Returns the pid of the command, which runs below a shell below npx. */
 function sandboxBelow(npx: number): number {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
   const processes = lines.flatMap((line) => {
@@ -58,7 +58,8 @@ function isRunning(pid: number): boolean {
 test.each([
   ['SIGTERM', 'npx alone', 1],
   ['SIGKILL', 'npx alone', 1],
-  // As a terminal sends it. On npx alone it has no effect: the shell between npx and the command waits for its end.
+  // As a terminal sends it. Sent to npx alone, it has no effect: the shell between npx and the command waits
+  // for the command to end.
   ['SIGINT', 'its process group', -1],
 ] as const)(
   'nothing is left of `npx influencer-sync sandbox` after %s to %s',

@@ -4,7 +4,10 @@ import { listLanguages, listPlaces } from '../../src/sandbox/search/places.ts';
 import type { FilterName, FilterValue } from '../../src/sandbox/search/profile-filters.ts';
 import { TOPICS } from '../../src/sandbox/search/words.ts';
 
-/** One filter of the table, read again from the specification and written as plainly as can be, with values to try. */
+/**
+ * One filter of the table, written independently from the specification as simply as possible, with values to
+ * test.
+ */
 type PlainFilter<Value> = {
   readonly values: fc.Arbitrary<Value>;
   readonly fits: (influencer: Influencer, value: Value, everyone: readonly Influencer[]) => boolean;
@@ -17,7 +20,7 @@ const range = (most: number) =>
     { left_number: numeric(fc.nat(most)), right_number: numeric(fc.nat(most)) },
     { requiredKeys: [] },
   );
-/** A fraction or a percentage: above 1 it is the latter. */
+/** A fraction or a percentage: a value above 1 is a percentage. */
 const share = numeric(
   fc.oneof(
     fc.nat(100).map((percent) => percent / 100),
@@ -68,7 +71,7 @@ function within(value: number, { left_number: least, right_number: most }: Bound
 
 type Table = { readonly [Name in FilterName]: PlainFilter<FilterValue<Name>> };
 
-/** Every filter of the table: the compiler misses one that is left out. */
+/** Every filter of the table. The compiler reports a missing one. */
 export const plainFilters: Table = {
   filter_ids: {
     values: fc.array(
@@ -198,7 +201,10 @@ export const plainFilters: Table = {
   reels_plays: { values: range(100_000), fits: ({ reelsPlays }, bounds) => within(reelsPlays, bounds) },
 };
 
-/** `#topic`, or two of the three topics of an influencer, who is named here by its row and in a request by its handle. */
+/**
+ * Matches `#topic`, or an influencer with at least two topics in common. The influencer is named by row here
+ * and by handle in a request.
+ */
 function isLike(topics: readonly string[], value: string, everyone: readonly Influencer[]): boolean {
   if (value.startsWith('#')) return topics.indexOf(value.slice(1)) >= 0;
   const model = modelOf(value, everyone);
@@ -212,14 +218,14 @@ type Model = {
 };
 let last: Model = { value: '', everyone: [], model: undefined };
 
-/** Looked for once for each value, not once for each influencer. */
+/** Finds the model once per value, not once per influencer. */
 function modelOf(value: string, everyone: readonly Influencer[]): Influencer | undefined {
   if (last.value !== value || last.everyone !== everyone)
     last = { value, everyone, model: everyone.find(({ handle }) => `@${handle}` === value) };
   return last.model;
 }
 
-/** Puts a handle where a row was drawn, for handles are known only once the population is made. */
+/** Replaces a drawn row with a handle, because handles are known only after the population is created. */
 export function nameRows(name: FilterName, value: unknown, everyone: readonly Influencer[]): unknown {
   if (name !== 'relevance' && name !== 'audience_relevance') return value;
   const row = /^@row:(\d+)$/.exec((value as { readonly value: string }).value)?.[1];

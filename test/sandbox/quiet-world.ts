@@ -11,14 +11,17 @@ import { createPopulation } from '../../src/sandbox/search/population.ts';
 
 export const population = createPopulation('1');
 
-/** The built-in account. */
+/** Returns the built-in account. */
 export function demoData(): AccountData {
   const [data] = readAccounts(DEMO_ACCOUNT);
   if (data === undefined) throw new Error('there is no account');
   return data;
 }
 
-/** The world of one account, without a server. Nobody is called: what an event does is tested with a real receiver. */
+/**
+ * Opens the world of one account without a server. It calls no webhook: another test checks events with a
+ * real receiver.
+ */
 export function openQuietWorld(account: Account, requestLog: RequestLog): World {
   const clock = createClock();
   const events = createEvents(account, {

@@ -25,6 +25,6 @@ test('answers 429 with Retry-After above the plan, and processes nothing', async
   expect(wait).toBeGreaterThan(0);
   expect(wait).toBeLessThanOrEqual(60);
   expect(await sandbox.log('referrals')).toHaveLength(240);
-  // No account, no limit.
+  // A request without an account has no limit.
   expect((await sandbox.request('GET', '/v1/public/hello', { key: null })).status).toBe(200);
 });

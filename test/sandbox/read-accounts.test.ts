@@ -95,7 +95,7 @@ test.each<[string, (yaml: string) => string, RegExp]>([
   expect(problems[0]).toMatch(problem);
 });
 
-/** The same account under `accounts`, as often as wanted, each with the lines that are given for it. */
+/** Lists the same account under `accounts` once for each head, with the lines given for it. */
 function listed(...heads: readonly string[]): string {
   const account = (head: string) => `  - ${head}\n${GOOD.replace(/^/gm, '    ').trimEnd()}`;
   return ['accounts:', ...heads.map(account)].join('\n');

@@ -12,7 +12,7 @@ import { startTestSandbox, type TestAnswer, type TestSandbox } from './start-tes
 const population = createPopulation('1');
 const names = Object.keys(searchFilter.shape) as FilterName[];
 
-/** One in five influencers, which is enough to compare filters by, and a fifth of the work. */
+/** One in five influencers: enough to compare filters, with a fifth of the work. */
 const sampled = Object.fromEntries(
   PLATFORMS.map((platform) => [platform, population.of(platform).filter((_, index) => index % 5 === 0)]),
 ) as unknown as Readonly<Record<Platform, readonly Influencer[]>>;
@@ -21,7 +21,7 @@ const sample: Population = { ...population, of: (platform) => sampled[platform] 
 const platformsOf = (name: FilterName) => (filterPlatforms[name] ?? PLATFORMS) as readonly Platform[];
 const NOW = 2_000_000_000;
 
-/** What a search should find, by asking everyone. */
+/** Finds the expected result of a search by checking every influencer. */
 function findPlainly(platform: Platform, filter: Readonly<Record<string, unknown>>): readonly string[] {
   const everyone = sample.of(platform);
   const conditions = Object.entries(filter) as readonly (readonly [FilterName, unknown])[];
@@ -50,7 +50,10 @@ function findReally(platform: Platform, filter: Readonly<Record<string, unknown>
   return found.influencers.map(({ userId }) => userId);
 }
 
-/** The same ids in the same order: as one text, which thousands of comparisons of thousands of ids need. */
+/**
+ * Expects the same ids in the same order. It compares strings, because there are thousands of comparisons of
+ * thousands of ids.
+ */
 function expectSame(found: readonly string[], expected: readonly string[]): void {
   expect(found.join('\n')).toBe(expected.join('\n'));
 }
@@ -70,7 +73,7 @@ describe('every filter agrees with a plain re-implementation over the population
         }),
         { numRuns: propertyRuns(25) },
       );
-      // A filter that always keeps everyone, or nobody, would agree by accident.
+      // A filter that always keeps every influencer, or none, would agree by accident.
       expect(some).toBeGreaterThan(name === 'filter_ids' && platform !== 'instagram' ? -1 : 0);
     },
   );

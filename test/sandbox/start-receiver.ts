@@ -10,7 +10,7 @@ export type ReceivedEvent = {
   readonly body: Record<string, unknown>;
 };
 
-/** A receiver of events in this process; it ends with the test. */
+/** Starts a receiver of events in this process that closes when the test ends. */
 export async function startReceiver(): Promise<{
   readonly url: string;
   readonly events: readonly ReceivedEvent[];

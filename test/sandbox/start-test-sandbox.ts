@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 export type TestSandbox = Sandbox & {
-  /** One request as any client could send it; no retry, no redirect. */
+  /** Sends one request as any client could, without retries or redirects. */
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
-  /** A referral of the demo account, changed as wanted. */
+  /** Sends a referral of the demo account with the given changes. */
   refer(body?: Record<string, unknown> | string): Promise<TestAnswer>;
   setFaults(...rules: readonly Record<string, unknown>[]): Promise<TestAnswer>;
   log(kind: 'referrals' | 'clicks' | 'submissions' | 'requests'): Promise<readonly Record<string, unknown>[]>;
@@ -27,7 +27,7 @@ export const REFERRAL = {
   order_notes: 'note 1',
 };
 
-/** The sandbox in this process, on a free port; it ends with the test. */
+/** Starts the sandbox in this process on a free port; it closes when the test ends. */
 export async function startTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
   const sandbox = await startSandbox({ port: 0, ...options });
   onTestFinished(() => sandbox.close());

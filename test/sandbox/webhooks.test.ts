@@ -15,7 +15,7 @@ function changerOf(sandbox: TestSandbox): Change {
     });
 }
 
-/** A sandbox whose webhooks of all kinds lead to a receiver. */
+/** Starts a sandbox whose webhooks of all kinds are sent to a receiver. */
 async function setUp(options: Parameters<typeof startTestSandbox>[0] = {}) {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true, webhookRetryMs: 5, ...options });
@@ -80,7 +80,7 @@ test('takes public addresses for public', () => {
   expect(hosts.filter(isPrivateHost)).toEqual([]);
 });
 
-/** The member that only this kind has, and what is in it. */
+/** The member that only this kind has, and its content. */
 const DETAILS: Readonly<Record<WebhookType, Record<string, unknown>>> = {
   new_payout_request: { payout_amount: 80, payout_currency: 'EUR', brand_id: '4819' },
   new_max_bid: { max_bid_information: { max_bid_comment: expect.any(String) } },

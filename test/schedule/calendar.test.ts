@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openCalendar } from '../../src/schedule/calendar.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
-/** The next slots after an instant, as minutes of UTC. */
+/** Returns the next slots after an instant, as minutes in UTC. */
 function slots(schedule: string, timeZone: string, from: string, count: number): readonly string[] {
   const calendar = openCalendar({ schedule, timeZone });
   const found: string[] = [];
@@ -93,7 +93,10 @@ describe('elsewhere', () => {
 });
 
 describe('for all schedules, zones and moments', () => {
-  /** Zones with an hour, half an hour, none and a shifted daylight saving, and one that changed its offset. */
+  /**
+   * Zones with a daylight saving of an hour, half an hour, none and one at a different time of year, and one
+   * that changed its offset.
+   */
   const zone = fc.constantFrom(
     'UTC',
     'Europe/Amsterdam',
@@ -108,7 +111,7 @@ describe('for all schedules, zones and moments', () => {
   const hour = fc.constantFrom('*', '2', '0', '1-3', '2,14', '*/6', '23');
   const day = fc.constantFrom('* * *', '* * 0', '1 * *', 'L * *', '* 3,10 *');
   const schedule = fc.tuple(minute, hour, day).map((fields) => fields.join(' '));
-  /** Near the days on which clocks jump, and anywhere. */
+  /** Instants near the days on which clocks change, and arbitrary ones. */
   const moment = fc
     .oneof(
       fc.constantFrom(
@@ -167,7 +170,7 @@ describe('for all schedules, zones and moments', () => {
         const [h, m] = [Math.floor(minuteOfDay / 60), minuteOfDay % 60];
         const calendar = openCalendar({ schedule: `${m} ${h} * * *`, timeZone });
         const found = calendar.between(from, new Date(from.getTime() + 10 * 24 * 3_600_000));
-        // Ten days, give or take the one that is cut by their begin and end.
+        // Ten days, plus or minus one, because the range may begin and end within a day.
         expect(found.length).toBeGreaterThanOrEqual(9);
         expect(found.length).toBeLessThanOrEqual(11);
         const days = found.map((at) => at.toLocaleDateString('sv', { timeZone }));

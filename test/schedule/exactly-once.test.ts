@@ -6,7 +6,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 import { type HangsAt, job, minuteOf, openStation, type Worker } from './station.ts';
 
-/** One thing that happens. */
+/** One event. */
 type Happening =
   | { readonly kind: 'time'; readonly minutes: number }
   | { readonly kind: 'clock back'; readonly minutes: number }
@@ -70,7 +70,7 @@ it('whatever the clock does and whoever dies, with catch_up: all each slot has o
         for (const what of happenings) {
           if (what.kind === 'time') station.now = new Date(station.now.getTime() + what.minutes * 60_000);
           else if (what.kind === 'clock back') {
-            // Never to before the first look: what comes before it is nobody's.
+            // Never to before the first check, because no process is responsible for earlier slots.
             const back = station.now.getTime() - what.minutes * 60_000;
             station.now = new Date(Math.max(since.getTime(), back));
           } else if (what.kind === 'look') await meet(workers[what.worker] as Worker);
@@ -83,7 +83,7 @@ it('whatever the clock does and whoever dies, with catch_up: all each slot has o
             workers[what.worker] = station.hire();
           }
         }
-        // However far the clock had been ahead, it gets there.
+        // Continues past the latest time that the clock ever reached.
         const { rows } = await sql<{ far: Date }>`select greatest(max(slot), max(looked_until)) as far
           from ops.schedules left join ops.slots using (job)`.execute(db);
         const until = new Date(Math.max(station.now.getTime(), Number(rows[0]?.far)) + 60_000);
@@ -97,7 +97,7 @@ it('whatever the clock does and whoever dies, with catch_up: all each slot has o
           station.now = new Date(station.now.getTime());
           await last.look();
         }
-        // A run that ends looks once more by itself: none may do so in the history that comes next.
+        // A run that ends triggers another check: none may do so in the next history.
         for (const { scheduler } of [...workers, last]) await scheduler.ended();
         const expected = openCalendar({ schedule, timeZone }).between(since, until).map(minuteOf);
         const lost = await db.selectFrom('ops.slots').select('slot').where('state', '=', 'failed').execute();

@@ -8,7 +8,7 @@ import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { job, openStation, type Station } from './station.ts';
 
-/** Sets the clock, and lets the workers look. */
+/** Sets the clock and lets the workers check the schedule. */
 async function at(
   station: Station,
   time: string,
@@ -117,7 +117,7 @@ describe('a clock that jumps', () => {
     await worker.look();
     await at(station, '2026-05-02T10:10Z', worker);
     expect(station.ran).toEqual(['orders 2026-05-02T10:05']);
-    // Every half an hour from then on, as if nothing had been.
+    // Every half an hour from then on, as usual.
     for (
       let time = Date.parse('2026-05-01T09:35Z');
       time < Date.parse('2026-05-02T12:00Z');
@@ -323,7 +323,7 @@ describe('a process that dies', () => {
     const { settleSlot, noteRun } = await import('../../src/schedule/slots.ts');
     const stale = { job: 'orders', slot: claimed.slot, owner: paused.owner, attempt: claimed.attempts };
     expect(await noteRun(db, stale, claimed.run_id ?? '')).toBe(false);
-    // What its run comes to after that is not a second good end of the slot.
+    // The later end of its run does not complete the slot a second time.
     const late = { exitCode: 0, report: null, problem: null, problemCode: null } as const;
     await endRun(db, { runId: claimed.run_id ?? '', status: 'ok', ...late });
     const ended = await db.selectFrom('ops.runs').select(['run_id', 'status']).orderBy('run_id').execute();

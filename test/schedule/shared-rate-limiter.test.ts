@@ -26,14 +26,14 @@ describe('turns of one rate limit', () => {
     for (let turn = 0; turn < turnsEach; turn += 1)
       await Promise.all(processes.map((takeTurn) => takeTurn(never)));
     const next = await db.selectFrom('ops.request_turns').select('next_turn_at').executeTakeFirstOrThrow();
-    // However fast they were: so many turns need so much time on the database's clock.
+    // However fast the processes were, this many turns need this much time on the database's clock.
     const takenMs = next.next_turn_at.getTime() - beganAt.getTime();
     expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / perSecond);
   });
 
   it('come to a backfill beside a run only one in ten, and a run does not wait for it', async () => {
     const { db } = await setup();
-    // A turn each 10 seconds.
+    // One turn every 10 seconds.
     const limit = { requestsPerSecond: 0.1 } as const;
     const run = createSharedRateLimiter(db, { ...limit, priority: 'run' });
     const backfill = createSharedRateLimiter(db, { ...limit, priority: 'backfill' });
@@ -44,7 +44,7 @@ describe('turns of one rate limit', () => {
     const before = await line(db);
     const giveUp = new AbortController();
     const refused = backfill(giveUp.signal);
-    // It asks again and again; meanwhile the run has its turn at once.
+    // It keeps asking; meanwhile the run gets its turn immediately.
     const other = createSharedRateLimiter(db, { ...limit, priority: 'run' });
     expect(await other(never)).toBe(0);
     giveUp.abort();

@@ -7,30 +7,30 @@ import { type ClaimedSlot, noteRun, type SlotEnd } from '../../src/schedule/slot
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** How far a worker comes before it hangs, as a process that is killed there. */
+/** The point at which a worker hangs, like a process that is killed there. */
 export type HangsAt = 'claimed' | 'begun' | 'recorded';
 
 export type Worker = {
   readonly scheduler: Scheduler;
   readonly owner: string;
-  /** Looks once, and waits until what that began has ended and is settled, or hangs. */
+  /** Checks the schedule once and waits until everything it started has ended and is settled, or hangs. */
   look(): Promise<void>;
-  /** What its next runs do: come to their end, fail, or hang. */
+  /** What its next runs do: succeed, fail, or hang. */
   next: 'done' | 'failed' | HangsAt;
-  /** Its lease is over, as if the process were gone. */
+  /** Expires its lease, as if the process were gone. */
   die(): Promise<void>;
 };
 
-/** A scheduler in this process, on a clock that the test sets. Its runs have records, and do nothing. */
+/** A scheduler in this process with a clock that the test sets. Its runs have records and do nothing. */
 export type Station = {
   readonly db: Database;
   now: Date;
   hire(): Worker;
-  /** Slots in order, as `2026-05-01T10:05 done`. */
+  /** Returns the slots in order, as `2026-05-01T10:05 done`. */
   slots(job?: string): Promise<readonly string[]>;
-  /** Slots for which a run came to its end, with repeats, in order of time. */
+  /** Slots whose run ended successfully, including repeats, in chronological order. */
   readonly ran: string[];
-  /** What was told of slots that did not go in order, as `orders 2026-05-01T10:05 missed: why`. */
+  /** Events of slots that have a reason, as `orders 2026-05-01T10:05 missed: why`. */
   readonly told: string[];
 };
 
@@ -98,7 +98,8 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     },
     async die() {
       scheduler.stop();
-      // What a look has just begun comes to where it hangs, or to its end: the dead do nothing more.
+      // The runs that this check started reach the point where they hang, or their end. After that, the dead
+      // worker does nothing more.
       await scheduler.look();
       await waitFor(() => isHanging || scheduler.atWork().length === 0);
       await sql`update ops.leases set expires_at = clock_timestamp() where owner = ${owner}::uuid`.execute(
@@ -113,7 +114,7 @@ export function minuteOf(date: Date): string {
   return date.toISOString().slice(0, 16);
 }
 
-/** A job that runs at five past every hour, unless said otherwise. */
+/** Returns a job that runs at five past every hour, unless the changes say otherwise. */
 export function job(changes: Partial<ScheduledJob> = {}): ScheduledJob {
   const name = changes.name ?? 'orders';
   return {

@@ -12,7 +12,7 @@ import { makeTestFolder } from '../support/setup.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** What `serve` takes to end at most, unless the configuration says otherwise. */
+/** Returns the maximum time that `serve` takes to end, as the shipped configuration sets it. */
 function graceSeconds(): number {
   return loadConfig(join(ROOT, 'config/pipeline.yaml'), {}).serve.graceSeconds;
 }

@@ -13,13 +13,13 @@ vi.setConfig({ testTimeout: 1_200_000 });
 
 const SCRIPT = new URL('serving-process.ts', import.meta.url).pathname;
 
-/** On the wire, and half as many more, for each of the two jobs of a process. */
+/** Requests in flight, and half as many more, for each of a process's two jobs. */
 const DOUBTS_A_KILL = 12;
 
-/** With the day on which clocks go back in it. */
+/** A period that includes the day on which the clocks go back. */
 const FROM = new Date('2026-10-18T22:00Z');
 const UNTIL = new Date('2026-11-01T23:00Z');
-/** 1 makes it some minutes long: FORTNIGHT_EVERY_HOURS=1. */
+/** FORTNIGHT_EVERY_HOURS=1 makes the test take some minutes. */
 const EVERY_HOURS = Number(process.env.FORTNIGHT_EVERY_HOURS ?? 12);
 const SCHEDULE = `5 */${EVERY_HOURS} * * *`;
 const TIME_ZONE = 'Europe/Amsterdam';
@@ -56,13 +56,14 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
     now < UNTIL.getTime();
     now += EVERY_HOURS * HOUR_MS * (0.2 + 1.3 * random())
   ) {
-    // What comes after the last slot waits for the next one, which this test does not see.
+    // Orders after the last slot would wait for the next one, which is outside this test.
     const more = now < lastSlot ? Math.floor(random() * 25) : 0;
     if (more > 0) shop.drop(`orders-${Math.round(now)}.csv`, toCsv(manyRows(more, `o${Math.round(now)}-`)));
     orders += more;
     await setClock(shop, new Date(now));
     const what = random();
-    // One is killed while it is at work, or while it is not; sometimes both, and it is a while until they are started again.
+    // A process is killed during or between runs; sometimes both are, and some time passes before they are
+    // started again.
     const struck = what < 0.1 ? [0] : what < 0.2 ? [1] : what < 0.25 ? [0, 1] : [];
     if (struck.length > 0) await sleep(random() * 250);
     for (const index of struck) {
@@ -125,8 +126,9 @@ async function setClock(shop: Workshop, now: Date): Promise<void> {
 }
 
 /**
- * Waits until the schedule was looked at up to the clock, and nothing is left to do. A slot that rests, because its process lost its lease on a
- * busy machine or another one still has it, goes on once the clock says so: it goes on too.
+ * Waits until the schedule has been checked up to the clock's time and nothing is left to do. A slot may be
+ * delayed because its process lost its lease on a busy machine or another process still holds it. It
+ * continues when the clock reaches its time, so this function also advances the clock.
  */
 function settled(shop: Workshop): Promise<void> {
   return waitFor(

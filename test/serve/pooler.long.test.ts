@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const POOLER = findPooler();
 
-/** Half an hour from any slot, so that none comes while the test runs. */
+/** Half an hour away from any slot, so that none is due while the test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;
 
 const FLOW = `
@@ -38,7 +38,7 @@ const title = 'behind a pgbouncer in transaction mode two processes run each slo
 it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, async () => {
   const shop = await openWorkshop({
     flow: FLOW,
-    // Long enough that a busy machine renews it in time.
+    // Long enough for a busy machine to renew it in time.
     api: 'lease_seconds: 6\ntimeout_seconds: 2',
     sandbox: { latencyMs: 20 },
   });

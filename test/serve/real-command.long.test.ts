@@ -8,10 +8,10 @@ import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Half an hour from any slot, so that none comes while a test runs. */
+/** Half an hour away from any slot, so that none is due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;
 
 const FLOW = `
@@ -21,12 +21,12 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "${MINUTE} * * * *"}
 `;
-/** api.concurrency is 4, and half as many more may be claimed. */
+/** api.concurrency is 4, and half as many more entries may be claimed. */
 const IN_FLIGHT_AT_MOST = 6;
 
 const API = 'lease_seconds: 3\ntimeout_seconds: 2';
 
-/** The schedule was looked at last so many hours ago, as if the process had been down since. */
+/** Records that the schedule was last checked this many hours ago, as if the process had been down since. */
 async function lookedAt(shop: Workshop, hoursAgo: number, job = 'orders'): Promise<void> {
   await sql`
     insert into ops.schedules (job, looked_until) values (${job}, clock_timestamp() - ${hoursAgo} * interval '1 hour')
@@ -43,7 +43,7 @@ async function slotsOf(
     .execute();
 }
 
-/** Starts it, and says where it listens. */
+/** Starts `serve` and returns its URL. */
 async function serve(shop: Workshop): Promise<CliProcess & { readonly url: string }> {
   const started = shop.start('serve', '--json');
   await waitFor(() => started.stdout().includes('"listening"'));
@@ -167,7 +167,8 @@ describe('serve', () => {
 
   it('ends a run that makes no progress, says so, settles its slot, and leaves only what was in flight in doubt', async () => {
     const shop = await openWorkshop({
-      // Six seconds, which no step takes but the one in which the service hangs; and no request times out before.
+      // Six seconds: longer than any step except the one in which the service hangs, and shorter than the
+      // request timeout.
       flow: FLOW.replace('schedule:', 'stall_minutes: 0.1, schedule:'),
       api: 'lease_seconds: 12\ntimeout_seconds: 10',
       sandbox: { latencyMs: 5 },

@@ -20,10 +20,10 @@ import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { dropBoth, openSpreadShop } from '../work/spread-shop.ts';
 
-// A dozen processes; a machine may be busy.
+// The tests start a dozen processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** api.concurrency is 4, and half as many more may be claimed. */
+/** api.concurrency is 4, and half as many more entries may be claimed. */
 const IN_FLIGHT_AT_MOST = 6;
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -32,7 +32,8 @@ const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 }).trim();
 
 /**
- * The version to upgrade from: UPGRADE_FROM (the tag of a release), else the one before the newest migration. Or why there is none.
+ * Returns the version to upgrade from: UPGRADE_FROM (the tag of a release), otherwise the commit before the
+ * newest migration; or why there is none.
  */
 function findOlder(): { readonly commit: string } | { readonly missing: string } {
   const newest = readdirSync(join(ROOT, 'sql/migrations')).sort().at(-1) ?? '';
@@ -51,7 +52,10 @@ function findOlder(): { readonly commit: string } | { readonly missing: string }
   }
 }
 
-/** Its source in a folder, with the packages of today. Returns what starts it. */
+/**
+ * Checks out the version's source into a folder, with the current packages.
+ * @returns the function that starts it.
+ */
 function checkOut(commit: string): string {
   const folder = makeTestFolder();
   const archive = execFileSync('git', ['archive', commit, 'src', 'jobs', 'sql', 'config', 'package.json'], {
@@ -98,7 +102,7 @@ it('an older and this version serve beside each other while the database is migr
     expect(exitCode, stderr).toBe(0);
   };
 
-  // The older one by itself, in the middle of a run while this version migrates, and on the new tables.
+  // The older version alone: in the middle of a run while this version migrates, and then on the new tables.
   expect((await startOlder('migrate').ended).exitCode).toBe(0);
   const first = await serve(startOlder);
   await runNow(startOlder, 'a', 300);
@@ -109,7 +113,8 @@ it('an older and this version serve beside each other while the database is migr
   await runNow(shop.start, 'b', 10);
   await waitFor(async () => (await posted()) === 310, { timeoutMs: 60_000 });
 
-  // Both. While this version is stopped the older one begins a run, and dies in the middle of it; this version goes on with it.
+  // Both versions. While this version is stopped, the older one starts a run and dies in the middle of it;
+  // then this version resumes it.
   const second = await serve(shop.start);
   await runNow(shop.start, 'c', 10);
   await waitFor(async () => (await posted()) === 320, { timeoutMs: 60_000 });
@@ -122,7 +127,7 @@ it('an older and this version serve beside each other while the database is migr
   expect(await posted(), 'it died in the middle of the run').toBeLessThan(420);
   second.kill('SIGCONT');
 
-  // An older one that starts now does nothing, and says that it is not ready.
+  // An older version that starts now does nothing and reports that it is not ready.
   const late = await serve(startOlder);
   await waitFor(() => late.stderr().includes('the schedule cannot be read'), { timeoutMs: 30_000 });
   expect((await fetch(`${late.url}/readyz`)).status).toBe(503);
@@ -131,7 +136,8 @@ it('an older and this version serve beside each other while the database is migr
 
   const { accepted = 0, in_doubt: inDoubt = 0, ...others } = await countStates(db);
   expect(others).toEqual({});
-  // What was on its way when it died may have been processed: a person settles it, and nobody repeats it.
+  // Requests in flight when it died may have been processed: an operator settles them, and no process repeats
+  // them.
   expect(accepted + inDoubt).toBe(430);
   expect(inDoubt).toBeLessThanOrEqual(IN_FLIGHT_AT_MOST);
   expect(repeated(await shop.posted())).toEqual([]);
@@ -166,7 +172,7 @@ it('workers of both versions do the work of a run of either, also while the data
     return new Set(ofRun.map(({ worker_id: worker }) => worker)).size;
   };
 
-  // The run and the worker are older, and this version migrates while they work.
+  // The run and the worker are older, and this version migrates while they are active.
   expect((await start(['migrate'], { program }, 'older').ended).exitCode).toBe(0);
   const first = start(['work', '--json'], { program }, 'older');
   await waitFor(() => areAtWork(1));
@@ -182,7 +188,7 @@ it('workers of both versions do the work of a run of either, also while the data
     finished: { counts: { entries: { accepted: 240 } } },
   });
 
-  // A run of this version has workers of both. The older one is replaced in the middle of it.
+  // A run of this version uses workers of both versions. The older one is replaced in the middle of it.
   await waitFor(() => areAtWork(2));
   dropBoth(shop, 240);
   const next = start(['run', 'orders', '--json'], {}, 'runs');
@@ -200,7 +206,7 @@ it('workers of both versions do the work of a run of either, also while the data
   expect(await second.ended).toMatchObject({ exitCode: 0, signal: null });
 });
 
-/** Starts it, and says where it listens. */
+/** Starts `serve` and returns its URL. */
 async function serve(start: Workshop['start']): Promise<CliProcess & { readonly url: string }> {
   const started = start('serve', '--json');
   await waitFor(() => started.stdout().includes('"listening"') || started.hasEnded(), { timeoutMs: 30_000 });
@@ -209,7 +215,10 @@ async function serve(start: Workshop['start']): Promise<CliProcess & { readonly 
   return { ...started, url };
 }
 
-/** Without a schema: the older version makes it. Dropped with the databases of the suite. */
+/**
+ * Creates a database without a schema, which the older version creates. It is dropped with the databases of
+ * the suite.
+ */
 async function createEmptyDatabase(of: string): Promise<string> {
   const { serverUrl, prefix } = suiteDatabases();
   const name = `${prefix}rolling_upgrade_${of}`;

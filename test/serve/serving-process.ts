@@ -1,6 +1,6 @@
 /**
- * What `serve` is made of, with the clock of a table in place of the database's own: the one thing that a simulated fortnight cannot wait
- * for. Everything else is the production parts: slots, leases, runs, requests.
+ * Runs the parts of `serve` with a clock stored in a table instead of the database's own, because a simulated
+ * fortnight cannot wait for real time. Everything else is production code: slots, leases, runs, requests.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';

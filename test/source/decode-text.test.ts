@@ -142,7 +142,8 @@ describe('any way of cutting a file into pieces', () => {
           async (content, sizes) => {
             const encoded = iconv.encode(content.replaceAll('\ufeff', ''), encoding);
             const whole = iconv.decode(encoded, encoding, { stripBOM: false });
-            // What the encoding lacks is a question mark by now, and what only iconv knows is not ours to judge.
+            // Characters that the encoding lacks are question marks by now. Characters that only iconv knows
+            // are out of scope.
             fc.pre(!whole.includes('\ufffd') && !isDisputed(whole, encoded, encoding));
             async function* pieces(): AsyncGenerator<Uint8Array> {
               for (let at = 0, turn = 0; at < encoded.length; turn += 1) {
@@ -161,7 +162,7 @@ describe('any way of cutting a file into pieces', () => {
   );
 });
 
-/** A text that begins like UTF-16, or bytes that the two libraries read differently. */
+/** Returns true for a text that begins like UTF-16, and for bytes that the two libraries read differently. */
 function isDisputed(whole: string, encoded: Buffer, encoding: string): boolean {
   const zeros = [...encoded.subarray(0, 4)].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   if (encoding === 'utf-8') return zeros === 'x0x0' || zeros === '0x0x';

@@ -27,7 +27,7 @@ async function codeOf(stored: Buffer, options: Parameters<typeof open>[1] = {}):
   return (await holdReason(open(stored, options))).code;
 }
 
-/** A zip as a shop would make it; `damage` changes the stored checksum. */
+/** Returns a zip file as a shop would create it; `damage` changes the stored checksum. */
 function zip(files: Readonly<Record<string, Buffer>>, { damage = 0, flags = 0 } = {}): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-/** zstd checks its content only when it was told to at compression. */
+/** zstd verifies its content only if the option was set at compression. */
 function gzipOrChecked(format: string, content: Buffer): Buffer {
   return format === 'gzip' ? gzipSync(content) : zstdCompressSync(content, { params: { 201: 1 } });
 }

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Files `00.csv` and up of a folder of the bucket, each with its own name as content. */
+/** Puts files `00.csv` and up into a folder of the bucket, each with its own name as content. */
 async function putFiles(folder: string, count: number, large: readonly number[] = []) {
   const names = Array.from(
     { length: count },

@@ -17,8 +17,9 @@ import { makeTestFolder } from '../support/setup.ts';
 import { collect, collectAll, holdReason, knownError, sourceSettings } from './source-settings.ts';
 
 /**
- * What we expect of S3. Runs against the real store named by AWS_ENDPOINT_URL_S3 (with the credentials of the standard chain), else against the
- * test server, which so proves that it behaves like a real one. Makes its own bucket and removes it.
+ * The behaviour that this project expects of S3. Runs against the real store named by AWS_ENDPOINT_URL_S3
+ * (with the credentials of the standard chain), otherwise against the test server, which proves that the test
+ * server behaves like a real store. Creates its own bucket and removes it.
  */
 const bucket = `influencer-sync-test-${randomBytes(6).toString('hex')}`;
 const clients = openSourceClients();
@@ -49,8 +50,8 @@ async function put(key: string, content: string | Buffer): Promise<void> {
 }
 
 /**
- * Places a file as users of a gateway over a file system do: in its folder, past S3. `.ci/versitygw` names the folder of its gateway; the
- * test server gives an object the same traits.
+ * Writes a file as users of a file system gateway do: into its folder, bypassing S3. `.ci/versitygw` names
+ * the folder of its gateway; the test server gives an object the same properties.
  */
 function place(key: string, content: string, modified: Date): void {
   if (ownServer !== null) {
@@ -199,7 +200,7 @@ describe('reading', () => {
   });
 });
 
-// Of another store than a gateway nobody can reach the folder.
+// The folder is accessible only if the store is a gateway.
 const isGateway = !process.env.AWS_ENDPOINT_URL_S3 || process.env.S3_BUCKETS_FOLDER;
 
 describe.skipIf(!isGateway)('a file that was placed in the folder of a gateway', () => {

@@ -34,7 +34,7 @@ function list(limits: Partial<SourceLimits> = {}) {
   return collectAll(listFiles(sourceSettings('s3://shop/', limits), { clients }));
 }
 
-/** Puts an object there, lists it, and opens what was listed. */
+/** Puts an object, lists it, and opens the listed file. */
 async function open(content: Buffer, limits: Partial<SourceLimits> = {}, signal?: AbortSignal) {
   s3.put('shop', 'orders.csv', content);
   const [file] = await list(limits);
@@ -90,7 +90,7 @@ describe('a read that is cut or stalls', () => {
     const { bytes } = await open(content, { idleTimeoutSeconds: 1 });
     const chunks: Uint8Array[] = [];
     for await (const chunk of bytes) {
-      // Time itself is the condition here: longer than the idle timeout, once.
+      // The elapsed time is the condition here: longer than the idle timeout, once.
       if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 1_500));
       chunks.push(chunk);
     }

@@ -7,7 +7,10 @@ import { sourceSettings } from './source-settings.ts';
 const MODULE = new URL('../../src/source/source-clients.ts', import.meta.url).href;
 const NAMELESS = 1_234_567;
 
-/** Lists twice: the first time loads the SDK, because the checkout may be root's alone, and only then it becomes another user. */
+/**
+ * Lists twice: the first time loads the SDK, because only root may be able to read the checkout. Only then
+ * does the process become another user.
+ */
 const SCRIPT = `
 const { openSourceClients } = await import(${JSON.stringify(MODULE)});
 const source = JSON.parse(process.argv[1]);

@@ -13,7 +13,7 @@ import { type S3Server, type S3ServerOptions, type S3Traits, startS3Server } fro
 import { makeTestFolder } from '../support/setup.ts';
 import { collect, collectAll, holdReason, inPieces, knownError, sourceSettings } from './source-settings.ts';
 
-/** Stores are not all alike. Each of these behaviours was seen of a real one. */
+/** Stores differ. Each of these behaviours was observed in a real one. */
 const outerEnv = { ...process.env };
 let s3: S3Server;
 let clients: SourceClients;
@@ -52,7 +52,7 @@ async function listOne(changes: Partial<SourceSettings> = {}) {
   return file;
 }
 
-/** Puts an object there, lists it, and opens what was listed. */
+/** Puts an object, lists it, and opens the listed file. */
 async function open(content: Buffer | string, traits: S3Traits = {}, changes: Partial<SourceSettings> = {}) {
   s3.put('shop', 'orders.csv', content, traits);
   const file = await listOne(changes);
@@ -166,7 +166,7 @@ describe('a flipped byte is never taken for content', () => {
     const { bytes } = await open(content, traits);
     for (const fault of faults) s3.fail({ ...fault });
     expect(await holdReason(collect(bytes))).toMatchObject({ code: 'read_damaged', isTransient: true });
-    // The next run's read is whole.
+    // The next run reads the whole file.
     const file = await listOne();
     expect((await collect(openFile(file, { source: settings(), clients }))).equals(content)).toBe(true);
   });
@@ -207,7 +207,7 @@ describe('content that is right is never called damaged', () => {
 });
 
 describe('each checksum that S3 names', () => {
-  // Of the nine bytes that every catalogue of CRCs is checked with.
+  // The nine bytes with which every catalogue of CRCs is checked.
   const CHECK = Buffer.from('123456789');
   const answers = [
     { ChecksumCRC32: 'y/Q5Jg==' },

@@ -3,7 +3,7 @@ import { FileHeld } from '../../src/model/file-held.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import { EXPECTATIONS } from '../checks/synthetic-shop.ts';
 
-/** A source as pipeline.yaml would make it, with the limits of the test. */
+/** Returns a source as pipeline.yaml would define it, with the limits of the test. */
 export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}): SourceSettings {
   return {
     name: 'shop-orders',
@@ -42,7 +42,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
   };
 }
 
-/** All of a stream. */
+/** Returns the whole content of a stream. */
 export async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
@@ -55,12 +55,12 @@ export async function collectAll<T>(items: AsyncIterable<T>): Promise<readonly T
   return all;
 }
 
-/** Bytes in pieces of a size, as a stream gives them. */
+/** Yields bytes in pieces of a given size, like a stream. */
 export async function* inPieces(bytes: Uint8Array, pieceBytes = 64 * 1_024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-/** Why a file was held. Fails when it was not. */
+/** Returns why a file was held. Fails if it was not held. */
 export async function holdReason(work: Promise<unknown>): Promise<FileHeld['reason']> {
   const error = await work.then(
     () => null,
@@ -70,7 +70,7 @@ export async function holdReason(work: Promise<unknown>): Promise<FileHeld['reas
   throw error ?? new Error('the file was not held');
 }
 
-/** What a person is told. Fails when the work did not fail, or not in a known way. */
+/** Returns the details of a known error. Fails if the work did not fail, or failed in another way. */
 export async function knownError(work: Promise<unknown>): Promise<KnownError['details']> {
   const error = await work.then(
     () => null,

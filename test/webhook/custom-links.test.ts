@@ -6,7 +6,7 @@ import { order } from '../intake/story.ts';
 import { setup } from '../support/setup.ts';
 import { deliver, openReceiver } from './deliver.ts';
 
-/** Before and after every event of a test, whose time is the database's. */
+/** Before and after every event of a test, whose time comes from the database. */
 const PAST = '2026-01-10T10:00:00Z';
 const FUTURE = '2096-01-10T10:00:00Z';
 
@@ -17,7 +17,7 @@ async function openShopWithEvents() {
   const context = await openContext(db, { path, writeCodes: (text) => writeFileSync(path, text) });
   return {
     ...context,
-    /** What the service sends when a link of a deal changes; each link may name its target behind an arrow. */
+    /** Sends the event for a changed link of a deal. Each link may name its target after an arrow. */
     async changeLink(dealId: string, old: string | null, now: string | null) {
       const [old_custom_link = null, old_custom_link_target = null] = old?.split(' → ') ?? [];
       const [new_custom_link = null, new_custom_link_target = null] = now?.split(' → ') ?? [];

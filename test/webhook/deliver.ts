@@ -22,7 +22,7 @@ export function sign(body: string | Buffer, secret = SECRET, encoding: 'hex' | '
   return createHmac('sha256', secret).update(body).digest(encoding);
 }
 
-/** A receiver in this process on a real database; it ends with the test. */
+/** Starts a receiver in this process with a real database; it closes when the test ends. */
 export async function openReceiver(db: Database, settings: Partial<WebhookSettings> = {}): Promise<Receiver> {
   const receiver = await startReceiver({
     settings: { ...SETTINGS, ...settings },
@@ -32,7 +32,10 @@ export async function openReceiver(db: Database, settings: Partial<WebhookSettin
   return receiver;
 }
 
-/** Posts a body as the service does. @returns the status. */
+/**
+ * Posts a body as the service does.
+ * @returns the status.
+ */
 export async function deliver(
   url: string,
   body: string | Buffer,
@@ -47,7 +50,7 @@ export async function deliver(
   return answer.status;
 }
 
-/** A new_influencer_order event as the service sends it. */
+/** Returns a new_influencer_order event as the service sends it. */
 export function orderEvent(orderId: string, change: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     deal_id: 'D1',

@@ -19,7 +19,10 @@ async function openStoring(settings: Partial<typeof SETTINGS> = {}): Promise<Rec
 
 type Flood = { readonly sockets: readonly Socket[]; readonly open: () => number };
 
-/** Connections that send this and then nothing, from some addresses of this machine; they end with the test. */
+/**
+ * Opens connections from some addresses of this machine that send the text and then nothing more. They close
+ * when the test ends.
+ */
 async function flood(
   { url }: Receiver,
   { count, text, addresses = ['127.0.0.1'] }: { count: number; text: string; addresses?: readonly string[] },

@@ -10,7 +10,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;
 
-/** An order whose notes say by which link it came. */
+/** An order whose notes contain the link that led to it. */
 const EXPORT = `Name,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Lineitem quantity,Lineitem name,Note Attributes,Id
 #1,paid,2026-04-10 11:11:26 +0200,EUR,10.00,10.00,,2026-04-10 11:11:26 +0200,1,Hat,landing_site: https://acme.test/hats?utm_campaign=spring&ref=Zoe-Link,7001
 `;

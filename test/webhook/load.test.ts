@@ -8,11 +8,11 @@ import { orderEvent, SECRET } from './deliver.ts';
 import { startReceiverProcess } from './receiver-process.ts';
 
 const EVENTS_A_SECOND = 500;
-/** The campaign `webhooks` takes 30. */
+/** The campaign `webhooks` sets 30. */
 const SECONDS = Number(process.env.WEBHOOK_LOAD_SECONDS ?? 2);
 const EVENTS = EVENTS_A_SECOND * SECONDS;
 
-/** Parts of all events after which the receiver is killed, in the middle of others. */
+/** The receiver is killed after these shares of all events, while it handles others. */
 const KILLED_AFTER = [0.25, 0.6];
 
 const RETRY_MS = 100;
@@ -41,7 +41,7 @@ it(`500 events a second into a receiver that is killed twice: each is acknowledg
   const all = Array.from({ length: EVENTS }, (_, number) => `${number}`).sort();
   expect([...service.acknowledged].sort()).toEqual(all);
   expect(service.refused).toEqual([]);
-  // Else the receiver was killed while it had nothing to do, and nothing is proven.
+  // Otherwise the receiver was idle when it was killed, and the test proves nothing.
   expect(service.repeated()).toBeGreaterThan(0);
   const { rows: events } = await sql<{ order_id: string }>`
       select body -> 'order_information' ->> 'order_id' as order_id from ops.webhook_events`.execute(db);
@@ -53,18 +53,21 @@ it(`500 events a second into a receiver that is killed twice: each is acknowledg
 });
 
 type Service = {
-  /** Sends every event at its time, whatever became of those before; again until it is acknowledged. */
+  /**
+   * Sends every event at its time, whatever happened to the earlier ones, and repeats it until it is
+   * acknowledged.
+   */
   sendAll(): Promise<unknown>;
   readonly acknowledged: ReadonlySet<string>;
-  /** Statuses of 4xx: an event that is signed is never refused. */
+  /** The 4xx statuses received: a signed event must never be refused. */
   readonly refused: readonly number[];
-  /** How many are on their way. */
+  /** Returns the number of events in flight. */
   unanswered(): number;
-  /** How often an event was sent again. */
+  /** Returns how often an event was sent again. */
   repeated(): number;
 };
 
-/** Signs and posts as the sandbox does. */
+/** Signs and posts events as the sandbox does. */
 function startService(url: string): Service {
   const poster = createPoster({ secret: SECRET, headerPrefix: 'X-Service', allowsPrivate: true });
   onTestFinished(() => poster.close());

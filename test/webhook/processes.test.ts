@@ -33,7 +33,7 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
   );
   const notSent = await insertEntry(db, { runId: worker.runId, orderId: '1002' });
 
-  // What a lost answer leaves, and what another poster does: the service has both orders.
+  // The state after a lost answer, or after another program posted: the service has both orders.
   for (const orderId of ['1001', '1002']) {
     const order = ['--order_id', orderId, '--order_revenue', '10.00', '--order_platform', 'shopify'];
     const sent = await runHere(

@@ -10,7 +10,7 @@ jobs: {}
 webhooks: {secret: "\${INFLUENCER_WEBHOOK_SECRET:-}"}
 `;
 
-/** `influencer-sync webhooks` as a process of its own, once it listens. */
+/** Starts `influencer-sync webhooks` as a separate process and waits until it listens. */
 export async function startReceiverProcess(
   folder: string,
   env: Readonly<Record<string, string>>,

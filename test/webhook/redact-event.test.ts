@@ -10,7 +10,7 @@ const MIGRATION = readFileSync(
   'utf8',
 );
 
-/** What the service sends of each kind that may be personal, and what nobody has described. */
+/** Events of each kind that may contain personal data, and one of an undocumented kind. */
 const PERSONAL = [
   {
     deal_id: 'D1',

@@ -4,7 +4,7 @@ import { SETTINGS, sign } from './deliver.ts';
 
 const BODY = '{"deal_id":"D1"}';
 
-/** What the receiver answers to an event that says it is so many seconds old; null: it does not say. */
+/** Returns the receiver's status for an event that is `ageSeconds` old; null omits the age. */
 async function deliver(maxAgeSeconds: number, ageSeconds: number | string | null): Promise<number> {
   const receiver = await startReceiver({ settings: { ...SETTINGS, maxAgeSeconds }, store: async () => true });
   onTestFinished(() => receiver.close());

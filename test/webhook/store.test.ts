@@ -33,7 +33,7 @@ describe.each(ENGINES)('events that come at the same time, on %s', (engine) => {
   it('share one commit', async () => {
     const db = database();
     await Promise.all(['a', 'b', 'c'].map((code) => codeEvent('D-shared', code)).map(createEventStore(db)));
-    // What is written in one transaction carries its number.
+    // Rows written in one transaction carry its number.
     const { rows } = await sql<{ xmin: string }>`
       select xmin::text from intake.code_changes where deal_id = 'D-shared'`.execute(db);
     expect(rows).toHaveLength(3);

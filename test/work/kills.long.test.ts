@@ -5,11 +5,11 @@ import { countStates, readRun, repeated } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { dropBoth, ON_THE_WAY, openSpreadShop, startWorker, startWorkers } from './spread-shop.ts';
 
-/** More of them are a campaign: `npm run test:campaigns -- work`. */
+/** A campaign runs more of them: `npm run test:campaigns -- work`. */
 const KILLS = Number(process.env.WORK_KILLS ?? 3);
 const WORKERS = 3;
 const QUIET = { LOG_LEVEL: 'silent' };
-/** Of each of two sources, so that there is work for every kill. */
+/** Orders in each of the two sources, so that there is work for every kill. */
 const ORDERS = 100 + 60 * KILLS;
 
 it(`with ${KILLS} kills of workers and of the run that they work for, each order is posted once, and no more are in doubt than were on their way`, async () => {
@@ -20,7 +20,7 @@ it(`with ${KILLS} kills of workers and of the run that they work for, each order
   let hired = WORKERS;
 
   let run = shop.start('run', 'orders', '--json');
-  /** A run may have to wait until the lease of the one before it is over. */
+  /** Starts a run if none is active. It may have to wait until the lease of the previous one expires. */
   function keepRunning(): void {
     if (run.hasEnded()) run = shop.start('run', 'orders', '--json');
   }
@@ -43,7 +43,7 @@ it(`with ${KILLS} kills of workers and of the run that they work for, each order
     kills += 1;
   }
   const { exitCode } = readRun(await run.ended);
-  // What is left, by whoever is alive.
+  // The surviving processes complete the rest.
   let last = { exitCode };
   await waitFor(async () => {
     const { ready = 0, sending = 0 } = await countStates(shop.db);

@@ -15,7 +15,7 @@ import {
 import { waitFor } from '../support/wait-for.ts';
 import { dropBoth, ON_THE_WAY, openSpreadShop, startWorkers, TWO_SOURCES } from './spread-shop.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run whose work is spread over workers', () => {
@@ -107,7 +107,8 @@ describe('a run whose work is spread over workers', () => {
     await processed(shop, 20);
     run.kill('SIGKILL');
     await run.ended;
-    // Those of the run, and soon after those of the units: a worker that sees the one gone gives the other back.
+    // The leases of the run expire, and soon afterwards those of its units: a worker that detects the lost
+    // run returns them.
     await leasesAreOver(shop);
     const posted = (await shop.posted()).length;
     expect(posted).toBeLessThan(400);

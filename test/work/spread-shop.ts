@@ -5,7 +5,7 @@ import { manyRows, openWorkshop, toCsv, type Workshop, type WorkshopOptions } fr
 import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Two shops, so that there is a source to read for each of two workers. */
+/** Two shops, so that each of two workers has a source to read. */
 export const TWO_SOURCES = `
 work: {engine: pg-boss}
 sources:
@@ -15,19 +15,22 @@ jobs:
   orders: {kind: attribute-orders, source: [one, two], brand_id: 4819, codes: ./codes.csv}
 `;
 
-/** Requests of a process at a time. */
+/** Concurrent requests of a process. */
 const CONCURRENCY = 4;
 
-/** Requests that a process may have on their way: those on the wire, and half as many being claimed or recorded. */
+/**
+ * Maximum number of entries in progress per process: the requests in flight, and half as many that are being
+ * claimed or recorded.
+ */
 export const ON_THE_WAY = CONCURRENCY * 1.5;
 
-/** A workshop whose runs hand out their work. */
+/** Opens a workshop whose runs distribute their work. */
 export function openSpreadShop(options: WorkshopOptions = {}): Promise<Workshop> {
   const api = `concurrency: ${CONCURRENCY}\nlease_seconds: 4\ntimeout_seconds: 3`;
   return openWorkshop({ api, flow: TWO_SOURCES, ...options });
 }
 
-/** So many orders in an export of each of the two sources. */
+/** Writes an export with this many orders for each of the two sources. */
 export function dropBoth(shop: Workshop, orders: number): void {
   for (const source of ['one', 'two']) {
     mkdirSync(join(shop.folder, 'exports', source), { recursive: true });
@@ -35,7 +38,7 @@ export function dropBoth(shop: Workshop, orders: number): void {
   }
 }
 
-/** A worker with a data folder of its own, as on a machine of its own. */
+/** Starts a worker with its own data folder, as on a separate machine. */
 export function startWorker(
   shop: Workshop,
   name: string,
@@ -47,7 +50,7 @@ export function startWorker(
   });
 }
 
-/** Some workers, all of them at work. */
+/** Starts workers and waits until all of them are active. */
 export async function startWorkers(
   shop: Workshop,
   count: number,

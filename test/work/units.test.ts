@@ -131,7 +131,7 @@ describe('units of a run', () => {
 
 type RunOf = { readonly runId: string; readonly owner: string; readonly job: string };
 
-/** A run whose process is alive. */
+/** Opens a run whose process is alive. */
 async function openRun(): Promise<{ readonly db: Database; readonly run: RunOf }> {
   const { db } = await setup();
   const run = { runId: '1', owner: randomUUID(), job: 'orders' };

@@ -78,7 +78,7 @@ describe('customer_key of a source', () => {
     await shop.run();
     const bob = customerHasher(KEY, '4819')('bob@example.com');
     expect(await keysOf(shop)).toEqual({ 1: null, 2: bob });
-    // The order is stated otherwise, by an export that names nobody.
+    // A later export changes the order and contains no customer.
     shop.drop('3.csv', toCsv([['2', '', '9.00']]));
     await shop.run();
     expect(await keysOf(shop)).toEqual({ 1: null, 2: bob });

@@ -14,7 +14,7 @@ import { setup, setupEmbedded } from '../../support/setup.ts';
 
 const sources = [SOURCE];
 
-/** As a run does at its end. */
+/** Summarises the run as it does at its end. */
 async function summarise(
   db: Database,
   runId: string,
@@ -37,7 +37,7 @@ describe('summary of a run', () => {
       unattributed: 2,
       organic: 1,
       rejected_rows: 1,
-      // Order 9002 was accepted before it was cancelled: what the ledger knows wins.
+      // Order 9002 was accepted before it was cancelled: the state in the ledger takes precedence.
       entries: { accepted: 2, rejected: 1, in_doubt: 2, held: 2, ready: 1, already: 2 },
       ready_by_backfill: 0,
     });

@@ -53,7 +53,7 @@ it('a job forgets everybody whom a folder lists, once, and deletes what is old',
     Array.from({ length: 3 }, () => ({ actor: 'job deletion', action: 'forget_customer' })),
   );
 
-  // A file that is no list of addresses is said, and stops nothing.
+  // A file that is not a list of addresses is reported and stops nothing.
   shop.write('requests/tuesday.csv', 'name\nJane\n');
   expect(await remove()).toMatchObject({ exitCode: 3, forgotten_before: 2 });
 });

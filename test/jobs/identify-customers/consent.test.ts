@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
 import { openCustomers, queuedAt } from './story.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const SHOPIFY = [

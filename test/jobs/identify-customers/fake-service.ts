@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest';
 export type Reply = { readonly status: number; readonly body: string };
 
 export type FakeServiceOptions = {
-  /** What it says to a batch; by default that it was queued. */
+  /** The answer to a batch; by default, that it was queued. */
   readonly onBatch?: (addresses: readonly string[], call: BatchCall) => Reply | Promise<Reply>;
-  /** What it says of one customer; by default that there is no match. */
+  /** The answer about one customer; by default, that there is no match. */
   readonly onLookup?: (address: string) => Reply | Promise<Reply>;
 };
 
@@ -15,18 +15,21 @@ export type BatchCall = { readonly brand_id: unknown; readonly source_type: unkn
 
 export type FakeService = {
   readonly url: string;
-  /** Addresses of every call, in order, refused ones included. */
+  /** Addresses of every call in order, including refused calls. */
   readonly batches: (readonly string[])[];
   readonly calls: BatchCall[];
   readonly lookups: string[];
-  /** From now on every batch, and every look-up, is answered so. */
+  /** From now on, every batch and every look-up gets this answer. */
   behave(answer: () => Reply): void;
 };
 
 const QUEUED: Reply = { status: 200, body: '{"message":"contacts queued"}' };
 const NO_MATCH: Reply = { status: 200, body: '{"is_influencer":false}' };
 
-/** The three operations that the customers job calls, with answers that a test decides: the sandbox refuses nobody. */
+/**
+ * Starts a service with the three operations that the customers job calls and answers that the test decides,
+ * because the sandbox never refuses a request.
+ */
 export async function startFakeService(options: FakeServiceOptions = {}): Promise<FakeService> {
   let { onBatch = () => QUEUED, onLookup = () => NO_MATCH } = options;
   const batches: (readonly string[])[] = [];

@@ -9,12 +9,15 @@ import { type CustomersShop, countCustomers, manyEmails, openCustomers, toCustom
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Short, so that the next process need not wait long until the lease of a killed one is over. */
+/** A short lease, so that the next process need not wait long for the lease of a killed one to expire. */
 const API = 'lease_seconds: 2\ntimeout_seconds: 1.5\nconcurrency: 4';
 const EMAILS = manyEmails(300);
 const BATCH = 20;
 
-/** Holds a table, so that whoever writes to it waits; outside of the suite's pool, since it holds a connection. */
+/**
+ * Locks a table, so that writes to it wait. It opens its own connection outside the suite's pool, because it
+ * keeps that connection.
+ */
 async function holdTable(databaseUrl: string, table: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: databaseUrl });
   client.on('error', () => {});
@@ -26,7 +29,7 @@ async function holdTable(databaseUrl: string, table: string): Promise<() => Prom
   return release;
 }
 
-/** How many others wait for a lock. */
+/** Returns the number of other sessions that wait for a lock. */
 async function waiters({ db }: CustomersShop): Promise<number> {
   const { rows } = await sql<{ waiting: string }>`
     select count(*) as waiting from pg_stat_activity
@@ -34,13 +37,16 @@ async function waiters({ db }: CustomersShop): Promise<number> {
   return Number(rows[0]?.waiting);
 }
 
-/** Runs the job when no lease of the killed one keeps it from running. */
+/** Runs the job once the leases of the killed process have expired. */
 async function identifyAgain(shop: CustomersShop) {
   await leasesAreOver(shop);
   return shop.identify();
 }
 
-/** Everybody was sent, nobody more often than those in flight at the kill, and the tables say so. */
+/**
+ * Expects that every customer was sent, that only those in flight at a kill were sent again, and that the
+ * tables say so.
+ */
 async function expectAllSubmitted(
   shop: CustomersShop,
   sent: readonly string[],
@@ -93,7 +99,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     isWell = true;
     service.batches.length = 0;
     const next = await identifyAgain(shop);
-    // The run that read it died before it could say so.
+    // The run that read the file died before it could report it.
     expect(next.finished?.counts).toMatchObject({ files: 1, submitted: EMAILS.length });
     expect(readEvents(next).find(({ event }) => event === 'consent')).toMatchObject({
       ...{ source: 'shop', columns: ['consent'] },

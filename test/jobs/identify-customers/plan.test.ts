@@ -4,10 +4,13 @@ import { readRun, tableSizes } from '../../pipeline/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** More than fit into one statement: where all of the first one were new, those of the next are taken to be new as well. */
+/**
+ * More than fit into one statement. If all rows of the first statement were new, the plan assumes that the
+ * rows of the next one are new as well.
+ */
 const MANY = 20_000;
 
 describe('a plan of customers', () => {
@@ -49,7 +52,7 @@ describe('a plan of customers', () => {
     const planning = shop.start('plan', 'customers', '--json');
     await waitFor(() => planning.stdout().includes('"Reading 2.csv"'));
     planning.kill('SIGSTOP');
-    // As after a pause of a minute.
+    // The leases expire, as after a pause of a minute.
     await sql`update ops.leases set expires_at = to_timestamp(0)`.execute(shop.db);
     const run = await shop.identify('--file', '1.csv');
     expect(run.finished, run.stderr).toMatchObject({ counts: { customers: 5, submitted: 5 } });

@@ -13,10 +13,10 @@ import { openCustomers } from './story.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** In every address, name and phone of the exports here, and nowhere else. */
+/** Occurs in every address, name and phone number of the exports here, and nowhere else. */
 const PRIVATE = /findme/i;
 
-/** One customer of each fate. The service quotes whom it talks about. */
+/** One customer for each outcome. The service quotes the customers that it answers about. */
 const EXPORT = `email,unsubscribed,consent
 findme-1@findme.example,,
 FindMe-2@FINDME.example,,
@@ -47,7 +47,7 @@ const QUOTING: FakeServiceOptions = {
         : { status: 200, body: JSON.stringify({ is_influencer: false, asked: address }) },
 };
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function dumpRows(db: Database): Promise<Record<string, string>> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -76,7 +76,7 @@ describe('plain addresses', () => {
       env: { LOG_LEVEL: 'trace' },
     });
     shop.drop('1.csv', EXPORT);
-    // A process of its own: whatever a package may print on its own account is seen as well.
+    // A separate process, so that the test also captures anything that a package prints by itself.
     const run = readRun(await shop.startIdentifying().ended);
     expect(run.stderr).toContain('"msg":"run finished"');
     expect(run.finished?.counts).toMatchObject({

@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const QUEUED = { status: 200, body: '{"message":"queued"}' };
 
-/** Refuses every batch with one of these addresses, and quotes it. */
+/** Refuses every batch that contains one of these addresses, and quotes it. */
 function refusing(...bad: readonly string[]): FakeServiceOptions {
   return {
     onBatch: (addresses) => {
@@ -19,7 +19,9 @@ function refusing(...bad: readonly string[]): FakeServiceOptions {
   };
 }
 
-/** The most calls that finding `bad` addresses in a batch may take, those that are taken included. */
+/**
+ * Returns the maximum number of calls for isolating `bad` addresses in a batch, including the accepted calls.
+ */
 function callsAtMost(size: number, bad: number): number {
   return 1 + 2 * bad * Math.ceil(Math.log2(size));
 }
@@ -54,7 +56,7 @@ describe('a batch that the service refuses', () => {
       expect(state_reason).toContain('is not allowed');
       expect(state_reason).not.toMatch(/c\d+/);
     }
-    // It is not sent again.
+    // The address is not sent again.
     const calls = service.batches.length;
     expect((await shop.identify()).exitCode).toBe(0);
     expect(service.batches).toHaveLength(calls);

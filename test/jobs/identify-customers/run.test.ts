@@ -5,7 +5,7 @@ import { runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
 import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('run of identify-customers', () => {
@@ -253,7 +253,7 @@ describe('explain customer', () => {
     expect(unknown.exitCode).toBe(2);
     expect(unknown.stderr).not.toContain('nobody');
     expect((await explain('no address')).stderr).toContain('This is not an e-mail address.');
-    // Out of the shell's history and the list of processes.
+    // Standard input keeps the address out of the shell's history and the process list.
     const piped = (input: string) =>
       runCli(['explain', 'customer', '--config', join(shop.folder, 'pipeline.yaml')], {
         env: shop.env,

@@ -10,9 +10,9 @@ import type { CliResult } from '../../support/run-cli.ts';
 export const HASH_KEY = '5b1f0c7d9e2a4c6688aa0b1c2d3e4f50';
 
 export type CustomersShop = Workshop & {
-  /** `run customers --json` and more arguments. */
+  /** Runs `run customers --json` with more arguments. */
   identify(...args: string[]): Promise<Identified>;
-  /** The same as a process that a test may stop. */
+  /** The same, in a process that a test may stop. */
   startIdentifying(...args: string[]): ReturnType<Workshop['start']>;
   plan(): Promise<Identified>;
   /** Replaces a piece of pipeline.yaml. */
@@ -22,16 +22,16 @@ export type CustomersShop = Workshop & {
 export type Identified = CliResult & { readonly finished: RunFinished<CustomersReport> | null };
 
 export type CustomersOptions = WorkshopOptions & {
-  /** Settings of the job beside kind, source and brand. */
+  /** Settings of the job in addition to kind, source and brand. */
   readonly job?: string;
   readonly layout?: string;
-  /** Of the source; most exports here have nothing but addresses. */
+  /** Consent setting of the source. Most exports here contain only addresses. */
   readonly consent?: 'recorded' | 'not_recorded';
-  /** Replaces the sandbox. */
+  /** URL of a service that replaces the sandbox. */
   readonly serviceUrl?: string;
 };
 
-/** A deployment with one job `customers`, which reads `exports/`. */
+/** Opens a deployment with one job `customers`, which reads `exports/`. */
 export async function openCustomers(options: CustomersOptions = {}): Promise<CustomersShop> {
   const { job = '', layout = 'generic-customers', consent = 'not_recorded', serviceUrl } = options;
   const flow = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}
@@ -66,17 +66,17 @@ jobs:
   ) as CustomersShop;
 }
 
-/** An export in the layout `generic-customers`. */
+/** Returns an export in the layout `generic-customers`. */
 export function toCustomers(emails: readonly string[]): string {
   return `email\n${emails.join('\n')}\n`;
 }
 
-/** `count` addresses: `<prefix>1@example.com` and up. */
+/** Returns `count` addresses, starting at `<prefix>1@example.com`. */
 export function manyEmails(count: number, prefix = 'c'): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}@example.com`);
 }
 
-/** Customers in each state. */
+/** Counts the customers in each state. */
 export async function countCustomers(db: Database): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; customers: string }>`
     select state, count(*) as customers from intake.customer_states group by state order by state`.execute(
@@ -85,7 +85,7 @@ export async function countCustomers(db: Database): Promise<Record<string, numbe
   return Object.fromEntries(rows.map(({ state, customers }) => [state, Number(customers)]));
 }
 
-/** Addresses that the sandbox has queued, sorted. */
+/** Returns the addresses that the sandbox has queued, sorted. */
 export async function queuedAt(url: string): Promise<readonly string[]> {
   const answer = await fetch(`${url}/_sandbox/customers`);
   return ((await answer.json()) as { email: string }[]).map(({ email }) => email).sort();

@@ -83,7 +83,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect(await shop.runDeals()).toMatchObject({ code: 3, counts: { held: 2, created: 0 } });
     expect((await shop.cli('explain', 'creators', 'late.test')).stdout).toContain('deal not mirrored');
     await shop.mirror();
-    // The deal is one of instagram, so tiktok still lacks one.
+    // The existing deal is on instagram, so tiktok still lacks one.
     expect(await shop.runDeals()).toMatchObject({ code: 0, counts: { known: 1, created: 1 } });
     expect(await shop.dealsOf('late.test')).toHaveLength(2);
   });
@@ -118,7 +118,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     shop.drop('1.csv', 'handle,platform,dealflow_id\nnoor.test,tiktok,\nbo.test,tiktok,D_TEST\n');
     expect(await shop.runDeals()).toMatchObject({ code: 3, counts: { held: 1, created: 1 } });
     shop.drop('2.csv', 'handle,platform\nbo.test,tiktok\n');
-    // The row with the dealflow keeps its deal, and the row without one has the same deal.
+    // The row with the dealflow keeps its deal, and the row without one matches the same deal.
     expect((await shop.runDeals()).counts).toMatchObject({ held: 1, already: 1, known: 1, created: 0 });
     expect(await shop.processed('create_deal')).toBe(1);
   });
@@ -154,7 +154,7 @@ describe('what a list states later', () => {
       '3.csv',
       'handle,platform,code,commission,stage,status,note\nnoor.test,tiktok,NOOR10,,,,A\nmia.test,instagram,,,,,\n',
     );
-    // The first note again: it stands there already. A blank cell says nothing.
+    // The first note again, which the deal already has. A blank cell changes nothing.
     expect((await shop.runDeals()).counts).toMatchObject({ terms_differ: 0, notes_sent: 0, stages_sent: 0 });
     expect(await shop.processed('create_note')).toBe(2);
   });
@@ -296,7 +296,7 @@ describe('a run that is killed', () => {
       })),
     );
     const done = async () => (await shop.processed('create_deal')) + (await shop.processed('create_note'));
-    // The first while deals are created, the second while notes are added.
+    // The first kill happens while deals are created, the second while notes are added.
     for (let kill = 1; kill <= killsOfJob(); kill += 1) {
       await leasesAreOver(shop);
       let hasEnded = false;
@@ -329,7 +329,7 @@ describe('a run that is killed', () => {
   });
 });
 
-/** A deal that somebody made in the service by hand. */
+/** Creates a deal in the service as a user would, by hand. */
 async function createByHand(
   shop: { readonly sandbox: { readonly url: string }; readonly env: Record<string, string> },
   deal: Readonly<Record<string, string>>,

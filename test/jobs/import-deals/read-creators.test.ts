@@ -4,7 +4,7 @@ import { layoutFor } from '../../../src/map/layout/layout-for.ts';
 import { loadLayout } from '../../../src/map/layout/load-layout.ts';
 import { resolveHeader } from '../../../src/map/layout/resolve-header.ts';
 
-/** What one row states; of a row that is rejected, `code at column`. */
+/** Returns what one row states; for a rejected row, `code at column`. */
 function read(row: Readonly<Record<string, string>>, words: Readonly<Record<string, string>> = {}) {
   const layout = layoutFor(loadLayout('generic-creators'), 'creators');
   if (layout === null) throw new Error('generic-creators is no layout of creators');

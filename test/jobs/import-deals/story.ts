@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 
-/** A deal as the service shows it. */
+/** A deal as the service returns it. */
 export type TrueDeal = {
   readonly id: string;
   readonly influencer_handle: string;
@@ -13,23 +13,25 @@ export type TrueDeal = {
 };
 
 export type CreatorShop = Workshop & {
-  /** `run deals --json`: exit code, and the counts of `run_finished`. */
+  /** Runs `run deals --json` and returns the exit code and the counts of `run_finished`. */
   runDeals(
     ...args: string[]
   ): Promise<{ code: number | null; counts: Record<string, number>; stderr: string }>;
-  /** Lets the mirror read the account. */
+  /** Runs the mirror on the account. */
   mirror(): Promise<void>;
-  /** How often the service really processed an operation. */
+  /** Returns how often the service actually processed an operation. */
   processed(operation: string): Promise<number>;
-  /** The deals of a handle, as the service suggests them: `id platform brand`. */
+  /** Returns the deals of a handle as the service suggests them: `id platform brand`. */
   dealsOf(handle: string): Promise<readonly string[]>;
-  /** A deal of the service, by its id or its handle. */
+  /** Returns a deal of the service by its id or its handle. */
   trueDeal(which: { readonly deal_id: string } | { readonly influencer_handle: string }): Promise<TrueDeal>;
-  /** `handle platform outcome (reason) deal`, in the order in which they were first stated. */
+  /**
+   * Returns `handle platform outcome (reason) deal`, in the order in which the creators were first stated.
+   */
   creators(): Promise<readonly string[]>;
 };
 
-/** A shop with a list of creators, whose account is mirrored unless `isMirrored` is false. */
+/** Opens a shop with a list of creators. Its account is mirrored unless `isMirrored` is false. */
 export async function openCreatorShop(
   options: WorkshopOptions & { readonly job?: string; readonly isMirrored?: boolean } = {},
 ): Promise<CreatorShop> {
@@ -54,7 +56,7 @@ jobs:
   }
   const opened: CreatorShop = {
     ...shop,
-    // A getter: spreading would open it once and for all.
+    // A getter, because spreading would open the database immediately.
     get db() {
       return shop.db;
     },
@@ -87,7 +89,8 @@ jobs:
       return rows.map(({ said }) => said);
     },
   };
-  // The codes of the workshop name two deals of the account: by them the mirror discovers all deals that it can.
+  // The workshop's codes name two deals of the account. From these, the mirror discovers all deals that it
+  // can.
   if (isMirrored) await mirror();
   return opened;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 
-/** A request of clicks that the service processed. */
+/** A request with clicks that the service processed. */
 export type TrueClicks = {
   readonly deal_id: string;
   readonly increase_clicks: number;
@@ -10,19 +10,19 @@ export type TrueClicks = {
 };
 
 export type ClickShop = Workshop & {
-  /** `run clicks --json`: exit code, and the counts of `run_finished`. */
+  /** Runs `run clicks --json` and returns the exit code and the counts of `run_finished`. */
   runClicks(
     ...args: string[]
   ): Promise<{ code: number | null; counts: Record<string, number>; stderr: string }>;
-  /** What the service really processed, in order. */
+  /** Returns the requests that the service actually processed, in order. */
   trueClicks(): Promise<readonly TrueClicks[]>;
-  /** Clicks of each deal, as the service counts them. */
+  /** Returns the clicks of each deal as the service counts them. */
   totals(): Promise<Record<string, number>>;
-  /** `target day from+clicks state`, in the order in which the entries were made. */
+  /** Returns `target day from+clicks state`, in the order in which the entries were created. */
   entries(): Promise<readonly string[]>;
 };
 
-/** A shop whose exports are clicks in the generic layout. */
+/** Opens a shop whose exports are clicks in the generic layout. */
 export async function openClickShop(
   options: WorkshopOptions & { readonly layout?: string; readonly job?: string } = {},
 ): Promise<ClickShop> {
@@ -45,7 +45,7 @@ jobs:
   }
   return {
     ...shop,
-    // A getter: spreading would open it once and for all.
+    // A getter, because spreading would open the database immediately.
     get db() {
       return shop.db;
     },
@@ -71,7 +71,7 @@ jobs:
   };
 }
 
-/** An export in the generic layout: `day, what, clicks`. */
+/** Returns an export in the generic layout: `day, link, clicks`. */
 export function clicksCsv(rows: readonly (readonly [day: string, link: string, clicks: number])[]): string {
   return `${['day,link,clicks', ...rows.map((row) => row.join(','))].join('\n')}\n`;
 }

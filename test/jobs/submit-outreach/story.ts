@@ -5,13 +5,13 @@ import { createPopulation } from '../../../src/sandbox/search/population.ts';
 import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 
-/** With the outreaches O_SPRING1 and O_GIFTING, and 1,200 credits. */
+/** An account with the outreaches O_SPRING1 and O_GIFTING and 1,200 credits. */
 const ACCOUNT = new URL('../../../config/demo/sandbox.yaml', import.meta.url).pathname;
 
-/** An influencer among the customers, as a look-up and the exports of customers leave them. */
+/** An influencer among the customers, with the data that a look-up and the customer exports provide. */
 export type Person = {
   readonly platform?: string;
-  /** Of the sandbox's population where it is not given: the place-th of the platform. */
+  /** If not given, the id of the next influencer in the sandbox's population. */
   readonly userId?: string | null;
   readonly username?: string;
   readonly followers?: number | null;
@@ -21,7 +21,7 @@ export type Person = {
   readonly spent?: number | null;
   readonly withCode?: boolean | null;
   readonly isUnsubscribed?: boolean;
-  /** The customer's row was deleted, as docs/customers.md says. */
+  /** The customer's row was deleted, as docs/customers.md describes. */
   readonly isForgotten?: boolean;
 };
 
@@ -42,21 +42,21 @@ export type Submitted = CliResult & {
 };
 
 export type OutreachShop = Workshop & {
-  /** Customers who were identified; names them c1, c2, … in the order of all calls. */
+  /** Adds identified customers, named c1, c2, … in the order of all calls. */
   meet(people: readonly Person[]): Promise<void>;
-  /** `run outreach --json`. */
+  /** Runs `run outreach --json`. */
   submit(...args: string[]): Promise<Submitted>;
-  /** What the service really processed, in order. */
+  /** Returns the requests that the service actually processed, in order. */
   submissions(): Promise<readonly TrueSubmission[]>;
-  /** Ids of all influencers that processed requests named, repeats included. */
+  /** Returns the ids of all influencers in processed requests, including repeats. */
   named(): Promise<readonly string[]>;
-  /** `n ids state`, in the order in which the entries were made. */
+  /** Returns `n ids state`, in the order in which the entries were created. */
   entries(): Promise<readonly string[]>;
-  /** Replaces the settings of the job beside kind, brand and outreach. */
+  /** Replaces the job's settings except kind, brand and outreach. */
   configure(settings: string, outreach?: string): void;
 };
 
-/** The user id of the sandbox's place-th influencer of a platform. */
+/** Returns the user id at the zero-based position `place` of a platform in the sandbox's population. */
 export function idOf(place: number, platform: 'instagram' | 'tiktok' | 'youtube' = 'instagram'): string {
   const found = population().of(platform)[place];
   if (found === undefined) throw new Error(`the sandbox has no ${place + 1} influencers of ${platform}`);
@@ -74,7 +74,7 @@ jobs:
   outreach: {kind: submit-outreach, brand_id: 4819, outreach_id: ${outreach}, ${settings}}
 `;
 
-/** A job `outreach` for brand 4819 and outreach O_SPRING1. */
+/** Opens a workshop with a job `outreach` for brand 4819 and outreach O_SPRING1. */
 export async function openOutreach(
   settings = 'platform: instagram, credits: 40, approve: true',
   options: WorkshopOptions = {},
@@ -94,7 +94,7 @@ export async function openOutreach(
   }
   return {
     ...shop,
-    // A getter: spreading would open it once and for all.
+    // A getter, because spreading would open the database immediately.
     get db() {
       return shop.db;
     },

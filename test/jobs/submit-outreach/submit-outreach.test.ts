@@ -5,7 +5,7 @@ import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { idOf, openOutreach, type Person } from './story.ts';
 
-/** So many influencers, the first with the most followers. */
+/** Returns `count` influencers, sorted by followers, most first. */
 const many = (count: number): Person[] =>
   Array.from({ length: count }, (_, index) => ({ followers: 100_000 - index }));
 
@@ -304,7 +304,7 @@ describe('what the service does not accept', () => {
       .select('entry_id')
       .where('state', '=', 'in_doubt')
       .execute();
-    // One that a person sends again is sent, within the limit.
+    // An entry that an operator approves for resending is sent, within the limit.
     await fetch(`${shop.sandbox.url}/_sandbox/credits`, {
       method: 'POST',
       body: '{"search": 10}',

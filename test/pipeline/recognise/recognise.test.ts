@@ -27,7 +27,7 @@ async function look(place: string): Promise<Recognised> {
   return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set() });
 }
 
-/** Name, layout, path and files of each source, and what was refused. */
+/** Returns name, layout, path and files of each source, and the refused ones. */
 function summary({ sources, refused }: Recognised): readonly string[] {
   return [
     ...sources.map(
@@ -46,7 +46,7 @@ function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
 
 const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes';
 const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
-/** A further line of the same order. */
+/** Another row of the same order. */
 const FURTHER = '#1,,,,,,,,';
 const OWN = [
   'Bestellnr.;Datum;Zustand;Gesamtbetrag;Gutscheincode;E-Mail;Artikel',

@@ -60,7 +60,7 @@ describe('a backfill', () => {
   it('posts exactly what its plan says, to the order and the cent, and nothing that is credited already', async () => {
     const workshop = await openHistory();
     const orders = twoYears(500);
-    // The last months were credited by a run, before the job had its first day.
+    // A run credited the last months before the job got a start date.
     const known = credited(orders).slice(-50);
     workshop.drop('known.csv', toHistory(known));
     const pipeline = readFileSync(`${workshop.folder}/pipeline.yaml`, 'utf8');
@@ -91,7 +91,7 @@ describe('a backfill', () => {
       planned: posted.length,
     });
 
-    // A run has nothing left to say or to post about them.
+    // A run has nothing more to report or post about these orders.
     const { finished } = await workshop.run();
     expect(finished?.counts.entries).toMatchObject({ accepted: 0, already: credited(orders).length });
     if (finished !== null) expectSums(finished);

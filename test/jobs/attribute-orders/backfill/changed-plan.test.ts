@@ -23,7 +23,7 @@ async function openPlanned(): Promise<{ workshop: Workshop; planId: string }> {
   return { workshop, planId: plan.backfill_id };
 }
 
-/** Runs of the job credit what was ordered since `day`. */
+/** Sets the job's start date, so that its runs credit the orders placed since `day`. */
 function startFrom({ folder, write }: Workshop, day: string): void {
   const text = readFileSync(join(folder, 'pipeline.yaml'), 'utf8');
   write('pipeline.yaml', text.replace(/start_date: .*/, `start_date: '${day}'`));
@@ -63,7 +63,7 @@ describe('a plan that no longer holds', () => {
       expect(resumed.exitCode, what).toBe(2);
       expect(eventOf(resumed, 'error'), what).toMatchObject({ code: 'plan_changed' });
       expect(String(eventOf(resumed, 'error')?.message)).toContain(said);
-      // The same command makes a new plan, and does not take the old --yes for it.
+      // The same command creates a new plan and does not apply the old --yes to it.
       const again = await backfill(workshop, 'orders', ...PERIOD, '--yes');
       expect(again.exitCode, what).toBe(2);
       expect(String(eventOf(again, 'error')?.message)).toContain(said);
@@ -89,7 +89,7 @@ describe('a plan that no longer holds', () => {
 
 it('an order that changes while its plan is executed is not posted with another amount; a new plan has it', async () => {
   const { workshop } = await openPlanned();
-  // A turn each 100 seconds: the second order waits.
+  // One request every 100 seconds, so the second order waits.
   const first = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01', '--json');
   await waitFor(async () => (await workshop.posted()).length === 1);
   first.kill('SIGTERM');

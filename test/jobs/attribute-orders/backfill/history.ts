@@ -5,7 +5,7 @@ import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../pipe
 import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-/** Orders that its runs credit by themselves begin here. */
+/** The job's runs credit orders from this day on. */
 const START_DATE = '2025-01-01';
 
 /** The period of most tests: two years. */
@@ -24,14 +24,14 @@ jobs:
     start_date: '${START_DATE}'
 `;
 
-/** A deployment whose job leaves what was ordered before 2025 alone. */
+/** Opens a deployment whose job ignores orders placed before 2025. */
 export function openHistory(options: WorkshopOptions = {}): Promise<Workshop> {
   return openWorkshop({ flow: FLOW, ...options });
 }
 
 export type HistoricOrder = {
   readonly id: string;
-  /** ISO, with offset. */
+  /** ISO 8601, with an offset. */
   readonly placedAt: string;
   readonly revenue?: string;
   readonly currency?: string;
@@ -49,7 +49,10 @@ export function toHistory(orders: readonly HistoricOrder[]): string {
 
 const DAY_MS = 86_400_000;
 
-/** Orders over the two years of PERIOD, evenly: ids `h1` and up; some in dollars, some of nobody, some cancelled. */
+/**
+ * Returns orders spread evenly over the two years of PERIOD, with ids from `h1`. Some are in dollars, some
+ * have a code without an owner, and some are cancelled.
+ */
 export function twoYears(count: number): readonly HistoricOrder[] {
   const firstMs = Date.parse('2023-01-01T12:00:00Z');
   return Array.from({ length: count }, (_, index) => ({
@@ -62,14 +65,14 @@ export function twoYears(count: number): readonly HistoricOrder[] {
   }));
 }
 
-/** Those of them that are credited. */
+/** Returns the orders that are credited. */
 export function credited(orders: readonly HistoricOrder[]): readonly HistoricOrder[] {
   return orders.filter(({ code, status }) => code !== 'NOBODY' && status !== 'cancelled');
 }
 
 export type BackfillEnded = CliResult & { readonly events: readonly Record<string, unknown>[] };
 
-/** `backfill … --json` to its end, in the process of the test. */
+/** Runs `backfill … --json` to its end in the process of the test. */
 export async function backfill(workshop: Workshop, ...args: string[]): Promise<BackfillEnded> {
   return withEvents(await workshop.cli('backfill', ...args, '--json'));
 }
@@ -91,7 +94,7 @@ export type Group = {
   amount: string;
 };
 
-/** The plan that was shown. */
+/** Returns the plan that was printed. */
 export function planIn({ events, stderr }: BackfillEnded): {
   backfill_id: string;
   plan_hash: string;
@@ -109,7 +112,7 @@ export function eventOf({ events }: BackfillEnded, name: string): Record<string,
   return events.find(({ event }) => event === name);
 }
 
-/** Orders of a plan by standing. */
+/** Counts the orders of a plan by disposition and reason. */
 export function ordersBy(groups: readonly Group[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { standing, reason, orders } of groups) {
@@ -119,7 +122,7 @@ export function ordersBy(groups: readonly Group[]): Record<string, number> {
   return counts;
 }
 
-/** `to_post` per currency, in cents. */
+/** Returns the `to_post` amounts per currency, in cents. */
 export function centsToPost(groups: readonly Group[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { standing, currency, amount } of groups)
@@ -127,7 +130,10 @@ export function centsToPost(groups: readonly Group[]): Record<string, number> {
   return sums;
 }
 
-/** Where every order of the ledger stands: order, state, amount, currency, backfill that still has it, outcome. */
+/**
+ * Returns the state of every order in the ledger: order, state, amount, currency, backfill that still owns
+ * it, outcome.
+ */
 export async function endState({ db }: Workshop): Promise<readonly string[]> {
   const { rows } = await sql<{ said: string }>`
     select concat_ws(' ', e.order_id, e.state, e.amount, e.currency, coalesce(e.backfill_id::text, '-'), a.outcome) as said
@@ -135,14 +141,14 @@ export async function endState({ db }: Workshop): Promise<readonly string[]> {
   return rows.map(({ said }) => said).sort();
 }
 
-/** What an undisturbed backfill leaves of these orders: each credited one accepted, with its amount. */
+/** Returns the state that an undisturbed backfill leaves: each credited order is accepted with its amount. */
 export function wholeState(orders: readonly HistoricOrder[]): readonly string[] {
   return credited(orders)
     .map(({ id, revenue, currency }) => `${id} accepted ${revenue}00 ${currency} - attributed`)
     .sort();
 }
 
-/** Holds a lock that keeps others from writing to a table, until the returned function is called. */
+/** Takes a lock that blocks writes to a table until the returned function is called. */
 export async function blockWrites({ db }: Workshop, table: string): Promise<() => Promise<void>> {
   const trx = await db.startTransaction().execute();
   await sql`lock table ${sql.table(table)} in share mode`.execute(trx);
@@ -151,26 +157,29 @@ export async function blockWrites({ db }: Workshop, table: string): Promise<() =
   };
 }
 
-/** Whether somebody waits for a lock. */
+/** Returns true if any session is waiting for a lock. */
 export async function isAnyoneBlocked({ db }: Workshop): Promise<boolean> {
   const { rows } = await sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
   return rows.length > 0;
 }
 
-/** Orders that the ledger knows to be credited. */
+/** Counts the orders that the ledger records as accepted. */
 export async function countPosted({ db }: Workshop): Promise<number> {
   const { rows } = await sql<{ posted: string }>`
     select count(*) as posted from ledger.entries where state = 'accepted'`.execute(db);
   return Number(rows[0]?.posted);
 }
 
-/** What SIGKILL leaves: leases that nobody renews are over, as after their time. */
+/** Expires the leases that a process leaves behind after SIGKILL. */
 export async function letLeasesEnd({ db }: Workshop): Promise<void> {
   await sql`update ops.leases set expires_at = to_timestamp(0)`.execute(db);
 }
 
-/** What the service has processed, when it has dealt with all that a killed process left in its sockets. */
+/**
+ * Returns the orders that the service has processed, after it has handled everything that a killed process
+ * left in its sockets.
+ */
 async function waitForPosted(workshop: Workshop): Promise<ReadonlySet<string>> {
   let posted = await workshop.posted();
   let unchanged = 0;
@@ -183,10 +192,14 @@ async function waitForPosted(workshop: Workshop): Promise<ReadonlySet<string>> {
   return new Set(posted);
 }
 
-/** Each is an exchange with the service, which takes up what waits in its sockets in between. */
+/** Each read is an exchange with the service, which handles pending socket data in between. */
 const UNCHANGED_READS = 20;
 
-/** A person looks each doubt up in the service: accepted if it is there, else sent again. @returns how many there were. */
+/**
+ * Settles each doubt as an operator does: an entry is accepted if the service has it, and is sent again
+ * otherwise.
+ * @returns the number of doubts.
+ */
 export async function settleDoubts(workshop: Workshop): Promise<number> {
   const posted = await waitForPosted(workshop);
   await reapLost(workshop.db);

@@ -21,12 +21,12 @@ import {
   wholeState,
 } from './history.ts';
 
-/** Enough that it can be stopped in the middle; more where there is time for it. */
+/** Enough orders that the backfill can be stopped in the middle; BACKFILL_ORDERS can set more. */
 const ORDERS = Number(process.env.BACKFILL_ORDERS ?? 1_000);
 const IN_FLIGHT = 32;
-/** For hundreds of thousands of orders. */
+/** Enough time for hundreds of thousands of orders. */
 const LONG = { timeoutMs: 60_000 + ORDERS * 5 };
-/** Those on the wire, and half as many that are being claimed or recorded. */
+/** The requests in flight, and half as many entries that are being claimed or recorded. */
 const AT_ONCE = IN_FLIGHT + IN_FLIGHT / 2;
 
 async function openTwoYears(): Promise<{ workshop: Workshop; orders: readonly HistoricOrder[] }> {
@@ -36,13 +36,13 @@ async function openTwoYears(): Promise<{ workshop: Workshop; orders: readonly Hi
   return { workshop, orders };
 }
 
-/** Slow enough that a test can step in between, at any number of orders. */
+/** Slow enough that a test can interrupt the backfill, with any number of orders. */
 const SHARE = ['--rate', String(ORDERS / 4), '--concurrency', String(IN_FLIGHT)];
 
 const start = (workshop: Workshop): CliProcess =>
   workshop.start('backfill', 'orders', ...PERIOD, '--yes', ...SHARE, '--json');
 
-/** SIGKILL while the process waits for a lock on a table. */
+/** Kills the process with SIGKILL while it waits for a lock on a table. */
 async function killWhileItWrites(workshop: Workshop, table: string): Promise<void> {
   const release = await blockWrites(workshop, table);
   const process = start(workshop);
@@ -76,7 +76,7 @@ describe('a backfill that is stopped', () => {
       doubts = await settleDoubts(workshop);
       expect(doubts).toBeLessThanOrEqual(AT_ONCE);
     }
-    // At the very end: everything is posted, and it cannot say so.
+    // At the very end, everything is posted, but the process cannot record that it has finished.
     const last = start(workshop);
     await waitFor(async () => (await countPosted(workshop)) > whole * 0.8, LONG);
     const release = await blockWrites(workshop, 'ops.backfills');
@@ -107,7 +107,8 @@ describe('a backfill that is stopped', () => {
   it('by pause waits, goes on by resume, and by SIGTERM leaves no doubt', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
-    // Loads the command, which runs in this process: the backfill could otherwise end before it has paused it.
+    // Loads the code of the command, which runs in this process. Otherwise the backfill could end before the
+    // command pauses it.
     await workshop.cli('backfill', 'pause');
     const first = start(workshop);
     await waitFor(async () => (await countPosted(workshop)) > whole * 0.05, LONG);
@@ -140,7 +141,7 @@ describe('a backfill that is stopped', () => {
   it('by cancel leaves what it has not posted as it was, and another plan takes that up', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
-    // A run has looked at the file, and left all of it.
+    // A run has read the file and excluded all of its orders.
     expect((await workshop.run()).finished?.counts.excluded).toEqual({ before_start: ORDERS });
     const first = start(workshop);
     await waitFor(async () => (await countPosted(workshop)) > whole * 0.05, LONG);
