@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isObject, numberText } from '../model/text/exact-json.ts';
 import type { Column, ColumnType, RecordShape } from './record-shapes.ts';
 
-/** A field of a record that is not as expected. The record is stored all the same. */
+/** A field of a record that is not as expected. The record is stored anyway. */
 export type Misfit = {
   readonly field: string;
   readonly kind: 'missing' | 'unreadable';

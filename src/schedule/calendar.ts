@@ -29,7 +29,7 @@ const EVERY_HOUR = /^\S+\s+\*\s/;
  *   first pass. If the local time is skipped, it runs as long after the jump as the time is after the start
  *   of the gap (02:30 becomes 03:30).
  *
- * croner only iterates over local times (it is told UTC). This function decides which instant a local time
+ * croner only iterates over local times (it is given UTC). This function decides which instant a local time
  * means, because libraries differ here, and some fire such a time twice or not at all.
  */
 export function openCalendar({

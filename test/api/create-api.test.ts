@@ -67,13 +67,13 @@ describe('one function an operation', () => {
     const { shown_accounts: shown } = await api.search.getSearch({ platform: 'tiktok', filter: {} });
     expect(shown.map((id) => id.length).length).toBe(10);
     expect(readListing(await api.accountSearch.searchBrands())).toHaveLength(2);
-    // @ts-expect-error -- a platform that there is not
+    // @ts-expect-error -- this platform does not exist
     const wrong = api.search.getSearch({ platform: 'myspace', filter: {} });
     await expect(wrong).rejects.toMatchObject({
       fate: 'not_sent',
       text: expect.stringContaining('platform'),
     });
-    // @ts-expect-error -- nothing names the note
+    // @ts-expect-error -- the text of the note is missing
     await expect(api.influencerPage.createNote({ deal_id: dealId })).rejects.toThrow(ApiError);
     // @ts-expect-error -- a required query is missing
     await expect(api.search.locations()).rejects.toThrow(ApiError);

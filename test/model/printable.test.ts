@@ -14,7 +14,7 @@ import { plainTerminal } from '../../src/present/terminal.ts';
  * returns to the beginning of the line.
  */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.exe\u2066\u200f\u0085\u2028\u0000\u007f\rb';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for these
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 type Sink = Writable & { isTTY?: boolean; columns?: number; text: string };

@@ -139,8 +139,7 @@ async function tellReports(run: BackfillRun): Promise<void> {
 /** Leaves the backfill paused, so that `status` shows that it must be resumed. */
 async function stopped(run: BackfillRun, backfillId: string, stop: RunStop): Promise<BackfillEnd> {
   const problem = stop.kind === 'drained' ? 'its process was told to stop' : stop.message;
-  // If the database is unreachable, the backfill remains `running` without a process. It can be resumed all
-  // the same.
+  // If the database is unreachable, the backfill remains `running` without a process. It can still be resumed.
   await moveBackfill(run.db, backfillId, { from: ['running'], to: 'paused', problem }).catch(() => false);
   await tellReports(run).catch(() => {});
   return { kind: 'stopped', stop };

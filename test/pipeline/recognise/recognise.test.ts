@@ -255,7 +255,7 @@ test('headers and values that a terminal or YAML would obey stay text in a propo
   const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
   const text = found.sources[0]?.proposed?.text ?? '';
   expect(text).toContain('Coupon');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of these may occur
   expect(text).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f]/);
   expect(ordersOf(found).preview.orders).toBe(3);
 });
