@@ -44,6 +44,22 @@ test('shows deals, deliveries and mail, escaped and without addresses', async ()
   for (const word of ['ETUNQ6ZTW1', 'MIRA10', 'new_email_sent', url]) expect(text).toContain(word);
 });
 
+test('shows events and mail that no webhook is registered for, until it is reset', async () => {
+  const sandbox = await startTestSandbox();
+  await sandbox.refer();
+  await sandbox.request('POST', '/_sandbox/trigger/new_email_sent', {
+    body: { subject: 'Hello Mira' },
+    key: null,
+  });
+  const { text } = await sandbox.request('GET', '/', { key: null });
+  for (const word of ['new_influencer_order', 'new_email_sent', 'Hello Mira', 'to the influencer'])
+    expect(text).toContain(word);
+  await sandbox.request('POST', '/_sandbox/reset', { key: null });
+  expect((await sandbox.request('GET', '/', { key: null })).text).not.toMatch(
+    /new_influencer_order|Hello Mira/,
+  );
+});
+
 test('every kind of event is as the OpenAPI document says', async () => {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true });

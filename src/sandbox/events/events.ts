@@ -17,6 +17,13 @@ export type Happened = {
   readonly atMs: number;
 };
 
+/** An event, whether anyone was told of it or not. */
+export type PastEvent = Happened & {
+  readonly kind: WebhookType;
+  /** How many webhooks were registered for it. */
+  readonly webhooks: number;
+};
+
 export type Attempt = {
   readonly at: string;
   readonly status: number | null;
@@ -38,8 +45,6 @@ export type Delivery = {
 };
 
 export type Events = {
-  /** Whether a webhook or subscriber for this kind exists. */
-  isWanted(kind: WebhookType): boolean;
   /**
    * Sends an event to each webhook of its kind, in the background.
    * @returns the number of webhooks.
@@ -50,6 +55,8 @@ export type Events = {
    * @returns the new delivery; null if there is none with this id.
    */
   redeliver(id: number): Delivery | null;
+  /** The latest events since the start, the oldest first. */
+  past(): readonly PastEvent[];
   /** Deliveries and their results, oldest first. Of completed deliveries, only the latest are kept. */
   deliveries(): Iterable<Delivery>;
   /** Stops sending. If the state is kept, pending deliveries are sent after the next start. */
@@ -74,6 +81,9 @@ const AT_A_TIME = 32;
 /** Maximum number of deliveries in the log. */
 const MAX_KEPT = 50_000;
 
+/** As many past events as the page shows. */
+const MAX_PAST = 100;
+
 /**
  * Creates the sender of an account's events, which works in the background. It first sends deliveries that
  * were pending when the previous process ended.
@@ -85,6 +95,7 @@ export function createEvents(
   const log = createCollection<Delivery>(account.stateStore, 'delivery');
   const limit = pLimit(AT_A_TIME);
   const waiting = new Set<() => void>();
+  const past: PastEvent[] = [];
   let lastId = Math.max(0, ...[...log.items.values()].map(({ id }) => id));
   let isClosed = false;
 
@@ -138,10 +149,11 @@ export function createEvents(
   for (const delivery of log.items.values()) if (delivery.state === 'pending') send(delivery);
 
   return {
-    isWanted: (kind) =>
-      stream.isWatched() || (account.webhooks.items.size > 0 && listening(account, kind).length > 0),
+    past: () => past,
     fire(kind, event) {
-      const urls = listening(account, kind);
+      const urls = account.webhooks.items.size === 0 ? [] : listening(account, kind);
+      past.push({ ...event, kind, webhooks: urls.length });
+      if (past.length > MAX_PAST) past.shift();
       if (urls.length === 0 && !stream.isWatched()) return 0;
       const body = JSON.stringify(describeEvent(account, event, appUrl()));
       stream.publish({ accountId: account.id, kind, body });

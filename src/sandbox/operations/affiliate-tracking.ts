@@ -43,11 +43,9 @@ export const affiliateTracking: Handlers = {
     creditSale(collaboration, { revenue, currency: body.currency });
     keepCollaboration(account, collaboration);
     followUps.expectPayout(collaboration);
-    if (events.isWanted('new_influencer_order')) {
-      const atMs = clock.now();
-      const details = orderInformation(body, collaboration, atMs);
-      events.fire('new_influencer_order', { collaboration, details, atMs });
-    }
+    const atMs = clock.now();
+    const details = orderInformation(body, collaboration, atMs);
+    events.fire('new_influencer_order', { collaboration, details, atMs });
     return answer(done);
   },
 };

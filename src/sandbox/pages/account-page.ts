@@ -1,3 +1,4 @@
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Html } from '../../model/text/html.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { Tenant } from '../open-tenant.ts';
@@ -11,14 +12,20 @@ const MAX_ROWS = 100;
  * masked.
  */
 export function renderAccounts(tenants: readonly Tenant[]): string {
-  return page('Sandbox', html`${tenants.map(renderAccount)}`);
+  return page(
+    'Sandbox',
+    html`<p>Times are in UTC, by the clock of the sandbox. Events and mail are the latest since its start.</p>${tenants.map(renderAccount)}`,
+  );
 }
 
 function renderAccount({ world }: Tenant): Html {
   const { account, events } = world;
   const deliveries = [...events.deliveries()].slice(-MAX_ROWS).reverse();
   const collaborations = [...account.collaborations.values()].slice(0, MAX_ROWS);
-  const mails = deliveries.filter(({ webhook_type }) => MAIL.includes(webhook_type));
+  const past = [...events.past()].reverse();
+  const mails = past.flatMap(({ kind, ...mail }) =>
+    MAIL.has(kind) ? [{ ...mail, direction: MAIL.get(kind) }] : [],
+  );
   return html`<h2>Account ${account.id}</h2>
 <h3>Deals (${account.deals.size})</h3>
 ${table(
@@ -35,7 +42,18 @@ ${table(
     referrals,
   ]),
 )}
-<h3>Events and their deliveries</h3>
+<h3>Events</h3>
+${table(
+  ['Time', 'Event', 'Deal', 'Influencer', 'Webhooks'],
+  past.map(({ atMs, kind, collaboration: { deal }, webhooks }) => [
+    formatInstant(new Date(atMs)),
+    kind,
+    deal.id,
+    deal.influencerHandle,
+    webhooks,
+  ]),
+)}
+<h3>Deliveries to webhooks</h3>
 ${table(
   ['Number', 'Event', 'Webhook', 'State', 'Attempts'],
   deliveries.map(({ id, webhook_type, webhook_url, state, attempts }) => [
@@ -48,20 +66,20 @@ ${table(
 )}
 <h3>Mail</h3>
 ${table(
-  ['Number', 'Direction', 'Subject', 'Text'],
-  mails.map(({ id, webhook_type, body }) => {
-    const { subject, body: text } = readMail(body);
-    return [id, webhook_type === 'new_email_sent' ? 'to the influencer' : 'reply', subject, text];
+  ['Time', 'Influencer', 'Direction', 'Subject', 'Text'],
+  mails.map(({ atMs, collaboration: { deal }, direction, details }) => {
+    const { subject, body } = (details.email_information ?? {}) as Mail;
+    return [formatInstant(new Date(atMs)), deal.influencerHandle, direction, subject, body];
   }),
 )}`;
 }
 
-const MAIL: readonly string[] = ['new_email_sent', 'new_influencer_reply'];
+const MAIL: ReadonlyMap<string, string> = new Map([
+  ['new_email_sent', 'to the influencer'],
+  ['new_influencer_reply', 'reply'],
+]);
 
-function readMail(body: string): { readonly subject?: string; readonly body?: string } {
-  const { email_information } = JSON.parse(body) as { readonly email_information?: object };
-  return email_information ?? {};
-}
+type Mail = { readonly subject?: string; readonly body?: string };
 
 function table(
   titles: readonly string[],

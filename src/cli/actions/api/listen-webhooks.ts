@@ -68,6 +68,7 @@ async function openStream({ url, account }: ListenOptions, signal: AbortSignal):
     throw new KnownError({
       code: 'sandbox_unreachable',
       message: 'No sandbox with this account answers at this address.',
+      where: url,
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing was forwarded.',
       exitCode: EXIT.configuration,

@@ -62,6 +62,7 @@ async function post(address: string, body: unknown): Promise<Response> {
     throw new KnownError({
       code: 'sandbox_unreachable',
       message: 'No sandbox answers at this address.',
+      where: new URL(address).origin,
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing happened.',
       exitCode: EXIT.configuration,
