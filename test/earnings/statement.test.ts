@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { pdfText } from '../support/pdf-text.ts';
+import { runHere } from '../support/run-here.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const FLOW = `
@@ -181,6 +184,43 @@ describe('a statement', () => {
     expect(page).toMatch(/^<!DOCTYPE html>/);
     expect(page).toContain('&lt;b&gt;1&lt;/b&gt;');
     expect(page).not.toContain('<b>1</b>');
+  });
+
+  it('is a PDF with the amounts of the CSV, the same file each time, and never written to a terminal', async () => {
+    const shop = await openShop();
+    const orders = Array.from({ length: 60 }, (_, index) => ({
+      id: `A${index}`,
+      revenue: `${index + 10}.37`,
+      day: '2026-03-01',
+      ...(index % 3 === 0 ? { code: 'BEN15' } : {}),
+    }));
+    shop.drop('orders.csv', toCsv(orders));
+    await shop.run();
+    const print = (format: string) => shop.cli('statement', '--month', '2026-04', '--format', format);
+    const { stdoutBytes } = await print('pdf');
+    const text = pdfText(stdoutBytes);
+    const rows = (await print('csv')).stdout
+      .trim()
+      .split(/\r?\n/)
+      .map((line) => line.split(','));
+    const amounts = rows.slice(1).map((cells) => Number(cells[rows[0]?.indexOf('amount') ?? -1]));
+    expect(amounts).toHaveLength(61);
+    const total = amounts.reduce((sum, amount) => sum + amount, 0).toFixed(2);
+    expect(text).toContain(`To pay: ${total} EUR`);
+    // Each line is printed, and each deal: the amounts of both add up to the same.
+    const printed = text
+      .filter((piece) => / EUR$/.test(piece) && !piece.startsWith('To pay'))
+      .reduce((sum, piece) => sum + Math.round(Number.parseFloat(piece.replace(/,/g, '')) * 100), 0);
+    expect(printed).toBe(Math.round(Number(total) * 200));
+    expect((await print('pdf')).stdoutBytes.equals(stdoutBytes)).toBe(true);
+    const onTerminal = await runHere(
+      ['statement', '--month', '2026-04', '--format', 'pdf', '--config', join(shop.folder, 'pipeline.yaml')],
+      { columns: 80 },
+    );
+    expect([onTerminal.exitCode, onTerminal.stderr]).toEqual([
+      2,
+      expect.stringContaining('Write it to a file'),
+    ]);
   });
 });
 

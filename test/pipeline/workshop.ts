@@ -8,7 +8,7 @@ import { connect } from '../../src/db/connect.ts';
 import type { RunFinished } from '../../src/model/run.ts';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import { type CliProcess, type CliResult, readEvents, startCli } from '../support/run-cli.ts';
-import { runHere } from '../support/run-here.ts';
+import { type HereResult, runHere } from '../support/run-here.ts';
 import { type Service, startService, type TrueReferral } from '../support/sandbox-process.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -69,7 +69,7 @@ export type Workshop = {
   drop(name: string, content: string | Buffer): void;
   write(name: string, content: string | Buffer): void;
   /** Runs any command as a user would, in the process of the test. */
-  cli(...args: string[]): Promise<CliResult>;
+  cli(...args: string[]): Promise<HereResult>;
   /** Starts any command in a process that a test may stop. */
   start(...args: string[]): CliProcess;
   /** Runs `run orders --json` with more arguments. */
@@ -108,7 +108,7 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
     ...options.env,
   };
   const start = (...args: string[]): CliProcess => startCli(args, { cwd: folder, env });
-  const cli = (...args: string[]): Promise<CliResult> => runHere(args, { cwd: folder, env });
+  const cli = (...args: string[]): Promise<HereResult> => runHere(args, { cwd: folder, env });
   return {
     folder,
     databaseUrl,

@@ -8,6 +8,9 @@ type HereOptions = Pick<CliOptions, 'cwd' | 'env'> & {
   readonly columns?: number;
 };
 
+/** With standard output as bytes, for commands that write a file there. */
+export type HereResult = CliResult & { readonly stdoutBytes: Buffer };
+
 /**
  * Commands run one after the other in this process, because each needs the folder and environment of the
  * process for itself.
@@ -19,7 +22,7 @@ let last: Promise<unknown> = Promise.resolve();
  * takes to start. A command that is stopped, killed, asked a question, or run in parallel with another one
  * needs its own process: `startCli`.
  */
-export function runHere(args: readonly string[], options: HereOptions = {}): Promise<CliResult> {
+export function runHere(args: readonly string[], options: HereOptions = {}): Promise<HereResult> {
   const result = last.then(() => runAlone(args, options));
   last = result.catch(() => {});
   return result;
@@ -28,14 +31,14 @@ export function runHere(args: readonly string[], options: HereOptions = {}): Pro
 async function runAlone(
   args: readonly string[],
   { cwd = process.cwd(), env = {}, columns }: HereOptions,
-): Promise<CliResult> {
+): Promise<HereResult> {
   const before = { argv: process.argv, cwd: process.cwd() };
-  const output = { stdout: '', stderr: '' };
+  const written: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
   const collect = (stream: 'stdout' | 'stderr') => {
     const sink = new Writable({
       decodeStrings: false,
       write(text: string | Buffer, _encoding, done) {
-        output[stream] += text.toString();
+        written[stream].push(Buffer.from(text));
         done();
       },
     });
@@ -50,7 +53,8 @@ async function runAlone(
   process.argv = argv;
   try {
     const exitCode = await runProgram({ argv, stdout: collect('stdout'), stderr: collect('stderr') });
-    return { exitCode, signal: null, ...output };
+    const [stdoutBytes, stderr] = [Buffer.concat(written.stdout), Buffer.concat(written.stderr).toString()];
+    return { exitCode, signal: null, stdout: stdoutBytes.toString(), stderr, stdoutBytes };
   } finally {
     process.argv = before.argv;
     restore();

@@ -17,13 +17,15 @@ import type { CloseOptions, StatementOptions } from '../../commands/money/statem
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 import { decidedHere } from '../../terminal/read-operator.ts';
-import { requireReason } from '../../usage-error.ts';
+import { requireReason, usageError } from '../../usage-error.ts';
 
 /**
  * Prints a statement: as it was closed, or as closing it now would write it.
  * @throws KnownError if the terms cannot be loaded.
  */
 export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+  if (options.format === 'pdf' && output.terminal.isInteractive)
+    throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
   const config = await openConfig(options);
   const rules = loadStatementRules(config.statements);
   const month = options.month ?? monthBefore(new Date(), rules.timeZone);
@@ -42,13 +44,18 @@ export async function showStatement(output: Output, options: StatementOptions): 
     ...(total === null ? {} : { inReportingCurrency: total }),
   });
   const blocks = describeStatement(statement, {
-    showsLines: options.deal !== undefined || options.format === 'html',
+    showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
     configOption: configOption(options),
     total,
   });
-  if (options.format === 'csv') output.print(renderStatementCsv(statement));
-  else if (options.format === 'html')
-    output.print(renderBlocksPage(blocks, { title: `Statement of ${month}`, madeAt: new Date() }));
+  const title = `Statement of ${month}`;
+  if (options.format === 'pdf') {
+    const { renderBlocksPdf } = await import('../../../present/pdf/render-pdf.ts');
+    // The same statement is always the same file.
+    const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
+    if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
+  } else if (options.format === 'csv') output.print(renderStatementCsv(statement));
+  else if (options.format === 'html') output.print(renderBlocksPage(blocks, { title, madeAt: new Date() }));
   else output.print(renderBlocks(blocks, output.terminal));
   return EXIT.ok;
 }

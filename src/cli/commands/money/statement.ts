@@ -7,7 +7,7 @@ import {
   parseMonth,
 } from '../command.ts';
 
-export const STATEMENT_FORMATS = ['table', 'csv', 'html'] as const;
+export const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
 
 export type StatementOptions = ConfigOptions & {
   readonly month?: string;
@@ -36,6 +36,7 @@ export const statementCommand: CommandDefinition = {
       ['statement', 'what each deal earned last month'],
       ['statement --month 2026-10 --deal D1', 'every order of one deal'],
       ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
+      ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
       [
         "statement close --month 2026-10 --reason 'paid out'",
         'freeze it; later changes go into the next statement',
