@@ -83,7 +83,9 @@ export async function measureConsole(
   }
 }
 
-/** What only pages show, beside what `fillReporting` has filled; and every sum that runs keep. */
+/**
+ * Fills what only pages show, in addition to the data of `fillReporting`, and every sum that runs maintain.
+ */
 export async function fillConsole(db: Database): Promise<void> {
   await fillMoreRuns(db);
   await fillRejected(db);
@@ -96,7 +98,7 @@ export async function fillConsole(db: Database): Promise<void> {
   await sql`vacuum analyze`.execute(db);
 }
 
-/** @param wanted only pages whose path begins with this. */
+/** @param wanted measures only pages whose path begins with this. */
 export async function measurePages(
   db: Database,
   rounds: number,

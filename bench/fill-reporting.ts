@@ -91,7 +91,10 @@ async function fillOrders(db: Database, orders: number): Promise<void> {
   );
 }
 
-/** Deal and outcome of each order, and the entry of those that are attributed: entries are numbered in the order of the orders. */
+/**
+ * SQL: the deal and outcome of each order, and the entry of attributed orders. Entries are numbered in the
+ * order of the orders.
+ */
 function decided(deals: number): RawBuilder<unknown> {
   return sql`
     select o.order_version_id as n, o.source, o.order_id, o.codes, o.total, o.currency, o.placed_at,
@@ -116,7 +119,10 @@ async function fillDecisions(db: Database, deals: number): Promise<void> {
     select ${JOB}, source_file_id, 'r' from intake.source_files`.execute(db);
 }
 
-/** Each was posted within the hour, and answered, but for those that wait. */
+/**
+ * Adds an entry for each attributed order. Each was posted within the hour and answered, except those that
+ * wait.
+ */
 async function fillLedger(db: Database, deals: number): Promise<void> {
   await sql`
     insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, source,

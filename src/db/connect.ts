@@ -24,7 +24,10 @@ export type ConnectOptions = {
    * interrupted.
    */
   readonly statementLimitMs?: number;
-  /** Memory for each sort and each hash table of a statement, where the server's own setting is smaller. The embedded database keeps its own. */
+  /**
+   * Minimum memory for each sort and each hash table of a statement, if the server's own setting is smaller.
+   * The embedded database keeps its own setting.
+   */
   readonly sortMemoryMb?: number;
 };
 

@@ -46,7 +46,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const held = await listHeldVersions(db, { source: source.name, readFor: purpose.readFor });
   const heldUris = new Set(held.map(({ uri }) => uri));
   const listed = new Map<string, { readonly version: string; readonly isUnread: boolean }>();
-  // A file that is asked for by name may be of any day.
+  // A file that is requested by name may belong to any day.
   const window =
     options.file === null ? await openListingWindow(db, { ...reading, readFor: purpose.readFor }) : null;
   const since = window?.since ?? null;

@@ -9,7 +9,7 @@ const A: readonly OrderLine[] = [['a', '10.00']];
 const B: readonly OrderLine[] = [['b', '5.00']];
 const AB: readonly OrderLine[] = [...A, ...B];
 
-/** The lines of the current version of each order, and how many versions there are. */
+/** Returns the lines of the current version of each order, and its number of versions. */
 async function linesIn({ db, source }: Shop) {
   const { rows } = await sql<{ order_id: string; lines: unknown; versions: string }>`
     select order_id, (array_agg(lines) filter (where is_current))[1] as lines, count(*) as versions
@@ -54,7 +54,7 @@ it('nobody knows the lines of an order whose rows are far apart, and it contradi
   const shop = await openShop(database());
   await shop.read([{ orders: [order('1', { lines: A })] }, { orders: [order('1', { lines: B })] }]);
   expect(await linesIn(shop)).toEqual([['1', null, 1]]);
-  // As far apart, and the first part looks like the order as it is known.
+  // The rows are again in separate batches, but the first part matches the known order.
   await shop.read({ orders: [order('2', { lines: A })] });
   const apart = await shop.read([
     { orders: [order('2', { lines: A })] },

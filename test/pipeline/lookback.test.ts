@@ -16,9 +16,12 @@ jobs:
 type Shop = {
   readonly shop: Workshop;
   readonly s3: S3Server;
-  /** Puts a file with one order into the folder of a day, so many days before today. */
+  /** Writes a file with one order into the folder of a day, this many days before today. */
   readonly drop: (daysAgo: number, id: string, content?: string) => void;
-  /** Runs the job. @returns the files that it read, by the names given to `drop`, and how many pages it listed. */
+  /**
+   * Runs the job.
+   * @returns the files that it read, by the names given to `drop`, and the number of pages that it listed.
+   */
   readonly read: (
     ...args: string[]
   ) => Promise<{ readonly files: string[]; readonly pages: number; readonly exitCode: number | null }>;
@@ -75,7 +78,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     drop(400, 'late');
     drop(2, 'o3');
     expect(await read()).toEqual({ exitCode: 0, files: ['o3'], pages: 1 });
-    // After ten days without a run the window is as much longer.
+    // After ten days without a run, the window is ten days longer.
     drop(12, 'o4');
     drop(15, 'too-late');
     await lastListedDaysAgo(opened, 10);
@@ -92,7 +95,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toMatchObject({ exitCode: 3, files: ['o3'] });
     drop(30, 'o1');
     expect(await read()).toMatchObject({ exitCode: 0, files: ['o1'] });
-    // The next run sees that nothing is held any more.
+    // The next run detects that no file is held any more.
     await read();
     drop(20, 'late');
     expect(await read()).toMatchObject({ exitCode: 0, files: [] });

@@ -10,7 +10,7 @@ import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
 
-/** Of 20,000 orders 8,000 were posted, and 24 of those are refused, in doubt, or wait. */
+/** Of 20,000 orders, 8,000 were posted, and 24 of those are refused, in doubt, or waiting. */
 const POSTED = 8_000;
 const NOT_ACCEPTED = 24;
 
@@ -42,7 +42,7 @@ it('a large ledger is shown by what is open or asked for, without reading everyt
   expect(disputed.of('ledger.entries')).toBeLessThanOrEqual(2 * orders);
 });
 
-/** A backfill that posted all of them. */
+/** Adds a backfill that posted all of them. */
 async function planAll(db: Database): Promise<void> {
   await sql`
     with backfill as (
@@ -73,7 +73,7 @@ async function sumAccepted(db: Database): Promise<readonly RunAmount[]> {
   return rows;
 }
 
-/** Events about the deal have come for as long as it has orders. */
+/** Events about the deal have been received for as long as it has had orders. */
 async function tellOfEarlierOrder(db: Database): Promise<void> {
   await sql`
     insert into ledger.evidence (kind, order_id, order_platform, deal_id, received_at, body_sha256)

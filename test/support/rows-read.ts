@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 
 /**
- * How many rows a piece of work fetches from each table, by whatever plan: as the server counts them in a transaction of its own. A table that
- * is read as a whole counts with all of its rows, and one that only an index answers for with none.
+ * Measures how many rows a piece of work fetches from each table, whatever the plan. The work runs in one
+ * transaction, whose rows the server counts separately. A table that is read completely counts with all of
+ * its rows, and one that is answered from an index alone counts with none.
  */
 export async function rowsRead<Result>(
   db: Database,

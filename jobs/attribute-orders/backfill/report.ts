@@ -72,7 +72,7 @@ function sumOrders(sums: readonly Sum[]): number {
   return sums.reduce((sum, { orders }) => sum + orders, 0);
 }
 
-/** Currencies of which something is left. */
+/** Subtracts the sums of other orders from the planned ones. Omits currencies in which no order remains. */
 function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly RunAmount[] {
   const currencies = [...new Set(planned.map(({ currency }) => currency))].sort();
   return currencies.flatMap((currency) => {
@@ -86,8 +86,8 @@ function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly Run
 }
 
 /**
- * Orders of an approved plan whose entries are not accepted, by state. What the backfill still posts is as it was planned; the plan says
- * which of the other entries are of it, and with which amount.
+ * Orders of an approved plan whose entries are not accepted, by state. Entries that the backfill still posts
+ * have their planned amounts. For the others, the plan states which belong to it, and their amounts.
  */
 async function sumOthers(db: Database, backfillId: string): Promise<readonly (Sum & { state: string })[]> {
   const isToPost = sql`e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;

@@ -8,18 +8,20 @@ import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../source/pars
 
 const DAY_MS = 86_400_000;
 
-/** Which names of a source a run has to list. */
+/** The names of a source that a run has to list. */
 export type ListingWindow = {
   /** The first day, as `2026-11-22`; null if all names must be listed. */
   readonly since: string | null;
-  /** Records that everything listed was dealt with, so that the next window starts later. */
+  /** Records that everything listed was processed, so that the next window starts later. */
   readonly close: () => Promise<void>;
 };
 
 /**
- * Says from which day on a source with `lookback_days` must be listed: so many days before the last listing that a run finished, however
- * long ago that was, and earlier if an older file is held, was cut short, or is to be read again. A source that was never listed, or
- * whose settings now mean other files, is listed whole. So a run misses only files that arrive later than `lookback_days` after their day.
+ * Determines the day from which a source with `lookback_days` must be listed: that many days before the last
+ * listing that a run completed, however long ago that was. The window starts earlier if an older file is
+ * held, was cut short, or has to be read again. A source that was never listed, or whose settings now select
+ * different files, is listed completely. So a run misses only files that arrive later than `lookback_days`
+ * after their day.
  */
 export async function openListingWindow(
   db: Database,
@@ -29,7 +31,7 @@ export async function openListingWindow(
   const { dated } = parseSourceUri(source.uri);
   if (dated === null || source.lookbackDays === null) return { since: null, close: async () => {} };
   const { uri, endpoint, exclude, startAfter, followLinks } = source;
-  // Where a changed layout makes every file be read again, every file must be found again.
+  // If a changed layout means that every file is read again, every file must be listed again.
   const meaning = IS_READ_ANEW[readFor] ? layoutHash : null;
   const settings = JSON.stringify([uri, endpoint, exclude, startAfter, followLinks, meaning]);
   const names: ListedNames = {
@@ -40,21 +42,24 @@ export async function openListingWindow(
   const { listedAt, now, firstPending } = await readListing(db, names);
   const close = () => recordListing(db, { ...names, listedAt: now });
   if (listedAt === null) return { since: null, close };
-  // A clock that was ahead when it was recorded must not hide files.
+  // The last listing may have been recorded with a clock that was ahead. That must not hide files.
   const first = firstDay(source, listedAt < now ? listedAt : now);
   const pending = firstPending === null ? first : dayOfFile(source, firstPending);
   if (first === null || pending === null) return { since: null, close };
   return { since: pending < first ? pending : first, close };
 }
 
-/** The first day that a listing at a time starts from; null if it lists all names. */
+/** The first day of the window after a listing at this instant; null if all names must be listed. */
 export function firstDay({ lookbackDays, timeZone }: SourceSettings, listedAt: Date): string | null {
   if (lookbackDays === null) return null;
   const wallMs = new ZoneClock(timeZone ?? 'UTC').toWallMs(listedAt.getTime() - lookbackDays * DAY_MS);
   return new Date(wallMs).toISOString().slice(0, 10);
 }
 
-/** The day in the name of a file; null if the uri of its source has no date, or the name has none there. */
+/**
+ * The day in the name of a file; null if the source's uri contains no date, or the name has no date in that
+ * position.
+ */
 export function dayOfFile(source: SourceSettings, uri: string): string | null {
   const name = uri.startsWith('s3:') ? parseObjectUri(uri).key : pathOfFileUri(uri);
   return parseSourceUri(source.uri).dated?.dayOf(name) ?? null;

@@ -44,9 +44,9 @@ export async function surveyFiles(
   return surveyed.sort((a, b) => FILE_STATES.indexOf(a.state) - FILE_STATES.indexOf(b.state));
 }
 
-/** What jobs read a source for. */
+/** A purpose for which jobs read a source. */
 type Reader = {
-  /** Null if no job reads it. */
+  /** Null if no job reads the source. */
   readonly readFor: ReadFor | null;
   /** The first day whose names the next run lists; null if it lists all. */
   readonly since: string | null;
