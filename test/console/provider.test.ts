@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -234,6 +235,23 @@ describe('a provider of OpenID Connect', () => {
       'ann',
     );
     expect(led.url).toBe(`${url}/`);
+  });
+
+  it('that refuses a person is logged by its code alone, without what it says about the person', async () => {
+    const { url, oidc, errors } = await openSignedConsole();
+    const browser = new Browser();
+    await browser.open(`${url}/sign-in`);
+    const asked = browser.visited.find((address) => new URL(address).searchParams.has('state')) ?? '';
+    const refusal = new URLSearchParams({
+      error: 'access_denied',
+      error_description: 'ann@shop.example is not assigned',
+      state: new URL(asked).searchParams.get('state') ?? '',
+      iss: oidc.issuer,
+    });
+    expect(await browser.open(`${url}/signed-in?${refusal}`)).toMatchObject({ status: 403 });
+    const logged = errors.splice(0);
+    expect(logged).toEqual([new Error('Signing in failed: access_denied')]);
+    expect(inspect(logged, { depth: null })).not.toContain('ann@shop.example');
   });
 
   it('that is away is said so, and asked again the next time', async () => {

@@ -150,7 +150,7 @@ export function createProviderSignIn(
           new URL(`signed-in${new URL(request.url, base).search}`, base),
           attempt,
         ).catch((error: unknown) => {
-          onError(error);
+          onError(describe(error));
           return null;
         });
         if (session === null)
