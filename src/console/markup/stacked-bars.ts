@@ -9,13 +9,16 @@ export type BarSeries = {
   readonly name: string;
   /** One count per bar. */
   readonly counts: readonly number[];
+  /** Number of its colour, from 0, if the same name has the same colour in other charts. Default: its position. */
+  readonly color?: number;
 };
 
 const WIDTH = 900;
 const HEIGHT = 220;
 const LEFT = 48;
 const BOTTOM = 24;
-const COLORS = 6;
+/** Colours of the style sheet: `.c0` to `.c8`. */
+const COLORS = 9;
 
 /**
  * Draws stacked bars, one per label, with the same numbers in a table below.
@@ -46,6 +49,7 @@ export function stackedBars(
   );
   const x = scaleBand(labels, [LEFT, WIDTH]).padding(0.2);
   const y = scaleLinear([0, highest], [HEIGHT - BOTTOM, 8]).nice(4);
+  const colorOf = (index: number): number => (series[index]?.color ?? index) % COLORS;
   const layers = stack<Record<string, number>>().keys(series.map(({ name }) => name))(rows);
   return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}; the table below has the numbers">
 ${y.ticks(4).map(
@@ -53,11 +57,11 @@ ${y.ticks(4).map(
     html`<path class="axis" d="M${LEFT} ${y(tick)}H${WIDTH}"/><text x="${LEFT - 6}" y="${y(tick) + 4}" text-anchor="end">${formatCount(tick)}</text>
 `,
 )}
-${layers.map((layer, color) =>
+${layers.map((layer, position) =>
   layer.map(([from, to], index) =>
     to === from
       ? null
-      : html`<rect class="c${color % COLORS}" x="${(x(labels[index] ?? '') ?? 0).toFixed(1)}" width="${x.bandwidth().toFixed(1)}" y="${y(to).toFixed(1)}" height="${(y(from) - y(to)).toFixed(1)}"><title>${labels[index]}: ${formatCount(to - from)} ${layer.key.replaceAll('_', ' ')}</title></rect>
+      : html`<rect class="c${colorOf(position)}" x="${(x(labels[index] ?? '') ?? 0).toFixed(1)}" width="${x.bandwidth().toFixed(1)}" y="${y(to).toFixed(1)}" height="${(y(from) - y(to)).toFixed(1)}"><title>${labels[index]}: ${formatCount(to - from)} ${layer.key.replaceAll('_', ' ')}</title></rect>
 `,
   ),
 )}
@@ -71,8 +75,8 @@ ${labels.map((label, index) =>
 <ul class="legend">${series.map(
     (
       { name },
-      color,
-    ) => html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="c${color % COLORS}" width="12" height="12"/></svg> ${name.replaceAll('_', ' ')}</li>
+      position,
+    ) => html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="c${colorOf(position)}" width="12" height="12"/></svg> ${name.replaceAll('_', ' ')}</li>
 `,
   )}</ul>
 <details><summary>The numbers</summary>

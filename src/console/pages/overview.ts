@@ -113,7 +113,7 @@ function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
   );
 }
 
-/** A fixed order of outcomes, good ones first, so that most colours are the same in all charts. */
+/** A fixed order of outcomes, good ones first. Their positions are their colours, so that these are the same in all charts. */
 const OUTCOMES = [
   'accepted',
   'ready',
@@ -135,6 +135,7 @@ function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, visit:
     const series = OUTCOMES.filter((name) => mine.some(({ disposition }) => disposition === name)).map(
       (name) => ({
         name,
+        color: OUTCOMES.indexOf(name),
         counts: days.map(
           (day) => mine.find((one) => one.day === day && one.disposition === name)?.orders ?? 0,
         ),
