@@ -1,6 +1,9 @@
-import { sql } from 'kysely';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { notifyWithin } from '../../src/notify/keep-notices.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { backUp, openReplaceable } from '../recovery/lost-databases.ts';
 import { type Receiver, SECRET, startReceiver } from './receivers.ts';
@@ -57,23 +60,51 @@ export async function goBack({ shop }: Drill, meanwhile: () => Promise<void>): P
   expect((await shop.run()).exitCode).toBe(7);
 }
 
-/** A run that is recorded as such, without having been. */
-export async function noteRun(
-  db: Database,
-  run: {
-    job: string;
-    kind: string;
-    status: string;
-    exitCode: number;
-    code?: string;
-    problem?: string;
-    counts?: object;
-  },
+/** A problem that is provoked, looked for twice, taken away, and looked for twice again. */
+export type Fault = {
+  readonly problem: string;
+  readonly job: string | null;
+  readonly provoke: () => unknown;
+  readonly end: () => unknown;
+};
+
+/** Each gives exactly one opened and one resolved notice, and nothing else is told meanwhile. */
+export async function provokeEach(
+  faults: readonly Fault[],
+  { look, told }: { readonly look: () => Promise<void>; readonly told: () => readonly string[] },
 ): Promise<void> {
-  const { job, kind, status, exitCode, code = null, problem = null, counts = {} } = run;
-  await sql`
-    insert into ops.runs (job, kind, host, pid, status, exit_code, problem, problem_code, counts, finished_at)
-    values (${job}, ${kind}, 'h', 1, ${status}, ${exitCode}, ${problem}, ${code}, ${JSON.stringify(counts)}::jsonb, now())`.execute(
-    db,
-  );
+  await look();
+  const expected: string[] = [...told()];
+  for (const { problem, job, provoke, end } of faults) {
+    await provoke();
+    for (let round = 0; round < 2; round += 1) await look();
+    expected.push(`opened ${problem} ${job ?? '-'}`);
+    expect(told()).toEqual(expected);
+    await end();
+    for (let round = 0; round < 2; round += 1) await look();
+    expected.push(`resolved ${problem} ${job ?? '-'}`);
+    expect(told()).toEqual(expected);
+  }
+}
+
+/** Looks for problems as a run does at its end, with the configuration as it then stands in a folder. */
+export function lookIn(
+  folder: string,
+  { db, env }: { readonly db: Database; readonly env: Record<string, string> },
+): () => Promise<void> {
+  const fail = (...what: readonly unknown[]) => {
+    throw new Error('looking failed', { cause: what });
+  };
+  return () => {
+    const config = loadConfig(join(folder, 'pipeline.yaml'), env);
+    return notifyWithin(db, { config, kinds: jobKinds, onTrouble: fail, onFailure: fail });
+  };
+}
+
+/** Changes what pipeline.yaml says of a job; from then on commands and looks read it so. */
+export function reconfigure({ folder, write }: Workshop, from: string | RegExp, to: string): void {
+  const text = readFileSync(join(folder, 'pipeline.yaml'), 'utf8');
+  const changed = text.replace(from, to);
+  if (changed === text) throw new Error(`pipeline.yaml has no ${from} to be changed`);
+  write('pipeline.yaml', changed);
 }

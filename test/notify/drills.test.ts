@@ -1,3 +1,5 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { manyRows, toCsv } from '../pipeline/workshop.ts';
 import { goBack, openDrill } from './drill.ts';
@@ -116,6 +118,40 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
     expect(told()).toEqual(['opened ledger_went_back -', 'resolved ledger_went_back -']);
+  });
+
+  it('an order that two databases have posted, with its money, until a person acknowledges it', async () => {
+    const drill = await openDrill({ isReplaceable: true });
+    const { shop, receiver, told } = drill;
+    const journal = join(shop.folder, '.data', 'journal');
+    shop.drop('one.csv', toCsv(manyRows(1, 'a')));
+    expect((await shop.run()).exitCode).toBe(0);
+    await goBack(drill, async () => {
+      shop.drop('two.csv', toCsv(manyRows(1, 'b')));
+      expect((await shop.run()).exitCode).toBe(0);
+      // What was posted since the backup is known to a disk that is lost.
+      renameSync(journal, `${journal}-elsewhere`);
+    });
+    const recover = (...more: string[]) => shop.cli('ledger', 'recover', '--reason', 'restored', ...more);
+    await recover('--accept-undescribed');
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await shop.posted()).toEqual(['a1', 'b1', 'b1']);
+    const before = told().length;
+    // The disk is found.
+    rmSync(journal, { recursive: true });
+    renameSync(`${journal}-elsewhere`, journal);
+    expect((await recover()).exitCode).toBe(0);
+    for (let round = 0; round < 2; round += 1) expect((await shop.run()).exitCode).toBe(6);
+    expect(told().slice(before)).toEqual(['opened credited_twice orders']);
+    expect(receiver.received.at(-1)?.json).toMatchObject({
+      severity: 'error',
+      amounts: [{ amount: '1.01', currency: 'EUR' }],
+      command: 'npx influencer-sync review',
+    });
+    const [, entryId = ''] = /"entry_id":"(\d+)"/.exec((await shop.cli('review', '--json')).stdout) ?? [];
+    await shop.cli('review', entryId, '--acknowledge', '--reason', 'taken back');
+    for (let round = 0; round < 2; round += 1) expect((await shop.run()).exitCode).toBe(0);
+    expect(told().slice(before + 1)).toEqual(['resolved credited_twice orders']);
   });
 });
 

@@ -15,14 +15,14 @@ export type Receiver = {
   readonly url: string;
   /** In the order in which they came. */
   readonly received: Received[];
-  /** What it answers from now on. */
-  answer(status: number, headers?: Record<string, string>): void;
+  /** What it answers from now on; null: nothing, ever. */
+  answer(status: number | null, headers?: Record<string, string>): void;
 };
 
 /** A real HTTP server that takes whatever is posted; it ends with the test. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let answer: { status: number; headers: Record<string, string> } = { status: 200, headers: {} };
+  let answer: { status: number | null; headers: Record<string, string> } = { status: 200, headers: {} };
   const server = createServer((request, reply) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -32,7 +32,7 @@ export async function startReceiver(): Promise<Receiver> {
       const isJson = headers['content-type'] === 'application/json';
       const json = isJson ? (JSON.parse(body) as Record<string, unknown>) : {};
       received.push({ path: request.url ?? '', headers, body, json });
-      reply.writeHead(answer.status, answer.headers).end('ok');
+      if (answer.status !== null) reply.writeHead(answer.status, answer.headers).end('ok');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

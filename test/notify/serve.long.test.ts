@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { manyRows, toCsv } from '../pipeline/workshop.ts';
+import { leasesAreOver, manyRows, toCsv } from '../pipeline/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -30,10 +30,14 @@ async function serve({ shop }: Drill): Promise<CliProcess & { readonly url: stri
   return { ...started, url };
 }
 
+const runsOf = ({ shop }: Drill) => shop.db.selectFrom('ops.runs').select(['run_id', 'status']).execute();
+
+const slotsOf = ({ shop }: Drill) => shop.db.selectFrom('ops.slots').select('state').execute();
+
 /** The schedule was looked at last so many hours ago, as if the process had been down since. */
-async function lookedAt({ shop }: Drill, hoursAgo: number): Promise<void> {
+async function lookedAt({ shop }: Drill, hoursAgo: number, job = 'orders'): Promise<void> {
   await sql`
-    insert into ops.schedules (job, looked_until) values ('orders', clock_timestamp() - ${hoursAgo} * interval '1 hour')`.execute(
+    insert into ops.schedules (job, looked_until) values (${job}, clock_timestamp() - ${hoursAgo} * interval '1 hour')`.execute(
     shop.db,
   );
 }
@@ -77,24 +81,82 @@ it('serve tells of a job that fails, counts it in /metrics, and goes on with a c
 });
 
 it('a slot that no process begins is late, until one does', async () => {
-  const drill = await openDrill({ flow: FLOW });
-  drill.shop.drop('orders.csv', toCsv(manyRows(3)));
-  expect((await drill.shop.run()).exitCode).toBe(0);
-  await sql`insert into ops.slots (job, slot, state) values ('orders', clock_timestamp() - interval '1 hour', 'due')`.execute(
-    drill.shop.db,
-  );
-  expect((await drill.shop.run()).exitCode).toBe(0);
-  // It has only just been noted.
+  const drill = await openDrill({
+    flow: FLOW.replace('schedule:', 'overlap: queue, schedule:'),
+    api: 'lease_seconds: 12\ntimeout_seconds: 10',
+  });
+  const { shop } = drill;
+  shop.drop('orders.csv', toCsv(manyRows(3)));
+  await lookedAt(drill, 1);
+  // Somebody runs the job by hand, and the service does not answer: the process that serves notes the slot, and cannot begin it.
+  await shop.sandbox.setFaults([{ kind: 'stall_before', operation: 'account_hello' }]);
+  const byHand = shop.start('run', 'orders');
+  await waitFor(async () => (await runsOf(drill)).length === 1);
+  const server = await serve(drill);
+  await waitFor(async () => (await slotsOf(drill)).length === 1);
   expect(drill.told()).toEqual([]);
-  await sql`update ops.slots set created_at = created_at - interval '6 minutes'`.execute(drill.shop.db);
-  for (let round = 0; round < 2; round += 1) expect((await drill.shop.run()).exitCode).toBe(0);
-  expect(drill.told()).toEqual(['opened job_late orders']);
+  server.kill('SIGKILL');
+  byHand.kill('SIGKILL');
+  await Promise.all([server.ended, byHand.ended]);
+  await shop.sandbox.setFaults(null);
+  // Nobody moves the clock of the database by the five minutes that a slot has.
   await sql`
-    update ops.slots set state = 'skipped', reason = 'the job is paused', settled_at = clock_timestamp()`.execute(
-    drill.shop.db,
+    update ops.slots set created_at = created_at - interval '6 minutes', not_before = not_before - interval '6 minutes'`.execute(
+    shop.db,
   );
-  expect((await drill.shop.run()).exitCode).toBe(0);
+  await leasesAreOver(shop);
+  for (let round = 0; round < 2; round += 1) expect((await shop.run()).exitCode).toBe(0);
+  expect(drill.told()).toEqual(['opened job_late orders']);
+  const other = await serve(drill);
+  await waitFor(() => drill.told().length >= 2);
   expect(drill.told()).toEqual(['opened job_late orders', 'resolved job_late orders']);
+  expect(await slotsOf(drill)).toMatchObject([{ state: 'done' }]);
+  other.kill('SIGTERM');
+  expect((await other.ended).exitCode).toBe(0);
+});
+
+it('a run that hangs is ended and told of as stalled, until one finishes', async () => {
+  const job = `{kind: mirror-account, schedule: "${MINUTE} * * * *", stall_minutes: 0.05}`;
+  const flow = `serve: {port: 0, grace_seconds: 7}\nsources: {}\njobs:\n  account: ${job}\n`;
+  const drill = await openDrill({ flow, api: 'lease_seconds: 60\ntimeout_seconds: 6' });
+  const { shop } = drill;
+  await lookedAt(drill, 1, 'account');
+  await shop.sandbox.setFaults([{ kind: 'stall_before', operation: 'search_brands' }]);
+  const server = await serve(drill);
+  await waitFor(() => drill.told().length >= 1);
+  expect(drill.told()).toEqual(['opened job_stalled account']);
+  expect(drill.receiver.received[0]?.json.summary).toMatch(
+    /^Run 1 of account failed with exit code 1: The run made no progress for 0\.05 minutes \(stall_minutes\)/,
+  );
+  await shop.sandbox.setFaults(null);
+  expect((await shop.cli('run', 'account')).exitCode).toBe(0);
+  expect(drill.told()).toEqual(['opened job_stalled account', 'resolved job_stalled account']);
+  server.kill('SIGTERM');
+  expect((await server.ended).exitCode).toBe(0);
+});
+
+it('a notice that a process was sending when it was killed is sent by the other one', async () => {
+  const drill = await openDrill({ flow: FLOW, api: API });
+  const { shop, receiver } = drill;
+  await lookedAt(drill, 1);
+  receiver.answer(null);
+  const servers = [await serve(drill), await serve(drill)];
+  await waitFor(() => receiver.received.length === 1);
+  // Which of them has it, nobody knows: whoever it is does not get an answer.
+  for (const server of servers) server.kill('SIGKILL');
+  await Promise.all(servers.map(({ ended }) => ended));
+  receiver.answer(200);
+  const third = await serve(drill);
+  // It has the minute that a process gets for it; nobody moves the clock of the database.
+  await sql`update ops.notice_deliveries set leased_until = leased_until - interval '1 minute'`.execute(
+    shop.db,
+  );
+  await waitFor(() => receiver.received.length >= 2);
+  third.kill('SIGTERM');
+  expect((await third.ended).exitCode).toBe(0);
+  expect(drill.told()).toEqual(['opened job_failed orders', 'opened job_failed orders']);
+  // Once more, and a receiver can tell that it is the same.
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
 const PING =

@@ -16,7 +16,8 @@ export const header: Check = {
   judge({ seen, history, expectations }) {
     const text = `${seen.header.length} columns`;
     const latest = history.findLast((file) => file.header.length > 0);
-    const isTaught = history.some((file) => file.header.length > 0 && file.day < seen.day);
+    // Names of columns are kept of the latest file only; on which days there were files is known of all.
+    const isTaught = history.some(({ day }) => day < seen.day);
     if (latest === undefined || !isTaught) return [learning(text, { have: 0, need: 1 })];
     const isKnown = history.some(({ headerHash }) => headerHash === seen.headerHash);
     const changes = isKnown ? [] : compareHeaders(latest.header, seen.header);

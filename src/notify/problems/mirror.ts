@@ -1,12 +1,13 @@
 import { listRuns } from '../../report/list-runs.ts';
-import type { Found, ProblemFinder } from './problem-finder.ts';
+import { nextSlotOf } from '../../schedule/next-slots.ts';
+import type { Found, ProblemFinder, Situation } from './problem-finder.ts';
 
 const HOUR_MS = 3_600_000;
 
 export const mirrorStale: ProblemFinder = {
   kind: 'mirror_stale',
   title: 'Mirror stale',
-  async find({ db, lastRuns, at }) {
+  async find({ db, config, lastRuns, at }) {
     const found: Found[] = [];
     for (const { job, kind } of await lastRuns()) {
       const hours = kind.watched?.staleAfterHours?.(job);
@@ -19,6 +20,8 @@ export const mirrorStale: ProblemFinder = {
       // A job that never completed a run has no data that could be stale. Another kind of problem reports its
       // failures.
       if (last === 0 || at.getTime() - last < hours * HOUR_MS) continue;
+      // One that reads every deal each night is not old by day.
+      if (isFresh(config, { job: job.name, last: new Date(last), at })) continue;
       found.push({
         job: job.name,
         severity: 'warning',
@@ -33,3 +36,14 @@ export const mirrorStale: ProblemFinder = {
   },
   over: (job) => `${job} has brought its mirror up to date.`,
 };
+
+/** Whether fewer than two slots have come since the last run that finished. A job that runs by hand has none. */
+function isFresh(
+  { jobs }: Situation['config'],
+  { job, last, at }: { readonly job: string; readonly last: Date; readonly at: Date },
+): boolean {
+  const all = Object.values(jobs);
+  const first = nextSlotOf(all, { job, after: last });
+  const second = first === null ? null : nextSlotOf(all, { job, after: first });
+  return second !== null && second > at;
+}
