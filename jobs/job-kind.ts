@@ -36,6 +36,8 @@ export type JobKind<
      * deletes.
      */
     readonly fills: readonly (keyof DB | `bi.${string}`)[];
+    /** Absolute paths of the files that a run reads in addition to those of its sources, for lineage. */
+    readsFiles?(job: Settings): readonly string[];
     /**
      * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
      * no backfill is needed.

@@ -48,7 +48,10 @@ it('a run sends what it reads and fills as its START and COMPLETE, a failed one 
   expect(complete.run.runId).toBe(start.run.runId);
   expect(complete.run.facets.tags.tags).toMatchObject([{ key: 'run_id', value: '1' }]);
   expect(complete.job).toMatchObject({ namespace: 'shop-eu', name: 'orders' });
-  expect(complete.inputs).toEqual([{ namespace: 'file', name: join(shop.folder, 'exports') }]);
+  expect(complete.inputs).toEqual([
+    { namespace: 'file', name: join(shop.folder, 'exports') },
+    { namespace: 'file', name: join(shop.folder, 'codes.csv') },
+  ]);
 
   const { hostname, port, pathname } = new URL(shop.databaseUrl);
   const namespace = `postgres://${hostname}:${port || '5432'}`;
@@ -85,6 +88,59 @@ it('a run sends what it reads and fills as its START and COMPLETE, a failed one 
   shop.env.OPENLINEAGE_DISABLED = 'true';
   await shop.run();
   expect(receiver.received).toEqual([]);
+});
+
+it('a backfill is a run as well: it reads the exports, the codes, and the terms and exchange rates by which returns are added up', async () => {
+  const receiver = await startReceiver();
+  const shop = await openWorkshop({
+    env: { OPENLINEAGE_URL: receiver.url },
+    flow: `statements: {terms: ./terms.csv, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, start_date: '2026-06-01'}
+`,
+  });
+  shop.write('terms.csv', 'code,commission_percent\nMIA10,10\n');
+  shop.write('fx.csv', 'date,currency,rate\n2026-04-01,USD,0.9\n');
+  shop.drop('export.csv', toCsv([{ id: 'o1' }]));
+  const backfill = (...more: string[]) =>
+    shop.cli('backfill', 'orders', '--from', '2026-04-01', '--to', '2026-04-30', ...more);
+  expect((await backfill('--plan')).exitCode).toBe(0);
+  expect(receiver.received).toEqual([]);
+  const key = shop.env.INFLUENCER_API_KEY ?? '';
+  shop.env.INFLUENCER_API_KEY = 'another-key';
+  expect((await backfill('--yes')).exitCode).toBe(4);
+  shop.env.INFLUENCER_API_KEY = key;
+  expect((await backfill('--yes')).exitCode).toBe(0);
+  expect(await shop.posted()).toEqual(['o1']);
+
+  const events = receiver.received.map(({ json }) => runEvent.parse(json));
+  expect(events.map(({ eventType }) => eventType)).toEqual(['START', 'FAIL', 'START', 'COMPLETE']);
+  for (const { job, inputs } of events) {
+    expect(job).toMatchObject({ name: 'backfill:orders', facets: { jobType: { jobType: 'backfill' } } });
+    expect(inputs).toEqual(
+      ['exports', 'codes.csv', 'terms.csv', 'fx.csv'].map((name) => ({
+        namespace: 'file',
+        name: join(shop.folder, name),
+      })),
+    );
+  }
+  expect(events[1]?.run.facets.errorMessage?.message).toBe('The run failed: key_refused');
+  expect(events[3]?.outputs.some(({ name }) => name.endsWith('.bi.returns_monthly'))).toBe(true);
+});
+
+it('a backfill that is stopped is aborted', async () => {
+  const receiver = await startReceiver();
+  const { lineage, job } = await openAt(receiver.url, {});
+  const as = { job: 'backfill:orders', kind: 'backfill' };
+  lineage.runBegun(job, '1', as)({ status: 'interrupted', problem: 'exit_code_130' });
+  await lineage.end();
+  const events = receiver.received.map(({ json }) => runEvent.parse(json));
+  expect(events.map(({ eventType, job: { name } }) => `${eventType} ${name}`)).toEqual([
+    'START backfill:orders',
+    'ABORT backfill:orders',
+  ]);
 });
 
 it.each(['refuses', 'redirects', 'never answers'])(
@@ -138,7 +194,7 @@ it.each([
   lineage.runBegun(job, '1');
   await lineage.end();
   const event = runEvent.parse(receiver.received[0]?.json);
-  expect(event.inputs).toEqual([{ namespace, name }]);
+  expect(event.inputs[0]).toEqual({ namespace, name });
   expect(event.outputs[0]?.namespace).toBe('file');
 });
 

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
 import { KnownError } from '../../../src/model/known-error.ts';
 import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
+import type { Lineage } from '../../../src/observe/lineage/start-lineage.ts';
 import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
 import { inRunPhase } from '../../../src/pipeline/run/run-phase.ts';
 import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
@@ -30,6 +31,8 @@ export type BackfillSurroundings = {
   readonly progress: Progress;
   readonly draining: AbortSignal;
   readonly onTarget?: (target: RunTarget) => void;
+  /** Reports the run to a receiver of lineage. Null or absent reports nothing. */
+  readonly lineage?: Pick<Lineage, 'runBegun'> | null;
 };
 
 /**
@@ -62,6 +65,7 @@ async function runInPhase(
     const service = options.client === null ? {} : { service: config.api.url };
     const runId = await beginRun(db, { job: name, kind: 'backfill', ...service });
     await settleDeadRuns(db, { job: name, currentRunId: runId });
+    const tellLineage = options.lineage?.runBegun(job, runId, { job: name, kind: 'backfill' });
     const activity = recordActivity(db, { ...options, runId });
     const run = {
       ...options,
@@ -77,10 +81,12 @@ async function runInPhase(
     try {
       const exitCode = await work(run);
       const report = await reportBackfill(db, runId);
+      const status = statusOf(exitCode);
+      tellLineage?.({ status, problem: `exit_code_${exitCode}` });
       await activity.stop();
       await endRun(db, {
         runId,
-        status: statusOf(exitCode),
+        status,
         exitCode,
         report,
         problem: null,
@@ -95,6 +101,7 @@ async function runInPhase(
       const problem = details?.message ?? 'a bug';
       await activity.stop();
       const problemCode = details?.code ?? 'crash';
+      tellLineage?.({ status, problem: problemCode });
       await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
       throw error;
     }

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { kindOf } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../model/config.ts';
+import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { WILDCARD } from '../../model/text/dated-names.ts';
 import type { Dataset } from '../../observe/lineage/lineage-events.ts';
 import type { Lineage } from '../../observe/lineage/start-lineage.ts';
@@ -34,10 +34,10 @@ export async function openLineage(
     describeJob: (job) => ({
       job: job.name,
       kind: job.kind,
-      inputs: job.sources.flatMap((name) => {
-        const source = config.sources[name];
-        return source === undefined ? [] : [nameFiles(source.uri)];
-      }),
+      inputs: [
+        ...nameSources(job, config),
+        ...filesOf(job, config).map((name) => ({ namespace: 'file', name })),
+      ],
       fills: kindOf(job).fills,
     }),
     onTrouble: (reason) =>
@@ -45,6 +45,21 @@ export async function openLineage(
         `The receiver of lineage (openlineage.url) does not accept events: ${reason}. Runs continue without it.`,
       ),
   });
+}
+
+function nameSources({ sources }: JobSettings, config: PipelineConfig): readonly Dataset[] {
+  return sources.flatMap((name) => {
+    const source = config.sources[name];
+    return source === undefined ? [] : [nameFiles(source.uri)];
+  });
+}
+
+/** The paths of codes.csv, and of terms.csv and fx.csv if runs of the kind add up returns with them. */
+function filesOf(job: JobSettings, { statements }: PipelineConfig): readonly string[] {
+  const { fills, readsFiles } = kindOf(job);
+  const { terms, fx, reportingCurrency } = statements;
+  const rules = fills.includes('bi.returns_monthly') ? [terms, reportingCurrency === null ? null : fx] : [];
+  return [...(readsFiles?.(job) ?? []), ...rules].filter((path) => path !== null);
 }
 
 /**

@@ -16,8 +16,10 @@ export type Lineage = {
   /**
    * Call it when a run starts, and the returned function when it has ended. Neither throws or waits for the
    * receiver.
+   *
+   * @param as the name and kind of the run's record, if they are not those of the job: of a backfill.
    */
-  runBegun(job: JobSettings, runId: string): (end: LineageEnd) => void;
+  runBegun(job: JobSettings, runId: string, as?: Pick<JobLineage, 'job' | 'kind'>): (end: LineageEnd) => void;
   /** Sends the remaining events, for two seconds at most. Never throws. */
   end(): Promise<void>;
 };
@@ -77,8 +79,8 @@ export function startLineage(options: LineageOptions): Lineage {
   }
 
   return {
-    runBegun(job, runId) {
-      const run = { ...describeJob(job), uuid: randomUUID(), runId };
+    runBegun(job, runId, as) {
+      const run = { ...describeJob(job), ...as, uuid: randomUUID(), runId };
       const begun = keep(send(createEvent(run, null)));
       return (end) => {
         const event = createEvent(run, end);

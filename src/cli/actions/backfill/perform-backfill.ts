@@ -39,6 +39,7 @@ import { describeCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
+import { openLineage } from '../../open/open-lineage.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn, readOperator } from '../../terminal/read-operator.ts';
@@ -168,6 +169,7 @@ async function withWorkshop(
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const client = isPlan ? null : openJobClient(config, output);
+  const lineage = isPlan ? null : await openLineage(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
@@ -176,13 +178,13 @@ async function withWorkshop(
     return await open(config, { progress, stopping }, async (db, isKept) => {
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
-      const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget };
+      const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget, lineage };
       return withBackfillRun(surroundings, (run) => work(run, isKept));
     });
   } finally {
     stopping.ignore();
     sourceClients.close();
-    await client?.close();
+    await Promise.all([client?.close(), lineage?.end()]);
   }
 }
 
