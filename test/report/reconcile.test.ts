@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { ReconciledDeal } from '../../src/model/money/reconciliation.ts';
 import { listDisputedOrders } from '../../src/report/money/list-disputed-orders.ts';
+import { listPayouts } from '../../src/report/money/list-payouts.ts';
 import {
   keepReconciliation,
   listKeptReconciliation,
@@ -141,6 +142,94 @@ describe('what we posted against what the service counts', () => {
     expect(rows).toEqual([{ counted_orders: '18', posted_orders: '3', unexplained_orders: '2' }]);
   });
 });
+
+describe('what closed statements come to against what the service says was paid out', () => {
+  it('shows earned, requested, paid out and the difference, and unknown where the service does not tell', async () => {
+    const { db } = await tellStory();
+    await close(db, '2026-04-01', [
+      ['D1', 'EUR', '50'],
+      ['D2', 'EUR', '5'],
+    ]);
+    await close(db, '2026-05-01', [['D1', 'EUR', '-8.5']]);
+    await requestPayout(db, 'D1', { payout_currency: 'eur', payout_amount: 20 });
+    await requestPayout(db, 'D1', { payout_currency: 'eur', payout_amount: 1.5 });
+    // An event that does not say how much says nothing.
+    await requestPayout(db, 'D2', { payout_currency: 'eur', payout_amount: 'all' });
+    const [one, other] = await listPayouts(db, { accountCurrency: null });
+    expect(one).toEqual({
+      dealId: 'D1',
+      influencerHandle: 'mia.test',
+      currency: 'EUR',
+      earnedAmount: '41.5000',
+      requestedAmount: '21.5000',
+      paidAmount: '7.0000',
+      paidBeforeAmount: '0.0000',
+      differenceAmount: '34.5000',
+    });
+    expect(other).toMatchObject({
+      dealId: 'D2',
+      earnedAmount: '5.0000',
+      requestedAmount: null,
+      paidAmount: null,
+      differenceAmount: null,
+    });
+  });
+
+  it('does not subtract a total of all currencies from what was earned in one of them', async () => {
+    const { db } = await tellStory();
+    await close(db, '2026-04-01', [
+      ['D1', 'EUR', '50'],
+      ['D1', 'USD', '10'],
+    ]);
+    expect(
+      (await listPayouts(db, { accountCurrency: null })).map(({ currency, paidAmount, differenceAmount }) => [
+        currency,
+        paidAmount,
+        differenceAmount,
+      ]),
+    ).toEqual([
+      ['EUR', '7.0000', null],
+      ['USD', null, null],
+    ]);
+    // If nobody says in which currency the account is, nobody knows in which one the total is.
+    await sql`update ops.webhook_events set body = '{}'`.execute(db);
+    expect(await listPayouts(db, { accountCurrency: null })).toMatchObject([
+      { currency: null, paidAmount: '7.0000', differenceAmount: null },
+      { currency: 'EUR', paidAmount: null },
+      { currency: 'USD', paidAmount: null },
+    ]);
+    expect(await listPayouts(db, { accountCurrency: 'USD', dealId: 'D1' })).toMatchObject([
+      { currency: 'EUR', paidAmount: null },
+      { currency: 'USD', paidAmount: '7.0000' },
+    ]);
+  });
+});
+
+/** Closes a month with one line of each deal and currency. */
+async function close(
+  db: Database,
+  month: string,
+  lines: readonly (readonly [dealId: string, currency: string, amount: string])[],
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.statements (month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+    values (${month}::date, 'UTC', 30, ${lines.length}, 'test', 'test', '', '') returning statement_id as id`.execute(
+    db,
+  );
+  for (const [index, [dealId, currency, amount]] of lines.entries())
+    await sql`
+      insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
+      values (${rows[0]?.id}::bigint, ${index + 1}, 'order', ${`order:${index}`}, ${month}::date, ${dealId}, ${currency}, ${amount}::numeric, 0,
+        ${amount}::numeric)`.execute(db);
+}
+
+async function requestPayout(db: Database, dealId: string, body: object): Promise<void> {
+  await sql`
+    insert into ops.webhook_events (kind, body, body_sha256, deal_id)
+    values ('new_payout_request', ${JSON.stringify(body)}::jsonb, ${JSON.stringify([dealId, body])}, ${dealId})`.execute(
+    db,
+  );
+}
 
 async function send(
   db: Database,

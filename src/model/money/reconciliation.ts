@@ -62,6 +62,27 @@ export type ReconciledDeal = {
   readonly paidAmount: DecimalText | null;
 };
 
+/** What a deal earned according to closed statements and what was paid out according to the service, in one currency. */
+export type DealPayout = {
+  readonly dealId: string;
+  readonly influencerHandle: string | null;
+  /** Null: the total of the service, while the currency of the account is unknown. */
+  readonly currency: string | null;
+  /** Sum of all closed statements. */
+  readonly earnedAmount: DecimalText;
+  /** Sum of the payout requests that events of the service tell. Null if there is none: they may not be registered. */
+  readonly requestedAmount: DecimalText | null;
+  /** Total paid out. Null if the service does not report it, or in another currency than that of the account. */
+  readonly paidAmount: DecimalText | null;
+  /** Part of `paidAmount` that was already paid when the mirror first read it. */
+  readonly paidBeforeAmount: DecimalText | null;
+  /**
+   * Earned less paid. Null if the total is unknown, or if the deal also earned in other currencies, because the
+   * total includes payouts in all of them.
+   */
+  readonly differenceAmount: DecimalText | null;
+};
+
 /** An order about which our data and the service disagree. */
 export type DisputedOrder = {
   readonly kind: 'not_ours' | 'other_amount' | 'other_deal' | 'no_event';

@@ -1,4 +1,4 @@
-import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
+import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
 import { formatMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
@@ -18,12 +18,14 @@ function orUnknown(count: number | null): string {
 export function describeReconciliation({
   deals,
   orders,
+  payouts,
   unexplained,
   configOption = '',
   mirrorJob,
 }: {
   readonly deals: readonly ReconciledDeal[];
   readonly orders: readonly DisputedOrder[];
+  readonly payouts: readonly DealPayout[];
   readonly unexplained: readonly ReconciledDeal[];
   readonly configOption?: string;
   /** The job that reads totals; null where the configuration has none. */
@@ -48,6 +50,7 @@ export function describeReconciliation({
       parts: [ordersTable(deals)],
     },
     amountsSection(deals),
+    ...(payouts.length > 0 ? [payoutsSection(payouts)] : []),
     unexplained.length === 0
       ? describeNothing(deals)
       : {
@@ -146,7 +149,6 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
     { title: 'posted', ...RIGHT },
     { title: 'other currency', ...RIGHT },
     { title: 'unexplained', ...RIGHT },
-    { title: 'paid out', ...RIGHT },
   ];
   const money = (amount: string | null): string =>
     amount === null ? 'unknown' : formatMoney(amount, currency);
@@ -156,9 +158,49 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
     money(deal.oursAmount),
     deal.otherCurrency === 0 ? '' : plural(deal.otherCurrency, 'order'),
     money(deal.unexplainedAmount),
-    money(deal.paidAmount),
   ]);
   return { kind: 'section', title: 'Amounts', parts: [{ kind: 'table', columns, rows }] };
+}
+
+/** Explanation of the comparison of payouts, also for the console. */
+export const PAYOUTS_WHY =
+  'earned: what closed statements come to. requested: payout requests that events of the service tell. paid out: the total of the service, in the currency of the account. before: the part of it that was already paid when the mirror first read the deal, which no statement may have. A difference is no error: you pay after you close, and you may have paid for something else.';
+
+function payoutsSection(payouts: readonly DealPayout[]): Block {
+  const columns = [
+    { title: 'deal', cutAt: 'never' as const },
+    { title: 'influencer' },
+    { title: 'earned', ...RIGHT },
+    { title: 'requested', ...RIGHT },
+    { title: 'paid out', ...RIGHT },
+    { title: 'before', ...RIGHT },
+    { title: 'earned less paid out', ...RIGHT },
+  ];
+  const rows = payouts.map((payout) => [
+    payout.dealId,
+    payout.influencerHandle ?? '',
+    formatMoney(payout.earnedAmount, payout.currency),
+    ...payoutCells(payout),
+  ]);
+  return {
+    kind: 'section',
+    title: 'Earned and paid out',
+    why: PAYOUTS_WHY,
+    parts: [{ kind: 'table', columns, rows }],
+  };
+}
+
+/** What was requested, paid, paid before, and the difference; also for the console. */
+export function payoutCells({
+  currency,
+  requestedAmount,
+  paidAmount,
+  paidBeforeAmount,
+  differenceAmount,
+}: DealPayout): readonly string[] {
+  return [requestedAmount, paidAmount, paidBeforeAmount, differenceAmount].map((amount) =>
+    amount === null ? 'unknown' : formatMoney(amount, currency),
+  );
 }
 
 function describeUnexplained({

@@ -118,10 +118,19 @@ export async function listKeptReconciliation(db: Database): Promise<
   return rows;
 }
 
+/** Returns the currency of the account: the configured one, or that of the last event about an order. */
+export function accountCurrencyOf(configured: string | null): RawBuilder<unknown> {
+  return sql`coalesce(${configured}::text, (
+    select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
+    where w.kind = 'new_influencer_order' and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
+    order by w.event_id desc limit 1))`;
+}
+
 /** How far apart an event and the counting of its order may be, in either direction. */
 const LATE = sql`interval '1 hour'`;
 
-const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
+/** Pattern of a JSON value that is an amount. */
+export const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
 
 /** Condition: entry `e` may have been processed. */
 export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
@@ -142,12 +151,7 @@ function comparison({
   readonly dealId?: string | null;
 }): RawBuilder<unknown> {
   return sql`
-    with account as materialized (
-      select coalesce(${accountCurrency}::text, (
-        select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
-        where w.kind = 'new_influencer_order' and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
-        order by w.event_id desc limit 1)) as currency
-    ),
+    with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     told as materialized (
       select v.evidence_id, v.order_id, lower(v.order_platform) as platform, v.deal_id, v.received_at,
         case when w.body -> 'order_information' ->> 'account_currency_revenue' ~ ${isAmount}

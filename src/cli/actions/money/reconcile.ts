@@ -4,6 +4,7 @@ import { isUnexplained } from '../../../model/money/reconciliation.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { describeReconciliation } from '../../../present/money/reconciliation.ts';
 import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
+import { listPayouts } from '../../../report/money/list-payouts.ts';
 import { reconcileDeals } from '../../../report/money/reconcile-deals.ts';
 import { configOption } from '../../commands/command.ts';
 import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
@@ -17,17 +18,20 @@ import type { Output } from '../../terminal/output.ts';
 export async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const dealId = options.deal ?? null;
-  const { deals, orders } = await withDatabase(config, async (db) => {
-    const deals = await reconcileDeals(db, { accountCurrency: config.reconcile.accountCurrency, dealId });
+  const { accountCurrency } = config.reconcile;
+  const { deals, orders, payouts } = await withDatabase(config, async (db) => {
+    const deals = await reconcileDeals(db, { accountCurrency, dealId });
     const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
-    return { deals, orders: await listDisputedOrders(db, { dealId, fewerIn }) };
+    const orders = await listDisputedOrders(db, { dealId, fewerIn });
+    return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
   });
   const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
   for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
   for (const order of orders) output.emit({ event: 'disputed_order', ...order });
+  for (const payout of payouts) output.emit({ event: 'deal_payout', ...payout });
   output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
   const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
-  const shown = { deals, orders, unexplained, configOption: configOption(options), mirrorJob };
+  const shown = { deals, orders, payouts, unexplained, configOption: configOption(options), mirrorJob };
   output.print(renderBlocks(describeReconciliation(shown), output.terminal));
   return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }

@@ -1,10 +1,16 @@
-import type { DisputedOrder, ReconciledDeal } from '../../../model/money/reconciliation.ts';
+import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../model/money/reconciliation.ts';
 import { formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
-import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
+import {
+  DISPUTES,
+  formatDifference,
+  PAYOUTS_WHY,
+  payoutCells,
+} from '../../../present/money/reconciliation.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
+import { listPayouts } from '../../../report/money/list-payouts.ts';
 import { listReconciled } from '../../../report/money/reconcile-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
@@ -112,6 +118,7 @@ async function showDeal(visit: Visit, dealId: string) {
   const fewerIn = (deal.unexplained ?? 0) < 0 ? [dealId] : [];
   const orders = await listDisputedOrders(visit.db, { dealId, fewerIn });
   const { accountCurrency } = deal;
+  const payouts = await listPayouts(visit.db, { accountCurrency, dealId });
   const money = (amount: string | null) =>
     amount === null ? 'unknown' : formatMoney(amount, accountCurrency);
   return {
@@ -138,11 +145,36 @@ ${factList([
     'Unexplained',
     `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
   ],
-  ['Paid out, as the service says', money(deal.paidAmount)],
 ])}
+${payoutTable(payouts)}
 ${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
 ${[...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => disputeTable(kind, { group, visit }))}`,
   };
+}
+
+function payoutTable(payouts: readonly DealPayout[]): Html | null {
+  if (payouts.length === 0) return null;
+  const titles = ['Requested', 'Paid out', 'Before', 'Earned less paid out'];
+  return html`<h2>Earned and paid out</h2>
+<p>${PAYOUTS_WHY}</p>
+${table<DealPayout>(
+  [
+    {
+      title: 'Earned',
+      align: 'right',
+      cell: ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency),
+    },
+    ...titles.map(
+      (title, index): TableColumn<DealPayout> => ({
+        title,
+        align: 'right',
+        cell: (payout) => payoutCells(payout)[index],
+      }),
+    ),
+  ],
+  payouts,
+  { about: 'Earned and paid out', none: '' },
+)}`;
 }
 
 function disputeTable(
