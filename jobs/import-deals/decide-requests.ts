@@ -73,9 +73,13 @@ export async function waitingUpdates(db: Database, job: string): Promise<readonl
   return rows;
 }
 
-/** The result of one update. */
-export type UpdateAnswer = Pick<WaitingUpdate, 'creatorId' | 'stage' | 'isActive'> & {
-  /** Why the service refused the update. Null if it accepted it. */
+/** The result of the updates of a deal so far. */
+export type UpdateAnswer = Pick<WaitingUpdate, 'creatorId'> & {
+  /** The stage that the service accepted. Null: none. */
+  readonly stage: number | null;
+  /** The active status that the service accepted. Null: none. */
+  readonly isActive: boolean | null;
+  /** Why the service refused the stage or the status. Null if it refused neither. */
   readonly problem: string | null;
 };
 
@@ -84,8 +88,8 @@ export async function saveUpdate(db: Database | Transaction<DB>, answer: UpdateA
   const { creatorId, stage, isActive, problem } = answer;
   await sql`
     update intake.creators
-    set stage_taken = case when ${problem}::text is null then coalesce(${stage}::integer, stage_taken) else stage_taken end,
-        is_active_taken = case when ${problem}::text is null then coalesce(${isActive}::boolean, is_active_taken) else is_active_taken end,
+    set stage_taken = coalesce(${stage}::integer, stage_taken),
+        is_active_taken = coalesce(${isActive}::boolean, is_active_taken),
         update_problem = ${problem}
     where creator_id = ${creatorId}::bigint`.execute(db);
 }

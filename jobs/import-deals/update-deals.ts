@@ -37,6 +37,7 @@ export async function updateDeals(
   let left = limit ?? Number.POSITIVE_INFINITY;
 
   await forEach(waiting, async (deal) => {
+    let problem: string | null = null;
     for (const { sets, operation, input } of updatesOf(deal)) {
       if (left <= 0) return;
       left -= 1;
@@ -45,9 +46,12 @@ export async function updateDeals(
       if (answer === null) return;
       const { outcome } = answer;
       if (outcome.kind !== 'accepted' && (outcome.kind !== 'rejected' || outcome.stopsGate)) return;
-      const problem = outcome.kind === 'accepted' ? null : maskAddresses(outcome.message).slice(0, 500);
+      if (outcome.kind === 'rejected') {
+        problem ??= maskAddresses(outcome.message).slice(0, 500);
+        await saveUpdate(db, { creatorId: deal.creatorId, stage: null, isActive: null, problem });
+        continue;
+      }
       await saveUpdate(db, { creatorId: deal.creatorId, ...sets, problem });
-      if (problem !== null) return;
       if (sets.stage === null) sent.statuses += 1;
       else sent.stages += 1;
     }

@@ -188,6 +188,23 @@ describe('what a list states later', () => {
   });
 });
 
+it('a stage that the service refuses does not keep the status of its deal from being sent', async () => {
+  const shop = await openCreatorShop();
+  shop.drop('1.csv', 'handle,platform,deal_id,stage,status\nmia.test,instagram,DEALMIA,1,inactive\n');
+  await shop.sandbox.setFaults([
+    { kind: 'error_before', operation: 'update_dealstage', status: 422, text: 'Stage not found' },
+  ]);
+  const counts = { stages_sent: 0, statuses_sent: 1, updates_refused: 1, updates_waiting: 1 };
+  expect(await shop.runDeals()).toMatchObject({ code: 3, counts });
+  expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ is_active: false });
+  await shop.sandbox.setFaults(null);
+  expect((await shop.runDeals()).counts).toMatchObject({
+    stages_sent: 1,
+    statuses_sent: 0,
+    updates_refused: 0,
+  });
+});
+
 describe('a request whose answer is lost', () => {
   it('is in doubt and never sent again; whoever accepts it names the deal, and its note and status follow', async () => {
     const shop = await openCreatorShop();
