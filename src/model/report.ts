@@ -1,4 +1,5 @@
 import type { CheckFinding } from './checks/check-result.ts';
+import type { ReadFor } from './layout.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
@@ -60,6 +61,8 @@ export type DoubtDetails = {
 /** A rejected row and the file that contains it. */
 export type RejectedRowPlace = RejectedRow & {
   readonly sourceFileId: string;
+  /** What the file was read for. A file that is read for orders and for customers can reject a row for each. */
+  readonly readFor: ReadFor;
   readonly source: string;
   readonly uri: string;
   readonly version: string;

@@ -85,7 +85,12 @@ export async function fetchRejectedRows(options: {
     const [first] = rows;
     if (first === undefined) continue;
     const { source, uri, version } = first;
-    const byRecord = new Map(rows.map(({ record, rowCount }) => [record, { record, rowCount }]));
+    const byRecord = new Map<number, { record: number; rowCount: number }>();
+    for (const { record, rowCount } of rows) {
+      // Rejected as one row of customers, it may also be rejected as the first row of a whole order.
+      const rowsOfBoth = Math.max(rowCount, byRecord.get(record)?.rowCount ?? 0);
+      byRecord.set(record, { record, rowCount: rowsOfBoth });
+    }
     const raw = await fetchRows({ config, source, uri, version, records: [...byRecord.values()] });
     if (raw === null) gone.push({ uri, rows: rows.length });
     else found.push(raw);

@@ -78,7 +78,7 @@ export function describeRejectedRows(summary: FilesSummary): readonly Section[] 
     kind: 'section',
     title: 'Rejected rows',
     count: Math.max(report.counts.rejected_rows, rejectedRows.length),
-    parts: rejectedRows.map(describeRejectedRow),
+    parts: rejectedRows.map((row) => describeRejectedRow(row, row.source)),
   } as const;
   return [isPlan ? section : { ...section, commands }];
 }
@@ -102,14 +102,17 @@ export function renderRejected(
   const more = total - shown;
   return `${[
     terminal.style('bold', plural(total, 'rejected row')),
-    ...rows.flatMap((row) => renderPart(describeRejectedRow(row), terminal)),
+    ...rows.flatMap((row) =>
+      renderPart(describeRejectedRow(row, `${row.source}, for ${row.readFor}`), terminal),
+    ),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
     terminal.style('dim', '# export the rows, to correct and put back'),
     `npx influencer-sync rejected --export fix.csv${configOption}`,
   ].join('\n')}\n`;
 }
 
-function describeRejectedRow({ uri, line, column, value, source, reason, help }: RejectedRowPlace): Fault {
+function describeRejectedRow(row: RejectedRowPlace, source: string): Fault {
+  const { uri, line, column, value, reason, help } = row;
   const place = `${fileName(uri)} line ${formatCount(line)}${column === null ? '' : `, column ${column}`}`;
   return { kind: 'fault', place, value, source, reason, help };
 }

@@ -323,7 +323,7 @@ describe('rejected', () => {
   test('shows file, line, column, value, reason and help', async () => {
     const context = await open();
     expect((await context.run('rejected')).stdout).toContain(
-      `  orders-2026-04.csv line 14, column Total "12,3x" (source ${SOURCE})\n    It is not an amount of money.\n    Write it like 1249.00.\n`,
+      `  orders-2026-04.csv line 14, column Total "12,3x"\n    (source ${SOURCE}, for orders) It is not an amount of money.\n    Write it like 1249.00.\n`,
     );
     expect((await context.run('rejected', '--source', 'other')).stdout).toBe('No rejected row matches.\n');
   });

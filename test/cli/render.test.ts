@@ -304,6 +304,7 @@ describe('summary of a run', () => {
     column: 'Total',
     value: '12,3x',
     rowCount: 1,
+    readFor: 'orders' as const,
     sourceFileId: '3',
     source: 's',
     version: 'v',

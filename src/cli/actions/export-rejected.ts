@@ -60,6 +60,9 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   output.print(
     `${plural(rows.length, 'row')} written to ${path}. Correct ${rows.length === 1 ? 'it' : 'them'} there and put the file into the folder of the exports.`,
   );
+  const places = new Set(rejected.map(({ uri, version, record }) => `${uri} ${version} ${record}`));
+  if (places.size < rejected.length)
+    output.print('A row that was rejected for two purposes, such as orders and customers, is written once.');
   if (escapeFormulas)
     output.print(
       'Cells that a spreadsheet would execute (they start with = + - @) have a leading apostrophe. It is removed when the file is read.',

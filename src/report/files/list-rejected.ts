@@ -31,7 +31,7 @@ export async function listRejected(
 ): Promise<readonly RejectedRowPlace[]> {
   const { rows } = await sql<Row>`
     select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
-      r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.source, f.uri, f.version, r.run_id as "runId"
+      r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
       and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no

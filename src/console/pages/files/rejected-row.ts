@@ -42,6 +42,7 @@ ${factList([
   ['Value', row.value],
   ['File', anchor(visit.link(`/files/${row.sourceFileId}`), fileName(row.uri))],
   ['Source', row.source],
+  ['Read for', row.readFor],
   ['Record', formatCount(row.record)],
   ['Run', anchor(visit.link(`/runs/${row.runId}`), row.runId)],
 ])}

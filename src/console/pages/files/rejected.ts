@@ -43,7 +43,7 @@ export const rejectedPage: ConsolePage = {
         total === 0
           ? html`<p class="green">No row is rejected.</p>`
           : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
-${visit.actor.role === 'operator' ? html`<p>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv' }), 'Download these rows as CSV, to correct them')}</p>` : null}`
+${visit.actor.role === 'operator' ? html`<p>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv' }), 'Download these rows as CSV, to correct them')} A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
       }
 ${filterForm(visit, PATH, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
@@ -108,6 +108,7 @@ function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
       },
       { title: 'How to fix it', cell: ({ help }) => help },
       { title: 'Source', cell: ({ source }) => source },
+      { title: 'Read for', cell: ({ readFor }) => readFor },
       { title: 'Run', cell: ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId) },
     ],
     rows,
