@@ -15,6 +15,11 @@ export type Credit = {
   /** Orders accepted so far, by runs of all jobs and by backfills. */
   readonly ordersSoFar: number;
   readonly amountSoFar: DecimalText;
+  /**
+   * Commission of the deal so far, net of refunds, in this currency. It is in the first row of the deal only.
+   * `unknown` if a rate is unknown, or what was bought. Null in its other rows, and if the deal is unknown.
+   */
+  readonly earnedSoFar: DecimalText | 'unknown' | null;
   /** `amountSoFar` as a share (0 to 1) of the highest amount of any influencer in this currency. */
   readonly share: number;
 };
@@ -47,6 +52,9 @@ export async function readCredits(
     )
     select coalesce(a.handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
       coalesce(r.orders, 0) as orders, coalesce(r.amount, 0)::text as amount, a.orders as "ordersSoFar", a.amount::text as "amountSoFar",
+      case when row_number() over (partition by a.deal_id, a.currency order by a.amount desc, a.target) = 1 then (
+        select case when sum(m.unrated_orders + m.unlined_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
+        from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency having count(*) > 0) end as "earnedSoFar",
       case when max(a.amount) over (partition by a.currency) > 0
         then greatest(a.amount, 0) / max(a.amount) over (partition by a.currency) else 0 end as share,
       count(*) over () as total

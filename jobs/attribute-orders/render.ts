@@ -149,6 +149,8 @@ function describeCredits({ details }: OrdersReport): readonly Block[] {
 
 /** One row for each influencer and currency, with a bar. */
 export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
+  // Without terms and without rates of the service, nobody asks what deals earned.
+  const knowsEarnings = credits.some(({ earnedSoFar }) => /\d/.test(earnedSoFar ?? ''));
   return {
     kind: 'bars',
     columns: [
@@ -156,12 +158,16 @@ export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
       { title: 'new', align: 'right' },
       { title: 'orders', align: 'right' },
       { title: 'credited so far', align: 'right' },
+      ...(knowsEarnings ? [{ title: 'earned so far', align: 'right' } as const] : []),
     ],
-    rows: credits.map(({ influencer, currency, orders, ordersSoFar, amountSoFar, share }) => ({
-      cells: [influencer, formatCount(orders), formatCount(ordersSoFar), formatMoney(amountSoFar, currency)],
-      group: currency,
-      share,
-    })),
+    rows: credits.map(({ influencer, currency, orders, ordersSoFar, amountSoFar, earnedSoFar, share }) => {
+      const earned =
+        earnedSoFar === null || earnedSoFar === 'unknown'
+          ? (earnedSoFar ?? '')
+          : formatMoney(earnedSoFar, currency);
+      const counts = [formatCount(orders), formatCount(ordersSoFar), formatMoney(amountSoFar, currency)];
+      return { cells: [influencer, ...counts, ...(knowsEarnings ? [earned] : [])], group: currency, share };
+    }),
     total: creditsTotal,
     brief: 12,
   };

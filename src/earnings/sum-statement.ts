@@ -138,6 +138,23 @@ async function findLines(
   return { closed, lines };
 }
 
+/**
+ * Sums a statement by currency and the day on which its lines count, which is what their conversion needs: it
+ * may have a million lines, but has few days.
+ */
+export async function sumDays(
+  db: Database,
+  month: Month,
+): Promise<readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[]> {
+  const { lines } = await findLines(db, month);
+  const { rows } = await sql<Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>>`
+    ${lines.begin} days as (select currency, due_on, sum(amount) as amount from ${lines.from} l group by 1, 2)
+    select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount from days order by 1, 2`.execute(
+    db,
+  );
+  return rows;
+}
+
 /** A closed statement, as lists show it. */
 export type ListedStatement = {
   /** `2026-10`. */

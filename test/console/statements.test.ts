@@ -21,8 +21,8 @@ DEALMIA,,10,,,,
  * Opens a shop with orders of one deal in two currencies, an order of another deal, and one that is pending
  * at the end of April.
  */
-async function openEarned(): Promise<Workshop> {
-  const shop = await openWorkshop({ flow: FLOW });
+async function openEarned(settings = ''): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: FLOW.replace('terms.csv,', `terms.csv,${settings}`) });
   shop.write('terms.csv', TERMS);
   const row = (cells: string) => `${cells.replace('@', 'T10:30:00Z')},paid`;
   shop.drop(
@@ -60,6 +60,24 @@ describe('a statement', () => {
     expect(csv).toBe((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout);
     for (const none of ['/statements/2026-13', '/statements/x']) expect((await get(none)).status).toBe(404);
     expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);
+  });
+
+  it('has the total of all currencies in one, in the words of the command', async () => {
+    const shop = await openEarned(' reporting_currency: EUR, fx: ./fx.csv,');
+    shop.write('fx.csv', 'day,from,to,rate\n2026-04-19,USD,EUR,0.915\n');
+    const { get } = await startTestConsole(shop);
+    const page = async () => textOf((await get('/statements/2026-04')).text);
+    // 223.33 EUR and 1.00 USD.
+    expect(await page()).toContain(
+      'In one currency Total: 224.25 EUR, with each line at the exchange rate of the day on which it counts.',
+    );
+    expect((await shop.cli('statement', '--month', '2026-04')).stdout).toContain('Total: 224.25 EUR');
+    shop.write('fx.csv', 'day,from,to,rate\n2026-04-18,USD,EUR,0.915\n');
+    expect(await page()).toContain(
+      'The total in EUR is unknown: statements.fx has no rate for USD on 2026-04-19.',
+    );
+    shop.write('fx.csv', 'day,from,to,rate\n2026-04-19,USD,EUR,much\n');
+    expect(await page()).toContain('In one currency Unknown: the exchange rates cannot be used.');
   });
 
   it('is closed exactly as by the command, once, and only as the page showed it', async () => {

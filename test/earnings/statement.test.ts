@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -165,6 +166,26 @@ describe('a statement', () => {
     expect((await linesOf(shop, '2026-05')).map(({ kind, amount }) => [kind, amount])).toEqual([
       ['correction', '-25.0000'],
     ]);
+  });
+
+  it('is announced in the report of a run: what each deal has earned so far, pending orders too, or unknown', async () => {
+    const shop = await openShop();
+    shop.drop(
+      'orders.csv',
+      toCsv([
+        { id: 'A1', revenue: '100.00', day: '2026-03-01' },
+        { id: 'A2', revenue: '33.33', day: '2026-03-20' },
+        // Nobody knows what BEN earned before his terms.
+        { id: 'B1', revenue: '80.00', day: '2026-02-02', code: 'BEN15' },
+      ]),
+    );
+    await shop.cli('run', 'orders', '--report', 'run.html');
+    const page = readFileSync(join(shop.folder, 'run.html'), 'utf8')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect(page).toContain('earned so far');
+    expect(page).toMatch(/mia\.test 2 2 133\.33 EUR 13\.33 EUR/);
+    expect(page).toMatch(/ben\.test 1 1 80\.00 EUR unknown/);
   });
 
   it('is CSV for a spreadsheet and a page for a browser, in which text of orders is only text', async () => {

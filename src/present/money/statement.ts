@@ -105,7 +105,8 @@ export const UNLINED_HELP =
 /** So many missing rates are named. */
 const NAMED_RATES = 5;
 
-function describeTotal({ currency, amount, missing }: ConvertedTotal): string {
+/** Describes a total of all currencies, also for the console. */
+export function describeTotal({ currency, amount, missing }: ConvertedTotal): string {
   if (amount !== null)
     return `Total: ${formatMoney(amount, currency)}, with each line at the exchange rate of the day on which it counts.`;
   const named = missing.slice(0, NAMED_RATES).map((one) => `${one.currency} on ${one.day}`);

@@ -1,18 +1,25 @@
+import { convertLines } from '../../../earnings/convert-lines.ts';
 import { findClosed, readStatement } from '../../../earnings/read-statement.ts';
 import type { StatementRules, UncountedOrders } from '../../../earnings/statement.ts';
 import {
   type CurrencySum,
   type DealSum,
   type StatementSums,
+  sumDays,
   sumStatement,
 } from '../../../earnings/sum-statement.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { formatAmounts, formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { isMonth, monthBefore } from '../../../model/time/month.ts';
-import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
+import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { html } from '../../../present/html/html.ts';
-import { renderStatementCsv, UNLINED_HELP, UNLINED_WHY } from '../../../present/money/statement.ts';
+import {
+  describeTotal,
+  renderStatementCsv,
+  UNLINED_HELP,
+  UNLINED_WHY,
+} from '../../../present/money/statement.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -44,6 +51,17 @@ export const statementPage: ConsolePage = {
 
 /** What is held in memory at once. */
 const MAX_DOWNLOAD_LINES = 100_000;
+
+/** The total of all currencies in one, in words. Null if no reporting currency is configured. */
+async function convertedTotal({ db, config }: Visit, month: Month): Promise<string | null> {
+  try {
+    const exchange = loadExchange(config.statements);
+    return exchange === null ? null : describeTotal(convertLines(await sumDays(db, month), exchange));
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    return 'Unknown: the exchange rates cannot be used. To see why: npx influencer-sync statement';
+  }
+}
 
 type Month = { readonly month: string; readonly rules: StatementRules };
 
@@ -82,11 +100,13 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
     currency: textOf(visit, 'currency'),
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
+  const total = currencies.length === 0 ? null : await convertedTotal(visit, { month, rules });
   return {
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
   ['To pay', formatAmounts(currencies)],
+  ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
   ['Days', `of ${timeZone}; an order counts ${plural(returnWindowDays, 'day')} after it was placed`],
