@@ -3,7 +3,7 @@ import { foldHeader } from '../../model/text/fold.ts';
 
 /**
  * Column names in exports of custom-built shops, in addition to the spellings that layouts know: English,
- * German, Dutch, French, Spanish, Italian. The most reliable names come first.
+ * German, Dutch, French, Spanish, Portuguese, Italian. The most reliable names come first. Accents do not count.
  */
 const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   order_id: [
@@ -16,6 +16,7 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
       'order ref',
       'order reference',
       'order code',
+      'sales order no',
     ],
     ...[
       'bestellnummer',
@@ -26,8 +27,9 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
       'ordernummer',
       'bestelling',
     ],
-    ...['numero de commande', 'numéro de commande', 'n commande', 'commande', 'référence'],
-    ...['numero de pedido', 'número de pedido', 'pedido', 'numero ordine', 'ordine'],
+    ...['numero de commande', 'n commande', 'commande', 'référence'],
+    ...['numero de pedido', 'numero de orden', 'pedido', 'orden', 'numero ordine', 'ordine'],
+    ...['numero do pedido', 'codigo do pedido', 'numero da encomenda', 'encomenda', 'id da transacao'],
     ...[
       'transaction id',
       'transaction',
@@ -42,9 +44,12 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   ],
   status: [
     ...['order status', 'payment status', 'financial status', 'status', 'state', 'order state'],
-    ...['bestellstatus', 'zahlungsstatus', 'zustand', 'statut', 'état', 'estado', 'stato'],
+    ...['bestellstatus', 'zahlungsstatus', 'zustand', 'statut', 'statut du paiement'],
+    ...['estado del pago', 'estado de la orden', 'estado del pedido', 'situacao do pagamento'],
+    ...['status do pagamento', 'status do pedido', 'situacao do pedido', 'situacao', 'stato ordine'],
+    ...['état', 'estado', 'stato'],
   ],
-  currency: ['currency', 'currency code', 'währung', 'valuta', 'devise', 'moneda', 'divisa'],
+  currency: ['currency', 'currency code', 'währung', 'valuta', 'devise', 'moneda', 'moeda', 'divisa'],
   total: [
     ...[
       'order total',
@@ -76,6 +81,9 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
       'importe total',
       'totale',
       'importo',
+      'valor total',
+      'total do pedido',
+      'valor bruto',
       'amount',
       'gross',
       'paid',
@@ -110,8 +118,12 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
       'code de réduction',
       'bon de réduction',
       'cupon',
-      'cupón',
+      'cupón de descuento',
       'código de descuento',
+      'cupom',
+      'cupom de desconto',
+      'código do cupom',
+      'código de desconto',
       'codice sconto',
     ],
   ],
@@ -148,12 +160,15 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
       'date de commande',
       'fecha',
       'fecha de pedido',
+      'fecha de compra',
+      'data do pedido',
+      'data da encomenda',
       'data',
     ],
     ...['timestamp', 'created', 'created on', 'date', 'time'],
   ],
-  paid_at: ['paid at', 'paid on', 'payment date', 'date paid', 'bezahlt am', 'betaald op'],
-  cancelled_at: ['cancelled at', 'canceled at', 'cancelled on', 'storniert am'],
+  paid_at: ['paid at', 'paid on', 'payment date', 'date paid', 'bezahlt am', 'betaald op', 'fecha de pago'],
+  cancelled_at: ['cancelled at', 'canceled at', 'cancelled on', 'storniert am', 'fecha de cancelación'],
   email: [
     'email',
     'e mail',
@@ -200,13 +215,15 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
 
 /**
  * Normalises a header to words, so that `Order-No.` equals `order_no` and `Bestellnr.` equals
- * `Bestellnummer`.
+ * `Bestellnummer`. Accents are removed: `Número` equals `numero`. `OrderNo` is two words.
  */
 function words(name: string): string {
-  return foldHeader(name)
+  return foldHeader(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
     .replace(/[#№]/g, ' no ')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .replace(/(?:nummer|nr|number|numero|número)\b/gu, ' no')
+    .replace(/(?:nummer|nr|number|numero)\b/gu, ' no')
     .replace(/\bnum\b/gu, 'no')
     .replace(/\s+/g, ' ')
     .trim();

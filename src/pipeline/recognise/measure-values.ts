@@ -120,6 +120,33 @@ export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasure
 }
 
 /**
+ * Determines the formats of several columns of a file, each by its own cells: a column that always has the same day would not count among
+ * thousands of other times. An order of day and month that one column shows holds for those after it.
+ */
+export function timesOfColumns(columns: readonly Cells[]): TimesMeasured {
+  const all: string[] = [];
+  let needsZone = false;
+  for (const cells of columns) {
+    const times = timesOf(cells, all);
+    if (times.formats === null) return times;
+    const contrary = contraryOrder(all);
+    all.push(...times.formats.filter((format) => !all.includes(format) && !contrary?.test(format)));
+    needsZone ||= times.needsZone;
+  }
+  return { formats: all, needsZone };
+}
+
+const MONTH_FIRST = /^M\W/;
+const DAY_FIRST = /^D\W/;
+
+/** Formats of the order that the chosen ones exclude. Null if they leave it open. */
+function contraryOrder(formats: readonly string[]): RegExp | null {
+  const [month, day] = [MONTH_FIRST, DAY_FIRST].map((order) => formats.some((format) => order.test(format)));
+  if (month === day) return null;
+  return month ? DAY_FIRST : MONTH_FIRST;
+}
+
+/**
  * The smallest number of formats that together read nearly all cells. If two formats read the same cells,
  * both are returned, so that the file must decide.
  */

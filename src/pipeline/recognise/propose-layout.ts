@@ -39,6 +39,8 @@ const ORDER_FIELDS: readonly LayoutField[] = [
   'notes',
 ];
 const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
+/** Score of a name that says "order". Customers have ids too. */
+const SAYS_ORDER = 0.7;
 /** Share of a column's cells that must have the expected shape, because some are always wrong. */
 const MOST = 0.9;
 
@@ -61,11 +63,16 @@ export function proposeLayout(
   });
   const words = statusWordsOf(layouts);
   const score = nameScorer(layouts);
+  const pointsOf = ({ header: text, cells }: MeasuredColumn, field: LayoutField): number => {
+    const name = score(text, field);
+    if (name === 0 || (field === 'total' && score(text, 'spent') > name)) return 0;
+    return name * (field === 'status' ? statusShape(cells, words, { text, name }) : shape(field, cells));
+  };
   const chosen = new Map<LayoutField, MeasuredColumn>();
   for (const field of ORDER_FIELDS) {
     const free = columns.filter((column) => column.header !== '' && ![...chosen.values()].includes(column));
     const ranked = free
-      .map((column) => ({ column, score: score(column.header, field) * shape(field, column.cells, words) }))
+      .map((column) => ({ column, score: pointsOf(column, field) }))
       .filter(({ score: points }) => points > 0)
       .sort((one, other) => other.score - one.score);
     const [best] = ranked;
@@ -73,19 +80,30 @@ export function proposeLayout(
   }
   const has = (field: LayoutField): boolean => chosen.has(field);
   const parts = { columns, chosen, words, title, name };
-  if (has('order_id') && has('total')) {
-    if (NAMES_SOMEBODY.some(has)) return complete(name, ordersText(parts));
-    if (!has('email'))
-      return {
-        why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
-      };
-  }
-  if (has('email') && !has('total')) return complete(name, customersText(parts));
-  if (has('total') && NAMES_SOMEBODY.some(has))
-    return { why: 'It has amounts and codes, but no column that could be the id of an order.' };
+  if (has('order_id') && has('total'))
+    return NAMES_SOMEBODY.some(has)
+      ? complete(name, ordersText(parts))
+      : {
+          why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+        };
+  const money = chosen.get('total') ?? columns.find(({ cells }) => holdsCurrencies(cells));
+  if (money !== undefined)
+    return {
+      why: `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${has('total') ? 'order ids' : 'totals or order ids'}.`,
+    };
+  const id = chosen.get('order_id');
+  if (id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER)
+    return { why: `It has order ids (column ${JSON.stringify(id.header)}), but no amounts.` };
+  if (has('email')) return complete(name, customersText(parts));
   return {
     why: 'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
   };
+}
+
+/** Payments have a column of currencies, in whatever language its name is. Lists of customers have none. */
+function holdsCurrencies(cells: Cells): boolean {
+  const known = new Set(Intl.supportedValuesOf('currency'));
+  return cells.filled > 0 && cells.share((cell) => known.has(cell)) === 1;
 }
 
 function complete(name: string, text: string): ProposedLayout {
@@ -96,7 +114,7 @@ function complete(name: string, text: string): ProposedLayout {
  * Returns 1 if the values of a column can belong to a field, and 0 otherwise. For a column without values,
  * returns 0.5 if the field is often empty and 0 otherwise.
  */
-function shape(field: LayoutField, cells: Cells, words: StatusWords): number {
+function shape(field: LayoutField, cells: Cells): number {
   if (cells.filled === 0) return field === 'codes' || field === 'notes' || field === 'refunded' ? 0.5 : 0;
   switch (field) {
     case 'email':
@@ -123,11 +141,27 @@ function shape(field: LayoutField, cells: Cells, words: StatusWords): number {
       return yes(
         cells.share((cell) => cell.length <= 100 && /[A-Za-z]/.test(cell)) >= MOST && !isMoney(cells),
       );
-    case 'status':
-      return yes(cells.counts.size <= 30 && cells.share((cell) => words.all.has(foldWord(cell))) > 0);
     default:
       return yes(!isMoney(cells));
   }
+}
+
+/** Names that mean the state of an order, or that of an address. */
+const STATE = /^(?:state|estado|stato|état)$/i;
+
+/**
+ * Like `shape`. A column that has the name of a status, but only words that nobody knows, is a status too: then no order is credited until a
+ * person says which words count. Without it, all would be.
+ */
+function statusShape(
+  cells: Cells,
+  words: StatusWords,
+  { text, name }: { readonly text: string; readonly name: number },
+): number {
+  if (cells.filled === 0 || cells.counts.size > 30) return 0;
+  if (cells.share((cell) => words.all.has(foldWord(cell))) > 0) return 1;
+  const isWords = cells.share((cell) => /^\p{L}[^\d@]*$/u.test(cell)) === 1;
+  return name >= 0.5 && isWords && !STATE.test(text.trim()) ? 0.5 : 0;
 }
 
 function yes(is: boolean): number {

@@ -2,7 +2,7 @@ import { foldWord } from '../../map/values/clean-text.ts';
 import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
 import { toPrintableJson } from '../../model/text/printable.ts';
 import type { StatusWords } from './known-status-words.ts';
-import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
+import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOfColumns } from './measure-values.ts';
 
 /** A column of a file, with its values. */
 export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
@@ -37,10 +37,9 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
     (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
   );
   const money = moneyFormatOf(moneyCells) ?? (MONEY_FORMATS[0] as MoneyFormat);
-  const timeCells = merge(
+  const times = timesOfColumns(
     (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
   );
-  const times = timesOf(timeCells);
   const status = chosen.get('status');
   const codes = chosen.get('codes');
   const id = chosen.get('order_id');
@@ -93,7 +92,7 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
         ]
       : []),
     `money: { decimal: ${quote(money.decimal)}, thousands: ${money.thousands === null ? 'null' : quote(money.thousands)}, symbols: true }`,
-    ...(times.formats === null || timeCells.filled === 0 ? [] : [`times: ${list(times.formats)}`]),
+    ...(times.formats === null || times.formats.length === 0 ? [] : [`times: ${list(times.formats)}`]),
     ...(split.length === 0 ? [] : [`codes: { split: ${list(split)} }`]),
     ...(status === undefined ? [] : statusText(status, words)),
     `# Columns that are not read: ${columns.length - chosen.size}`,

@@ -134,7 +134,11 @@ async function examineGroup(
   const { verdict, form } = first;
   if (verdict.kind === 'incomplete') return lacking(verdict);
   const proposed = verdict.kind === 'known' ? null : propose(first, options);
-  if (proposed !== null && 'why' in proposed) return { code: 'unknown_header', why: proposed.why };
+  if (proposed !== null && 'why' in proposed) {
+    const isDamagedHeader = first.top.header.some((name) => name.includes('\uFFFD'));
+    const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
+    return { code: 'unknown_header', why: `${proposed.why}${damage}` };
+  }
   const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
   const subject = subjectOf(layout);
   const examine = {
@@ -211,7 +215,7 @@ function lacking({
   );
   return {
     code: 'header_mismatch',
-    why: `It has columns of ${layout.title}, but not ${columns.join(', ')}. Export it again with ${columns.length === 1 ? 'this column' : 'these columns'}.`,
+    why: `It has columns of ${layout.title}, but not ${columns.join(', ')}. If it is one, export it again with ${columns.length === 1 ? 'this column' : 'these columns'}.`,
   };
 }
 

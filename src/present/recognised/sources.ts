@@ -45,7 +45,10 @@ export function ordersLines(
   terminal: Terminal,
 ): readonly string[] {
   const { rows, orders, isPartial, credited, creditedWithCode, placed } = preview;
-  const days = placed === null ? '' : `, ${placed.first.slice(0, 10)} to ${placed.last.slice(0, 10)}`;
+  const reading = dateOrder === 'open' ? ', if the month is first' : '';
+  const days =
+    placed === null ? '' : `, ${placed.first.slice(0, 10)} to ${placed.last.slice(0, 10)}${reading}`;
+  const placedTitle = needsZone ? `Placed (as written${reading})` : `Placed (UTC${reading})`;
   const open = [
     ...(needsZone ? ['their time zone'] : []),
     ...(currency === null ? [] : ['their currency']),
@@ -72,7 +75,7 @@ export function ordersLines(
         ]),
     ...rejectedLines(preview),
     ...codeLines(preview, terminal),
-    ...sampleLines(preview, needsZone, terminal),
+    ...sampleLines(preview, placedTitle, terminal),
   ];
 }
 
@@ -117,15 +120,10 @@ function codeLines({ codes, credited }: OrdersPreview, terminal: Terminal): read
   return ['', table, ...(more > 0 ? [`  … and ${plural(more, 'more code')}.`] : [])];
 }
 
-function sampleLines({ sample }: OrdersPreview, needsZone: boolean, terminal: Terminal): readonly string[] {
+function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: Terminal): readonly string[] {
   if (sample.length === 0) return [];
   const table = renderTable(
-    [
-      { title: 'Order' },
-      { title: needsZone ? 'Placed (as written)' : 'Placed (UTC)' },
-      { title: 'Revenue', align: 'right' },
-      { title: 'Codes' },
-    ],
+    [{ title: 'Order' }, { title: placedTitle }, { title: 'Revenue', align: 'right' }, { title: 'Codes' }],
     sample.map(({ orderId, placedAt, total, currency, codes }) => [
       maskAddresses(orderId),
       placedAt === null ? '' : formatInstant(placedAt),

@@ -1,62 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
-import { sourceAt } from '../../../src/config/load-config-file.ts';
-import { loadLayouts } from '../../../src/map/layout/load-layout.ts';
-import type { OrdersExamined } from '../../../src/pipeline/recognise/examine-orders.ts';
-import { type Recognised, recognise } from '../../../src/pipeline/recognise/recognise.ts';
-import { openSourceClients } from '../../../src/source/source-clients.ts';
+import { expect, test } from 'vitest';
 import { FIXTURES } from '../../map/map-text.ts';
-import { makeTestFolder } from '../../support/setup.ts';
-
-type Files = Readonly<Record<string, string | Uint8Array>>;
-
-function folderWith(files: Files): string {
-  const folder = makeTestFolder();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  return folder;
-}
-
-async function look(place: string): Promise<Recognised> {
-  const clients = openSourceClients();
-  onTestFinished(() => clients.close());
-  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set() });
-}
-
-/** Returns name, layout, path and files of each source, and the refused ones. */
-function summary({ sources, refused }: Recognised): readonly string[] {
-  return [
-    ...sources.map(
-      ({ name, path, files, examined, proposed, encoding }) =>
-        `${name} ${proposed === null ? examined.layout.name : 'proposed'} ${path} ${files.length}${encoding === null ? '' : ` ${encoding}`}`,
-    ),
-    ...refused.map(({ name, code }) => `${name} ${code}`),
-  ];
-}
-
-function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
-  const examined = sources[at]?.examined;
-  if (examined?.kind !== 'orders') throw new Error('no orders were recognised');
-  return examined;
-}
+import { folderWith, look, ordersOf, summary } from './look.ts';
 
 const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes';
 const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
 /** Another row of the same order. */
 const FURTHER = '#1,,,,,,,,';
-const OWN = [
-  'Bestellnr.;Datum;Zustand;Gesamtbetrag;Gutscheincode;E-Mail;Artikel',
-  'B-1;14.05.2026 10:12;bezahlt;1.249,00;MIA10;a@example.com;Hut',
-  'B-2;15.05.2026 11:00;storniert;20,00;MIA10;b@example.com;Hut',
-  'B-3;16.05.2026 09:00;bezahlt;35,50;;c@example.com;Schal',
-  'B-4;17.05.2026 09:30;bezahlt;99,90;JONAS15|MIA10;d@example.com;Schal',
-  'B-5;17.05.2026 09:31;bezahlt;9,90;JONAS15;d@example.com;Größe',
-].join('\n');
-
 test('every fixture of a known export is recognised as what it is', async () => {
   const { sources, refused } = await look(FIXTURES.pathname);
   const wrong = sources.flatMap(({ files, examined, proposed }) =>
@@ -211,51 +161,4 @@ test('zero totals, blank ids, rows at fault and states are counted before anythi
     rejected: [{ code: 'bad_money', rows: 1, line: 4, column: 'Total' }],
   });
   expect(JSON.stringify(preview)).not.toContain('@');
-});
-
-test('for an unknown header a layout is proposed by names, synonyms and values, and reads the file', async () => {
-  const found = await look(folderWith({ 'orders.csv': Buffer.from(OWN, 'latin1') }));
-  const [source] = found.sources;
-  expect(summary(found)).toEqual(['orders proposed  1 windows-1252']);
-  expect(source?.examined.layout).toMatchObject({
-    columns: {
-      order_id: ['Bestellnr.'],
-      status: ['Zustand'],
-      total: ['Gesamtbetrag'],
-      codes: ['Gutscheincode'],
-      placed_at: ['Datum'],
-      email: ['E-Mail'],
-    },
-    lacks: ['currency', 'time_zone', 'consent'],
-    money: { decimal: ',', thousands: '.' },
-    times: { formats: ['D.M.YYYY H:mm'] },
-    codes: { split: ['|'] },
-    status: { credited: ['bezahlt'], known: ['storniert'] },
-  });
-  expect(ordersOf(found).preview).toMatchObject({
-    orders: 5,
-    credited: 4,
-    creditedWithCode: 3,
-    rejected: [],
-  });
-  expect(source?.proposed?.text).toMatch(/^# Proposed by/);
-});
-
-test('an unknown header of customers becomes a layout with its consent; one without is told to have none', async () => {
-  const recorded = 'Name,E-Mail,Newsletter\nAnn,a@example.com,ja\nBob,b@example.com,nein\n';
-  const found = await look(folderWith({ 'people.csv': recorded }));
-  expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: false, submitted: 1 });
-  const bare = await look(folderWith({ 'people.csv': 'Name,E-Mail,Town\nAnn,a@example.com,Oslo\n' }));
-  expect(bare.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: true });
-});
-
-test('headers and values that a terminal or YAML would obey stay text in a proposed layout', async () => {
-  const header = 'Order No,Total,"Coupon \u001b[31m: [x] #\u009b",Status';
-  const rows = ['A-1,20.00,MIA10,paid', 'A-2,21.50,"}: !!js",paid', 'A-3,22.00,MIA10,"paid\u001b]0;x"'];
-  const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
-  const text = found.sources[0]?.proposed?.text ?? '';
-  expect(text).toContain('Coupon');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of these may occur
-  expect(text).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f]/);
-  expect(ordersOf(found).preview.orders).toBe(3);
 });

@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { sourceAt } from '../../../src/config/load-config-file.ts';
+import { loadLayouts } from '../../../src/map/layout/load-layout.ts';
+import type { OrdersExamined } from '../../../src/pipeline/recognise/examine-orders.ts';
+import { type Recognised, recognise } from '../../../src/pipeline/recognise/recognise.ts';
+import { openSourceClients } from '../../../src/source/source-clients.ts';
+import { makeTestFolder } from '../../support/setup.ts';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** A folder with these files. */
+export function folderWith(files: Files): string {
+  const folder = makeTestFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** Recognises what is in a folder. */
+export async function look(place: string): Promise<Recognised> {
+  const clients = openSourceClients();
+  onTestFinished(() => clients.close());
+  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set() });
+}
+
+/** Returns name, layout, path and files of each source, and the refused ones. */
+export function summary({ sources, refused }: Recognised): readonly string[] {
+  return [
+    ...sources.map(
+      ({ name, path, files, examined, proposed, encoding }) =>
+        `${name} ${proposed === null ? examined.layout.name : 'proposed'} ${path} ${files.length}${encoding === null ? '' : ` ${encoding}`}`,
+    ),
+    ...refused.map(({ name, code }) => `${name} ${code}`),
+  ];
+}
+
+/** What was found in a source of orders. */
+export function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
+  const examined = sources[at]?.examined;
+  if (examined?.kind !== 'orders') throw new Error('no orders were recognised');
+  return examined;
+}

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { folderWith, look, ordersOf, summary } from './look.ts';
+
+const OWN = [
+  'Bestellnr.;Datum;Zustand;Gesamtbetrag;Gutscheincode;E-Mail;Artikel',
+  'B-1;14.05.2026 10:12;bezahlt;1.249,00;MIA10;a@example.com;Hut',
+  'B-2;15.05.2026 11:00;storniert;20,00;MIA10;b@example.com;Hut',
+  'B-3;16.05.2026 09:00;bezahlt;35,50;;c@example.com;Schal',
+  'B-4;17.05.2026 09:30;bezahlt;99,90;JONAS15|MIA10;d@example.com;Schal',
+  'B-5;17.05.2026 09:31;bezahlt;9,90;JONAS15;d@example.com;Größe',
+].join('\n');
+
+test('for an unknown header a layout is proposed by names, synonyms and values, and reads the file', async () => {
+  const found = await look(folderWith({ 'orders.csv': Buffer.from(OWN, 'latin1') }));
+  const [source] = found.sources;
+  expect(summary(found)).toEqual(['orders proposed  1 windows-1252']);
+  expect(source?.examined.layout).toMatchObject({
+    columns: {
+      order_id: ['Bestellnr.'],
+      status: ['Zustand'],
+      total: ['Gesamtbetrag'],
+      codes: ['Gutscheincode'],
+      placed_at: ['Datum'],
+      email: ['E-Mail'],
+    },
+    lacks: ['currency', 'time_zone', 'consent'],
+    money: { decimal: ',', thousands: '.' },
+    times: { formats: ['D.M.YYYY H:mm'] },
+    codes: { split: ['|'] },
+    status: { credited: ['bezahlt'], known: ['storniert'] },
+  });
+  expect(ordersOf(found).preview).toMatchObject({
+    orders: 5,
+    credited: 4,
+    creditedWithCode: 3,
+    rejected: [],
+  });
+  expect(source?.proposed?.text).toMatch(/^# Proposed by/);
+});
+
+test('an unknown header of customers becomes a layout with its consent; one without is told to have none', async () => {
+  const recorded = 'Name,E-Mail,Newsletter\nAnn,a@example.com,ja\nBob,b@example.com,nein\n';
+  const found = await look(folderWith({ 'people.csv': recorded }));
+  expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: false, submitted: 1 });
+  const bare = await look(folderWith({ 'people.csv': 'Name,E-Mail,Town\nAnn,a@example.com,Oslo\n' }));
+  expect(bare.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: true });
+});
+
+test('an unknown header in Spanish is read too: accents, states, and a column of times that always has the same day', async () => {
+  const header =
+    'Número de orden;Email;Fecha;Estado del pago;Moneda;Total;Cupón de descuento;Fecha de pago;Provincia o estado';
+  const rows = [
+    '71;ana@example.com;06/10/2026 23:50:38;Recibido;ARS;679.90;PIEL5;06/10/2026;Norte',
+    '71;ana@example.com;;;;;;;',
+    '72;luz@example.com;06/10/2026 21:02:10;Recibido;ARS;410.00;;06/10/2026;Sur',
+    '73;eva@example.com;06/10/2026 20:11:00;Anulado;ARS;120.00;PIEL5;06/10/2026;Sur',
+    ...Array.from(
+      { length: 20 },
+      (_, at) =>
+        `${80 + at};a${at}@example.com;06/10/2026 19:${10 + at}:00;Recibido;ARS;10.00;;06/10/2026;Sur`,
+    ),
+  ];
+  const found = await look(
+    folderWith({ 'ventas.csv': Buffer.from([header, ...rows, ''].join('\n'), 'latin1') }),
+  );
+  const examined = ordersOf(found);
+  expect(examined.layout.columns).toMatchObject({
+    order_id: ['Número de orden'],
+    status: ['Estado del pago'],
+    codes: ['Cupón de descuento'],
+    placed_at: ['Fecha'],
+    paid_at: ['Fecha de pago'],
+  });
+  expect(examined.preview).toMatchObject({ orders: 23, credited: 22, creditedWithCode: 1, rejected: [] });
+  expect(examined.dateOrder).toBe('open');
+});
+
+test('a status whose words nobody knows credits no order, instead of all', async () => {
+  const header = 'Order No,Order Date,Order Status,Total,Coupon';
+  const rows = ['A-1,2026-05-01,Betong,20.00,MIA10', 'A-2,2026-05-02,Hallo,21.50,MIA10'];
+  const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
+  expect(ordersOf(found).preview).toMatchObject({ orders: 2, credited: 0 });
+  const address = await look(
+    folderWith({ 'o.csv': [header.replace('Order Status', 'State'), ...rows, ''].join('\n') }),
+  );
+  expect(ordersOf(address).layout.columns.status).toBeUndefined();
+});
+
+test.each([
+  [
+    'payments in a language that nobody taught it',
+    'Päivä,Nimi,Valuuttalaji,Yhteensä,Sähköposti',
+    '2026-05-01,Aino,EUR,20.00,aino@example.com',
+    'It has amounts (column "Valuuttalaji"), but no column has the name and the values of totals or order ids.',
+  ],
+  [
+    'orders without amounts',
+    'SalesOrderNo,OrderDate,EmailAddress',
+    '0094101,2026-05-01,ann@example.com',
+    'It has order ids (column "SalesOrderNo"), but no amounts.',
+  ],
+  [
+    'orders with addresses but no code',
+    'Order No,Total,Email',
+    'A-1,20.00,ann@example.com',
+    'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+  ],
+  [
+    'a header whose letters were lost',
+    'N\uFFFDmero,Moneda,Email',
+    '1,ARS,ann@example.com',
+    'It has amounts (column "Moneda"), but no column has the name and the values of totals or order ids. Letters of its header were lost (\uFFFD): export it again.',
+  ],
+])('not taken for a list of customers: %s', async (_, header, row, why) => {
+  const found = await look(
+    folderWith({ 'o.csv': `${header}\n${row}\n${row.replace('ann@', 'bob@').replace(/01,|-1,/, '2,')}\n` }),
+  );
+  expect(found.sources).toEqual([]);
+  expect(found.refused.map((file) => file.why)).toEqual([why]);
+});
+
+test('what customers have spent is no total of an order', async () => {
+  const people = 'Customer ID,Email,Total Spent,Newsletter\n7,ann@example.com,120.00,yes\n';
+  const found = await look(folderWith({ 'people.csv': people }));
+  expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 1 });
+});
+
+test('headers and values that a terminal or YAML would obey stay text in a proposed layout', async () => {
+  const header = 'Order No,Total,"Coupon \u001b[31m: [x] #\u009b",Status';
+  const rows = ['A-1,20.00,MIA10,paid', 'A-2,21.50,"}: !!js",paid', 'A-3,22.00,MIA10,"paid\u001b]0;x"'];
+  const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
+  const text = found.sources[0]?.proposed?.text ?? '';
+  expect(text).toContain('Coupon');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of these may occur
+  expect(text).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f]/);
+  expect(ordersOf(found).preview.orders).toBe(3);
+});
