@@ -47,8 +47,8 @@ async function deliver(
   return first;
 }
 
-describe('webhook', () => {
-  it('posts one JSON object, whose signature the public library verifies', async () => {
+describe('a webhook channel', () => {
+  it('posts one JSON object with a signature that the public library verifies', async () => {
     const { body, json, headers } = await deliver((url) => webhookTo({ url }));
     expect(json).toEqual({
       event: 'opened',
@@ -69,7 +69,7 @@ describe('webhook', () => {
     expect(() => new Webhook(SECRET).verify(`${body} `, headers)).toThrow();
   });
 
-  it('takes a secret that is no whsec_ as it is written', async () => {
+  it('uses a secret without the whsec_ prefix literally', async () => {
     const { body, headers } = await deliver((url) => ({
       name: 'ops',
       kind: 'webhook',
@@ -81,7 +81,7 @@ describe('webhook', () => {
     expect(headers['webhook-signature']).toBe(`v1,${expected}`);
   });
 
-  it('follows no redirect, and says what went wrong without the address', async () => {
+  it('follows no redirect and reports a failure without the address', async () => {
     const receiver = await startReceiver();
     const target = await startReceiver();
     receiver.answer(307, { location: `${target.url}/elsewhere` });
@@ -102,10 +102,10 @@ describe('webhook', () => {
   });
 });
 
-describe('slack', () => {
+describe('a Slack channel', () => {
   const channel = (url: string): ChannelSettings => ({ name: 'chat', kind: 'slack', url });
 
-  it('posts what, since when, how much, what to run and where to look', async () => {
+  it('posts the problem, its start, the amounts, the next command and the link to the console', async () => {
     const { body, json } = await deliver(channel);
     for (const part of [
       'Problem: In doubt (nl-orders)',
@@ -119,7 +119,7 @@ describe('slack', () => {
     expect(json.text).toBe(`Problem: In doubt (nl-orders). ${NOTICE.summary}`);
   });
 
-  it('obeys nothing in a text, and keeps within the limits of Slack', async () => {
+  it('neutralizes markup in texts and stays within the limits of Slack', async () => {
     const { json } = await deliver(channel, {
       summary: `${HOSTILE} ${'x'.repeat(9_000)}`,
       title: 'T'.repeat(400),
@@ -132,7 +132,7 @@ describe('slack', () => {
   });
 });
 
-describe('teams', () => {
+describe('a Teams channel', () => {
   const channel = (url: string): ChannelSettings => ({ name: 'team', kind: 'teams', url });
   type Card = {
     type: string;
@@ -147,7 +147,7 @@ describe('teams', () => {
     return attachments[0]?.content as Card;
   };
 
-  it('posts an adaptive card, as a message with one attachment', async () => {
+  it('posts an Adaptive Card as the only attachment of a message', async () => {
     const received = await deliver(channel);
     expect(received.json.type).toBe('message');
     const card = cardOf(received);
@@ -159,14 +159,14 @@ describe('teams', () => {
     expect(card.body[2]?.facts?.map(({ title }) => title)).toEqual(['Severity', 'Since', 'Amount', 'Next']);
   });
 
-  it('obeys no Markdown in a text', async () => {
+  it('escapes Markdown in texts', async () => {
     const card = cardOf(await deliver(channel, { summary: HOSTILE }));
     const text = card.body[1]?.text ?? '';
     expect(text.replaceAll(/\\[^a-z0-9 ]/gi, '')).not.toMatch(/[*_`[\]()<>#]/);
   });
 });
 
-describe('pagerduty', () => {
+describe('a PagerDuty channel', () => {
   const channel = (url: string): ChannelSettings => ({
     name: 'pager',
     kind: 'pagerduty',
@@ -194,7 +194,7 @@ describe('pagerduty', () => {
     expect(source).not.toBe('');
   });
 
-  it('resolves the same alert, and adds a reminder to it', async () => {
+  it('sends reminders and the resolution with the key of the same alert', async () => {
     const key = { dedup_key: 'influencer-sync/problem-3' };
     expect((await deliver(channel, { event: 'reminded' })).json).toMatchObject({
       event_action: 'trigger',
@@ -204,14 +204,14 @@ describe('pagerduty', () => {
     expect(resolved).toEqual({ routing_key: 'R'.repeat(32), event_action: 'resolve', ...key });
   });
 
-  it('a test leaves no alert open', async () => {
+  it('resolves the alert of a test message at once', async () => {
     const receiver = await startReceiver();
     await send(channel(receiver.url), { event: 'test' });
     expect(receiver.received.map(({ json }) => json.event_action)).toEqual(['trigger', 'resolve']);
   });
 });
 
-describe('email', () => {
+describe('an email channel', () => {
   const channel = (port: number, more: object = {}): ChannelSettings => ({
     name: 'mail',
     kind: 'email',
@@ -225,7 +225,7 @@ describe('email', () => {
     ...more,
   });
 
-  it('sends plain text to everyone, and messages about one problem are one thread', async () => {
+  it('sends plain text to all recipients and threads the messages about one problem', async () => {
     const server = await startMailServer();
     for (const event of ['opened', 'resolved'] as const)
       expect(await send(channel(server.port), { event })).toEqual({ kind: 'sent' });
@@ -242,7 +242,7 @@ describe('email', () => {
     expect(second?.source).toContain('Resolved: In doubt');
   });
 
-  it('a text adds no header', async () => {
+  it('prevents header injection by line breaks in texts', async () => {
     const server = await startMailServer();
     await send(channel(server.port), { title: 'x\r\nBcc: thief@evil.example\r\n\r\nbody', job: 'a\nb' });
     const [headers = ''] = server.mails[0]?.source.split('\r\n\r\n') ?? [];
@@ -250,7 +250,7 @@ describe('email', () => {
     expect(server.mails[0]?.to).toEqual(['ops@shop.example', 'on-call@shop.example']);
   });
 
-  it('signs in, and names a password that is refused by its code only', async () => {
+  it('signs in, and reports a rejected password by its error code only', async () => {
     const server = await startMailServer({ user: 'me' });
     expect(await send(channel(server.port, { user: 'me', password: 'right' }))).toEqual({ kind: 'sent' });
     expect(server.mails[0]?.user).toBe('me');
@@ -261,7 +261,7 @@ describe('email', () => {
     });
   });
 
-  it('with starttls says nothing to a server that has no encryption', async () => {
+  it('sends nothing if starttls is configured and the server offers no encryption', async () => {
     const server = await startMailServer();
     const attempt = await send(channel(server.port, { encryption: 'starttls' }));
     expect(attempt.kind).toBe('failed');

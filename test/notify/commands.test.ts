@@ -15,7 +15,7 @@ const TWO = `notify:
 `;
 
 describe('notify test', () => {
-  it('sends a marked message to every channel and says so, without a database', async () => {
+  it('sends a test message to every channel and lists the results, without a database', async () => {
     const { shop, receiver } = await openDrill({ notify: TWO });
     shop.env.DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none';
     const { exitCode, stdout } = await shop.cli('notify', 'test');
@@ -28,7 +28,7 @@ describe('notify test', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('exits with 2 if a channel does not take it, and tries the others', async () => {
+  it('exits with 2 if a channel rejects the message, and still tries the others', async () => {
     const { shop, receiver } = await openDrill({ notify: TWO });
     receiver.answer(404);
     const { exitCode, stdout } = await shop.cli('notify', 'test', '--json');
@@ -39,7 +39,7 @@ describe('notify test', () => {
     ]);
   });
 
-  it('says what to write where no channel has the name, or none is configured', async () => {
+  it('shows how to fix an unknown channel name or a missing channel configuration', async () => {
     const { shop } = await openDrill({ notify: TWO });
     const misspelt = await shop.cli('notify', 'test', 'chatt');
     expect(misspelt.exitCode).toBe(2);
@@ -52,7 +52,7 @@ describe('notify test', () => {
 });
 
 describe('notify history', () => {
-  it('lists what was told, and what became of it', async () => {
+  it('lists the notices with the state of their deliveries', async () => {
     const { shop } = await openDrill();
     expect((await shop.cli('notify', 'history')).stdout).toBe('No notice was sent yet.\n');
     await shop.run();
@@ -73,7 +73,7 @@ describe('notify history', () => {
   });
 });
 
-it('status shows problems that it has no part for', async () => {
+it('status lists open problems that have no section of their own', async () => {
   const { shop } = await openDrill();
   shop.env.INFLUENCER_API_KEY = 'another-key';
   expect((await shop.run()).exitCode).toBe(4);
@@ -95,7 +95,7 @@ it('the overview of the console lists open problems, each with its page and the 
   expect(text).toContain('<code>npx influencer-sync runs --job orders</code>');
 });
 
-it('config show masks what lets somebody write to a channel', async () => {
+it('config show masks the settings that give write access to a channel', async () => {
   const { shop, receiver } = await openDrill({ notify: TWO });
   const { stdout } = await shop.cli('config', 'show');
   expect(stdout).toContain('notify.channels.ops.url: (set, not shown)');
@@ -105,13 +105,13 @@ it('config show masks what lets somebody write to a channel', async () => {
   expect(stdout).not.toContain(SECRET);
 });
 
-it('names of channels are completed', async () => {
+it('shell completion suggests channel names', async () => {
   const { shop } = await openDrill({ notify: TWO });
   expect((await shop.cli('complete-words', '--', 'notify', 'test', '')).stdout).toBe('ops\nchat\n');
   expect((await shop.cli('complete-words', '--', 'notify', '')).stdout).toBe('test\nhistory\nhelp\n');
 });
 
-describe('what the configuration refuses', () => {
+describe('the notify settings', () => {
   it.each([
     ['a channel without an address', 'channels: {a: {kind: slack}}', 'notify.channels.a.url is missing'],
     [
@@ -151,7 +151,7 @@ describe('what the configuration refuses', () => {
       'channels: {p: {kind: pagerduty, routing_key: k}}, digest: {at: "08:00", channels: p}',
       'Choose channels of another kind.',
     ],
-  ])('%s', async (_what, settings, told) => {
+  ])('reject %s', async (_what, settings, told) => {
     const { shop } = await openDrill({ notify: `notify: {${settings}}\n` });
     const { exitCode, stderr } = await shop.cli('config', 'show');
     expect(exitCode).toBe(2);

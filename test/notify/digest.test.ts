@@ -8,7 +8,7 @@ import { startReceiver, webhookTo } from './receivers.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-it('tells once a day, from its time on, what is open, what is in doubt and which codes nobody owns', async () => {
+it('the digest is created once a day after its time and lists open problems, doubts and unowned codes', async () => {
   const { shop } = await openDrill({ notify: '' });
   const { db } = shop;
   shop.drop(

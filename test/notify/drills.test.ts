@@ -9,8 +9,8 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
 
-describe('a problem that is provoked is told of once, and once when it is over', () => {
-  it('a run that fails, however often', async () => {
+describe('a notice is sent once when a problem opens and once when it is resolved', () => {
+  it('for a job whose runs keep failing', async () => {
     const { shop, receiver, told } = await openDrill();
     for (let round = 0; round < 4; round += 1) expect((await shop.run()).exitCode).toBe(2);
     expect(told()).toEqual(['opened job_failed orders']);
@@ -30,7 +30,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(receiver.received[1]?.json).toMatchObject({ summary: 'A run of orders has finished again.' });
   });
 
-  it('a key that the service refuses: one message for all jobs, and not that a job failed', async () => {
+  it('for a rejected API key: one problem for all jobs, without job_failed', async () => {
     const { shop, told } = await openDrill();
     shop.drop('orders.csv', toCsv(manyRows(2)));
     const key = shop.env.INFLUENCER_API_KEY ?? '';
@@ -42,7 +42,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(told()).toEqual(['opened key_refused -', 'resolved key_refused -']);
   });
 
-  it('a service that is away', async () => {
+  it('for an unreachable service', async () => {
     const { shop, told } = await openDrill();
     shop.drop('orders.csv', toCsv(manyRows(2)));
     const url = shop.env.INFLUENCER_API_URL ?? '';
@@ -54,7 +54,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(told()).toEqual(['opened service_away -', 'resolved service_away -']);
   });
 
-  it('orders in doubt, with their money, until a person settles them', async () => {
+  it('for orders in doubt, with their amounts, until an operator settles them', async () => {
     const { shop, receiver, told } = await openDrill();
     shop.drop('orders.csv', toCsv(manyRows(3)));
     await shop.sandbox.setFaults([{ kind: 'reset_after', operation: REFERRAL, count: 3 }]);
@@ -75,7 +75,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(told()).toEqual(['opened doubts orders', 'resolved doubts orders']);
   });
 
-  it('a file that is held, until it is corrected; and rows that are rejected, until a run rejects none', async () => {
+  it('for a held file until it is corrected, and for rejected rows until a run rejects none', async () => {
     const { shop, receiver, told } = await openDrill();
     const bad = [{ id: 'bad1', revenue: 'twelve' }];
     shop.drop('orders.csv', toCsv([...manyRows(20), ...bad]));
@@ -99,7 +99,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(told()).toHaveLength(4);
   });
 
-  it('a ledger that went back, with the money that it lacks, until it is recovered', async () => {
+  it('for a ledger that went back, with the amounts it lacks, until it is recovered', async () => {
     const drill = await openDrill({ isReplaceable: true });
     const { shop, receiver, told } = drill;
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
@@ -120,7 +120,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     expect(told()).toEqual(['opened ledger_went_back -', 'resolved ledger_went_back -']);
   });
 
-  it('an order that two databases have posted, with its money, until a person acknowledges it', async () => {
+  it('for an order posted by two databases, with its amount, until an operator acknowledges it', async () => {
     const drill = await openDrill({ isReplaceable: true });
     const { shop, receiver, told } = drill;
     const journal = join(shop.folder, '.data', 'journal');
@@ -155,8 +155,8 @@ describe('a problem that is provoked is told of once, and once when it is over',
   });
 });
 
-describe('notices cost a run nothing but some time', () => {
-  it('a channel that is dead fails no run, and doctor, status and history show it', async () => {
+describe('sending notices does not affect runs', () => {
+  it('a failing channel fails no run and appears in doctor, status and history', async () => {
     const { shop, receiver } = await openDrill();
     receiver.answer(503);
     shop.drop('orders.csv', toCsv([...manyRows(20), { id: 'bad1', revenue: 'twelve' }]));
@@ -173,7 +173,7 @@ describe('notices cost a run nothing but some time', () => {
     expect(history.stdout).toMatch(/ops pending \(HTTP 503, \d attempts?\)/);
   });
 
-  it('without channels nothing is looked for or written', async () => {
+  it('without channels, a run neither looks for problems nor records them', async () => {
     const { shop, receiver } = await openDrill({ notify: '' });
     expect((await shop.run()).exitCode).toBe(2);
     expect(receiver.received).toEqual([]);

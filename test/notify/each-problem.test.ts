@@ -19,7 +19,7 @@ async function run({ cli }: Workshop, job: string): Promise<number | null> {
   return (await cli('run', job)).exitCode;
 }
 
-it('what a mirror finds: a budget that is too small, a deal that it cannot read, fields that changed, orders of somebody else, and that it is old', async () => {
+it('every problem of a mirror opens and is resolved: a low budget, an unreadable deal, changed fields, orders of another tool and stale data', async () => {
   // It reads every deal in every run, of which there is one a month: no mirror is old before two of them.
   const flow =
     'sources: {}\njobs:\n  mirror: {kind: mirror-account, budget: 1000, refresh_after_hours: 0.00001, schedule: "0 0 1 * *"}\n';
@@ -114,7 +114,7 @@ it('what a mirror finds: a budget that is too small, a deal that it cannot read,
   );
 });
 
-it('what is around it: a disk without room, a clock that is wrong, a right that was taken away', async () => {
+it('every problem of the environment opens and is resolved: a full disk, a wrong clock and a missing database privilege', async () => {
   const { db: admin, databaseUrl, folder } = await setup();
   const receiver = await startReceiver();
   writeFileSync(join(folder, 'codes.csv'), CODES);
@@ -182,7 +182,7 @@ jobs:
   others: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;
 
-it('what arrives and what it comes to: a file that is late, codes without an owner, an unusual file', async () => {
+it('every problem of input and results opens and is resolved: a late file, unowned codes and an unusual file', async () => {
   const { shop, told } = await openDrill({
     flow: TWO_SHOPS,
     notify: NOTIFY.replace('notify: {', 'notify: {unowned_codes_above: {EUR: 1}, '),

@@ -47,7 +47,7 @@ const statesIn = async (db: Database) =>
       .execute()
   ).map(({ state, attempts, last_error }) => `${state} ${attempts} ${last_error ?? '-'}`);
 
-it('two processes that send at the same time send each notice once', async () => {
+it('two concurrent senders send each notice once', async () => {
   const { db, databaseUrl } = await setup();
   const receiver = await startReceiver();
   const other = await connect({ url: databaseUrl, embeddedFolder: '' });
@@ -64,7 +64,7 @@ it('two processes that send at the same time send each notice once', async () =>
   expect(new Set(ids).size).toBe(40);
 });
 
-it('what a channel refuses is tried again later, and sent when it takes it', async () => {
+it('retries a delivery that the channel rejected until the channel accepts it', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
@@ -88,7 +88,7 @@ it('what a channel refuses is tried again later, and sent when it takes it', asy
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
-it('that a problem is over is not told before that it began', async () => {
+it('sends the opening of a problem before its resolution', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
@@ -104,7 +104,7 @@ it('that a problem is over is not told before that it began', async () => {
     expect(later.filter((one) => one.endsWith(kind))).toEqual([`opened ${kind}`, `resolved ${kind}`]);
 });
 
-it('what a process had claimed when it died is sent by another one when the lease is over', async () => {
+it('another process sends the claimed notices of a dead process when the lease expires', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
@@ -116,7 +116,7 @@ it('what a process had claimed when it died is sent by another one when the leas
   expect(await statesIn(db)).toEqual(['sent 2 -']);
 });
 
-it('what could not be sent for a day is given up, of a channel that is gone from the configuration, too', async () => {
+it('gives up a delivery after a day, also if its channel is no longer configured', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };

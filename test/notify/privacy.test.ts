@@ -152,8 +152,8 @@ async function noteRun(
 /** Their messages say nothing of what a file or a row says; the drills provoke them. */
 const NOT_PROVOKED: readonly ProblemKind[] = ['ledger_went_back', 'disk', 'database'];
 
-describe('what a message may contain', () => {
-  it('no secret, no address and no value of a row, of any problem, in any channel; and each says what, since when and what to run', async () => {
+describe('the messages about problems', () => {
+  it('contain no secret, address or cell in any channel, and each problem has a summary and a command', async () => {
     const { problems, found } = await findAll();
     expect(PROBLEM_KINDS.filter((kind) => !found.has(kind))).toEqual(NOT_PROVOKED);
     const receiver = await startReceiver();

@@ -14,7 +14,7 @@ it('every kind of problem has a finder, in the order of the list, and a row in d
 });
 
 it.each(problemFinders.map((finder) => [finder.kind, finder] as const))(
-  '%s has a title for messages, and says in a sentence that it is over',
+  '%s has a title for messages and a sentence for its resolution',
   (_kind, { title, over }) => {
     expect(title).toMatch(/^[A-Z][a-zA-Z ]{2,29}$/);
     expect(over('orders')).toMatch(/^[A-Za-z].{10,}\.$/);

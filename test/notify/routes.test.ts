@@ -13,15 +13,15 @@ const ANY: Route = { severities: null, jobs: null, problems: null, channels: [] 
 const DOUBTS = { kind: 'doubts', job: 'orders', severity: 'error' } as const;
 const DISK = { kind: 'disk', job: null, severity: 'warning' } as const;
 
-describe('which channels a problem goes to', () => {
+describe('the channels of a problem', () => {
   const send = (problem: Pick<Problem, 'kind' | 'job' | 'severity'>, ...routes: readonly Partial<Route>[]) =>
     channelsOf(problem, { channels, routes: routes.map((route) => ({ ...ANY, ...route })) });
 
-  it('without routes all of them', () => {
+  it('are all channels if no route is configured', () => {
     expect(send(DOUBTS)).toEqual(['ops', 'chat', 'pager']);
   });
 
-  it('else those of every route that it fits, each once, in their own order', () => {
+  it('are those of every matching route, each once, in the order of the channels', () => {
     const errors = { severities: ['error' as const], channels: ['pager', 'ops'] };
     const rest = { channels: ['ops'] };
     expect(send(DOUBTS, errors, rest)).toEqual(['ops', 'pager']);
@@ -29,14 +29,14 @@ describe('which channels a problem goes to', () => {
     expect(send(DISK, errors)).toEqual([]);
   });
 
-  it('a route by job gets what concerns every job, too', () => {
+  it('include those of a route by job if the problem concerns every job', () => {
     const mine = { jobs: ['orders'], channels: ['chat'] };
     expect(send(DOUBTS, mine)).toEqual(['chat']);
     expect(send({ ...DOUBTS, job: 'other' }, mine)).toEqual([]);
     expect(send(DISK, mine)).toEqual(['chat']);
   });
 
-  it('a route by kind of problem gets these alone', () => {
+  it('include those of a route by kind only for these kinds', () => {
     expect(send(DISK, { problems: ['disk', 'clock'], channels: ['ops'] })).toEqual(['ops']);
     expect(send(DOUBTS, { problems: ['disk', 'clock'], channels: ['ops'] })).toEqual([]);
   });
@@ -53,22 +53,22 @@ describe('quiet hours', () => {
     ['at their end', '2026-11-24T06:00:00.000Z', '2026-11-24T06:00:00.000Z'],
     ['by day', '2026-11-24T12:00:00.000Z', '2026-11-24T12:00:00.000Z'],
     ['on the night in which the clock goes forward', '2026-03-28T23:00:00.000Z', '2026-03-29T05:00:00.000Z'],
-  ])('a warning %s is sent when they are over', (_when, at, due) => {
+  ])('delay a warning %s until they end', (_when, at, due) => {
     expect(wait(at)).toBe(due);
   });
 
-  it('those within a day begin and end on it', () => {
+  it('can start and end on the same day', () => {
     const noon = { from: '12:00', to: '13:00', timeZone: 'UTC' };
     expect(wait('2026-11-24T12:30:00.000Z', noon)).toBe('2026-11-24T13:00:00.000Z');
     expect(wait('2026-11-24T13:30:00.000Z', noon)).toBe('2026-11-24T13:30:00.000Z');
   });
 
-  it('an error does not wait', () => {
+  it('do not delay an error', () => {
     expect(wait('2026-11-24T01:00:00.000Z', AMSTERDAM, 'error')).toBe('2026-11-24T01:00:00.000Z');
   });
 });
 
-describe('when a delivery that failed is tried again', () => {
+describe('the retry of a failed delivery', () => {
   const dueTime = new Date('2026-11-24T00:00:00Z');
   const waitS = (attempt: number, afterMs = 0, retryAfterMs: number | null = null) => {
     const now = new Date(dueTime.getTime() + afterMs);
@@ -76,18 +76,18 @@ describe('when a delivery that failed is tried again', () => {
     return next === null ? null : (next.getTime() - now.getTime()) / 1000;
   };
 
-  it('after 10 seconds, and twice as long each time, up to an hour', () => {
+  it('comes after 10 seconds and then after twice the previous delay, up to an hour', () => {
     expect([1, 2, 3, 4, 9, 10, 50].map((attempt) => waitS(attempt))).toEqual([
       10, 20, 40, 80, 2560, 3600, 3600,
     ]);
   });
 
-  it('not before the channel asks for', () => {
+  it('comes no sooner than the channel asks for', () => {
     expect(waitS(1, 0, 90_000)).toBe(90);
     expect(waitS(5, 0, 1_000)).toBe(160);
   });
 
-  it('never, a day after it was due', () => {
+  it('does not come once the delivery has been due for a day', () => {
     expect(waitS(30, GIVE_UP_AFTER_MS - 3_600_000)).toBe(3600);
     expect(waitS(30, GIVE_UP_AFTER_MS - 3_599_000)).toBe(null);
   });

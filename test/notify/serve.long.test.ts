@@ -42,7 +42,7 @@ async function lookedAt({ shop }: Drill, hoursAgo: number, job = 'orders'): Prom
   );
 }
 
-it('two processes that serve tell once that runs were missed, and once that the job has run since', async () => {
+it('two serve processes report missed slots once, and their resolution once', async () => {
   const drill = await openDrill({ flow: FLOW, api: API });
   drill.shop.drop('orders.csv', toCsv(manyRows(3)));
   await lookedAt(drill, 3);
@@ -60,7 +60,7 @@ it('two processes that serve tell once that runs were missed, and once that the 
   expect(drill.told()).toHaveLength(2);
 });
 
-it('serve tells of a job that fails, counts it in /metrics, and goes on with a channel that is dead', async () => {
+it('serve reports a failed job, counts it in /metrics and keeps running with a failing channel', async () => {
   const drill = await openDrill({ flow: FLOW, api: API });
   drill.receiver.answer(500);
   await lookedAt(drill, 1);
@@ -80,7 +80,7 @@ it('serve tells of a job that fails, counts it in /metrics, and goes on with a c
   expect((await server.ended).exitCode).toBe(0);
 });
 
-it('a slot that no process begins is late, until one does', async () => {
+it('a slot that no process starts is reported as late until a process runs it', async () => {
   const drill = await openDrill({
     flow: FLOW.replace('schedule:', 'overlap: queue, schedule:'),
     api: 'lease_seconds: 12\ntimeout_seconds: 10',
@@ -115,7 +115,7 @@ it('a slot that no process begins is late, until one does', async () => {
   expect((await other.ended).exitCode).toBe(0);
 });
 
-it('a run that hangs is ended and told of as stalled, until one finishes', async () => {
+it('a hanging run is ended and reported as stalled until a run succeeds', async () => {
   const job = `{kind: mirror-account, schedule: "${MINUTE} * * * *", stall_minutes: 0.05}`;
   const flow = `serve: {port: 0, grace_seconds: 7}\nsources: {}\njobs:\n  account: ${job}\n`;
   const drill = await openDrill({ flow, api: 'lease_seconds: 60\ntimeout_seconds: 6' });
@@ -135,7 +135,7 @@ it('a run that hangs is ended and told of as stalled, until one finishes', async
   expect((await server.ended).exitCode).toBe(0);
 });
 
-it('a notice that a process was sending when it was killed is sent by the other one', async () => {
+it('another process resends a notice, with the same id, if the sender was killed', async () => {
   const drill = await openDrill({ flow: FLOW, api: API });
   const { shop, receiver } = drill;
   await lookedAt(drill, 1);
@@ -163,7 +163,7 @@ const PING =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml says
   'notify: {channels: {alive: {kind: ping, url: "${NOTICE_URL}/{job}?rid=1"}}}\n';
 
-it('a dead-man’s switch hears that runs begin and how they end; one that is dead fails no run', async () => {
+it('a ping channel receives the start and result of each run, and an unreachable one fails no run', async () => {
   const drill = await openDrill({ notify: PING });
   const { shop, receiver } = drill;
   const paths = () => receiver.received.map(({ path }) => path);
@@ -180,7 +180,7 @@ it('a dead-man’s switch hears that runs begin and how they end; one that is de
   expect((await shop.run()).exitCode).toBe(0);
 });
 
-it('serve pings as well', async () => {
+it('serve sends pings, too', async () => {
   const drill = await openDrill({ flow: FLOW, notify: PING });
   drill.shop.drop('orders.csv', toCsv(manyRows(2)));
   await lookedAt(drill, 1);

@@ -66,8 +66,8 @@ async function age(db: Database, interval: string): Promise<void> {
       resolved_at = resolved_at - ${interval}::interval`.execute(db);
 }
 
-describe('the life of a problem', () => {
-  it('a hundred observations of it are one opened and one resolved notice, to each channel', async () => {
+describe('the state of a problem', () => {
+  it('yields one opened and one resolved notice per channel for any number of observations', async () => {
     const { db } = await setup();
     for (let round = 0; round < 100; round += 1) await record(db, [problem('doubts')]);
     expect(await noticesIn(db)).toEqual(['opened doubts']);
@@ -82,7 +82,7 @@ describe('the life of a problem', () => {
     expect(deliveries.map(({ channel }) => channel)).toEqual(['ops', 'pager', 'ops', 'pager']);
   });
 
-  it('the same kind at two jobs, and of all jobs, are three problems', async () => {
+  it('is kept per kind and job, and once for a problem that concerns all jobs', async () => {
     const { db } = await setup();
     const all = [problem('doubts'), problem('doubts', { job: 'other' }), problem('disk', { job: null })];
     await record(db, all);
@@ -90,7 +90,7 @@ describe('the life of a problem', () => {
     expect(await noticesIn(db)).toEqual(['opened doubts', 'opened doubts', 'opened disk', 'resolved doubts']);
   });
 
-  it('many processes that notice the same at once make one notice of each change', async () => {
+  it('yields one notice per change when many processes observe it at the same time', async () => {
     const { db, databaseUrl } = await setup();
     const processes = await Promise.all(
       Array.from({ length: 6 }, () => connect({ url: databaseUrl, embeddedFolder: '' })),
@@ -115,7 +115,7 @@ describe('the life of a problem', () => {
     ]);
   });
 
-  it('one that stays is reminded of after remind_after, again and again; with null never', async () => {
+  it('yields a reminder after each remind_after while the problem stays open, and none if it is null', async () => {
     const { db } = await setup();
     await record(db, [problem('doubts')]);
     await age(db, '23 hours');
@@ -134,7 +134,7 @@ describe('the life of a problem', () => {
     ]);
   });
 
-  it('a warning that becomes an error is told of at once, and once', async () => {
+  it('yields one immediate notice when a warning becomes an error', async () => {
     const { db } = await setup();
     const settings = {
       routes: [
@@ -161,7 +161,7 @@ describe('the life of a problem', () => {
     ).toEqual(['ops', 'pager']);
   });
 
-  it('one that comes and goes all the time is four messages, and it is over when it stays away for half an hour', async () => {
+  it('yields four notices for a problem that comes and goes, and is resolved after half an hour of absence', async () => {
     const { db } = await setup();
     for (let round = 0; round < 20; round += 1) {
       await record(db, [problem('service_away', { job: null })]);
@@ -178,7 +178,7 @@ describe('the life of a problem', () => {
     expect(await noticesIn(db)).toEqual([...twice, 'resolved service_away']);
   });
 
-  it('one that comes back after half an hour is a new one, which is resolved at once', async () => {
+  it('yields a new problem, which is resolved at once, if it recurs after half an hour', async () => {
     const { db } = await setup();
     for (let round = 0; round < 2; round += 1) {
       await record(db, [problem('doubts')]);
@@ -191,7 +191,7 @@ describe('the life of a problem', () => {
     ]);
   });
 
-  it('a kind that could not be looked for is neither opened nor resolved', async () => {
+  it('does not change for a kind that could not be checked', async () => {
     const { db } = await setup();
     await record(db, [problem('doubts')]);
     const blind = { ...(await observe(db, [])), determined: [] };
@@ -199,7 +199,7 @@ describe('the life of a problem', () => {
     expect(await noticesIn(db)).toEqual(['opened doubts']);
   });
 
-  it('one of a job that another process has in its configuration is left to that, until nobody looks for it any more', async () => {
+  it('of a job that only another process has configured changes after a day without observations', async () => {
     const { db } = await setup();
     await record(db, [problem('doubts')]);
     const without = async () => recordProblems(db, { ...(await observe(db, [])), jobs: ['other'] }, SETTINGS);
@@ -214,7 +214,7 @@ describe('the life of a problem', () => {
     expect(message).toMatchObject({ summary: 'orders is no longer in the configuration.' });
   });
 
-  it('an observation that began before another one was applied says nothing new', async () => {
+  it('does not change by an observation that is older than the last one applied', async () => {
     const { db } = await setup();
     const before = await observe(db, []);
     await record(db, [problem('doubts')]);
