@@ -58,7 +58,7 @@ async function serve(
   return { ...started, scrape: async () => readSamples(await (await fetch(`${url}/metrics`)).text()) };
 }
 
-it('every alert is silent while all is well, and fires of what a real process shows when its condition is provoked', async () => {
+it('each alert stays silent on a healthy process and fires on its metrics when its condition is provoked', async () => {
   const { shop, receiver } = await openDrill({ flow: FLOW, api: API });
   const wire = await startDatabaseProxy(shop.databaseUrl);
   onTestFinished(() => wire.close());
@@ -122,7 +122,7 @@ it('every alert is silent while all is well, and fires of what a real process sh
   expect(firing([])).toEqual(['NotServing']);
 });
 
-it('the alert of a ledger that went back fires, and only that one', async () => {
+it('only the alert for a ledger that went back fires when the ledger went back', async () => {
   const drill = await openDrill({ flow: FLOW, api: API, isReplaceable: true });
   const { shop } = drill;
   shop.drop('one.csv', toCsv(manyRows(2, 'a')));
@@ -138,7 +138,7 @@ it('the alert of a ledger that went back fires, and only that one', async () => 
   expect((await server.ended).exitCode).toBe(0);
 });
 
-it('a paused job is not overdue, a job that follows has the time of both, and without a run slots count from the start', async () => {
+it('a paused job is never overdue, a dependent job has the time of both jobs, and without runs the time counts from the start', async () => {
   const { shop } = await openDrill({
     flow: FLOW.replace('budget: 1', 'budget: 1, after: orders, deadline_minutes: 30'),
     api: API,

@@ -25,7 +25,7 @@ const LINEAGE = JSON.parse(readFileSync(LINEAGE_FILE, 'utf8')) as Record<string,
 const OF_RUNS = ['bi.runs', 'bi.run_amounts', 'bi.run_health'];
 const OF_COMMANDS = ['bi.statements', 'bi.statement_lines'];
 
-it('a run sends what it reads and fills as its START and COMPLETE, a failed one its FAIL, and neither names an order or a person', async () => {
+it('a run sends START and COMPLETE or FAIL with its inputs and outputs, and without orders, personal data and secrets', async () => {
   const receiver = await startReceiver();
   const shop = await openWorkshop({
     env: {
@@ -90,7 +90,7 @@ it('a run sends what it reads and fills as its START and COMPLETE, a failed one 
   expect(receiver.received).toEqual([]);
 });
 
-it('a backfill is a run as well: it reads the exports, the codes, and the terms and exchange rates by which returns are added up', async () => {
+it('a backfill sends its inputs: exports, codes, and the terms and exchange rates used for returns', async () => {
   const receiver = await startReceiver();
   const shop = await openWorkshop({
     env: { OPENLINEAGE_URL: receiver.url },
@@ -130,7 +130,7 @@ jobs:
   expect(events[3]?.outputs.some(({ name }) => name.endsWith('.bi.returns_monthly'))).toBe(true);
 });
 
-it('a backfill that is stopped is aborted', async () => {
+it('an interrupted backfill sends ABORT', async () => {
   const receiver = await startReceiver();
   const { lineage, job } = await openAt(receiver.url, {});
   const as = { job: 'backfill:orders', kind: 'backfill' };
@@ -144,7 +144,7 @@ it('a backfill that is stopped is aborted', async () => {
 });
 
 it.each(['refuses', 'redirects', 'never answers'])(
-  'a receiver that %s fails no run, keeps it for two seconds at most, and is named once without its address',
+  'a receiver that %s fails no run, delays it by two seconds at most, and causes one warning without its address',
   async (how) => {
     const silent = createServer((_, reply) => {
       if (how === 'redirects') reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
@@ -172,7 +172,7 @@ it.each(['refuses', 'redirects', 'never answers'])(
   },
 );
 
-it('a run is as good as without when nobody listens', async () => {
+it('a run posts its orders even if the receiver is unreachable', async () => {
   const shop = await openWorkshop({ env: { OPENLINEAGE_URL: `http://127.0.0.1:${await findFreePort()}` } });
   shop.drop('export.csv', toCsv([{ id: 'o1' }]));
   const { exitCode, stderr } = await shop.run();
@@ -198,12 +198,12 @@ it.each([
   expect(event.outputs[0]?.namespace).toBe('file');
 });
 
-it('every view of bi is fed by a kind of job, by all runs or by commands, and every view that a kind feeds is there', () => {
+it('every bi view is fed by a job kind, by all runs or by commands, and every view that a job kind names exists', () => {
   const fed = jobKinds.flatMap(({ fills }) => fills.filter((name) => name.startsWith('bi.')));
   expect([...new Set([...fed, ...OF_RUNS, ...OF_COMMANDS])].toSorted()).toEqual(Object.keys(LINEAGE));
 });
 
-it('what a view is made of is what the catalogue says that it depends on', async () => {
+it('sql/lineage.json covers every bi column and names only columns that the view depends on', async () => {
   const { db } = await setup();
   const { rows } = await sql<{ view: string; column: string }>`
     select distinct format('%s.%s', view_schema, view_name) as view,

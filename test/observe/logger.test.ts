@@ -12,7 +12,7 @@ function logged(
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('ids, counts and our own words pass; other text is left out', () => {
+test('logs ids, counts and fixed terms and omits other text', () => {
   const [line] = logged('info', (logger) =>
     logger.child({ run_id: '12', note: 'planted' }).info(
       {
@@ -41,33 +41,33 @@ test('ids, counts and our own words pass; other text is left out', () => {
   expect(JSON.stringify(line)).not.toMatch(/planted|ann@/);
 });
 
-test('an address under the key of an id is left out too', () => {
+test('omits an email address under the key of an id', () => {
   expect(
     JSON.stringify(logged('info', (logger) => logger.info({ customer_id: 'ann@example.com' }, 'x'))),
   ).not.toContain('ann@');
 });
 
-test('an error is its name, its code and its place, since its message may quote a row', () => {
+test('logs the name and code of an error but not its message, which may quote a row', () => {
   const error = Object.assign(new TypeError('bad value "planted"'), { code: '22P02' });
   const [line] = logged('info', (logger) => logger.error({ err: error, other: error }, 'failed'));
   expect(line).toMatchObject({ err: { name: 'TypeError', code: '22P02' }, other: { name: 'TypeError' } });
   expect(JSON.stringify(line)).not.toContain('planted');
 });
 
-test('an error that we know is named by its code', () => {
+test('logs a known error by its code', () => {
   const details = { code: 'key_refused', message: 'planted', help: '', exitCode: 4 } as const;
   const [line] = logged('info', (logger) => logger.error(new KnownError(details), 'failed'));
   expect(line).toMatchObject({ err: { code: 'key_refused' } });
   expect(JSON.stringify(line)).not.toContain('planted');
 });
 
-test('a bare error keeps to the same rule', () => {
+test('omits the message of an error that is passed without an object', () => {
   expect(JSON.stringify(logged('info', (logger) => logger.error(new Error('planted'))))).not.toContain(
     'planted',
   );
 });
 
-test('nothing is put into a message, and a message is needed', () => {
+test('does not interpolate values into a message or copy the message of an error', () => {
   expect(logged('info', (logger) => logger.info('100 % of %s', 'planted'))).toMatchObject([
     { msg: '100 % of %s' },
   ]);
@@ -76,7 +76,7 @@ test('nothing is put into a message, and a message is needed', () => {
   ).not.toContain('planted');
 });
 
-test('a terminal gets no lines unless LOG_LEVEL asks for them', () => {
+test('writes no lines to a terminal unless LOG_LEVEL is set', () => {
   expect(logged(undefined, (logger) => logger.error('x'), true)).toEqual([]);
   expect(logged('warn', (logger) => logger.error('x'), true)).toHaveLength(1);
   expect(logged('nonsense', (logger) => logger.info('x'))).toHaveLength(1);

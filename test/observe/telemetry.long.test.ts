@@ -44,7 +44,7 @@ async function openShop(endpoint: string): Promise<Workshop> {
   return shop;
 }
 
-it('a run sends its trace, metrics and log, which name no order, no person and no file', async () => {
+it('a run exports its trace, metrics and logs without orders, personal data and file names', async () => {
   const collector = await startCollector();
   const shop = await openShop(collector.url);
   const ended = await shop.start('run', 'orders', '--json').ended;
@@ -91,7 +91,7 @@ it('a run sends its trace, metrics and log, which name no order, no person and n
   expect(ended.stderr).toContain(`Trace: https://traces.example.com/trace/${run.traceId}`);
 });
 
-it('serve sends the metrics of /metrics, the trace and the lineage of each slot, and what is left when it ends', async () => {
+it('serve exports its metrics, the trace and lineage of each slot, and flushes the rest when it stops', async () => {
   const collector = await startCollector();
   const receiver = await startReceiver();
   const shop = await openShop(collector.url);
@@ -114,7 +114,7 @@ it('serve sends the metrics of /metrics, the trace and the lineage of each slot,
 });
 
 it.each(['refuses', 'never answers'])(
-  'a collector that %s harms no run, and keeps it for two seconds at most',
+  'a collector that %s does not affect the run and delays its end by two seconds at most',
   async (how) => {
     const hanging = await startCollector({ hangs: true });
     const shop = await openShop(how === 'refuses' ? `http://127.0.0.1:${await findFreePort()}` : hanging.url);
