@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the package, installed from its archive into an empty folder', () => {
-  it('holds what runs and nothing else: at most 3 MB, no tests, no TypeScript but types', async () => {
+  it('contains only what runs: at most 3 MB, no tests and no TypeScript except declarations', async () => {
     const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     expect(readFileSync(join(folder, archive)).length).toBeLessThan(3_000_000);
     const files = readdirSync(join(project, 'node_modules', 'influencer-sync'), { recursive: true }).map(
@@ -91,13 +91,13 @@ describe('the package, installed from its archive into an empty folder', () => {
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md']));
   });
 
-  it('runs the demo on the oldest Node that package.json names', async () => {
+  it('runs the demo on the oldest Node that package.json allows', async () => {
     const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
     const events = await runIn(project, bin, ['demo', '--json'], oldestNode);
     expect(JSON.parse(events.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'demo_finished' });
   });
 
-  it('writes a configuration for a folder of exports, on the oldest Node too', async () => {
+  it('writes a configuration for a folder of exports on the oldest Node', async () => {
     mkdirSync(join(project, 'exports'));
     copyFileSync(
       join(ROOT, 'test', 'fixtures', 'orders', 'shopify-orders.csv'),
@@ -116,13 +116,13 @@ describe('the package, installed from its archive into an empty folder', () => {
     ['a module', 'program.mjs', MODULE.replace(': { message: string }', '')],
     ['TypeScript', 'program.ts', MODULE],
     ['CommonJS', 'program.cjs', COMMON_JS],
-  ])('serves the client and the sandbox to %s', async (_, name, source) => {
+  ])('exports the client and the sandbox to %s', async (_, name, source) => {
     writeFileSync(join(project, name), source);
     expect(await runIn(project, 'node', [name])).toMatch(/^You are logged in - /);
     expect(await runIn(project, 'node', [name], oldestNode)).toMatch(/^You are logged in - /);
   });
 
-  it('does in its bundle what the sources do, also where they only ask whether a call throws', async () => {
+  it('keeps calls in the bundle that only check whether an expression throws', async () => {
     const source = MODULE.replace(
       'await api.close();',
       `const latin1 = await fetch(sandbox.url + '/v1/search/locations?q=%E9', { headers: { 'x-api-key': sandbox.key } });
@@ -133,7 +133,7 @@ await api.close();`,
     expect(await runIn(project, 'node', ['latin1.mjs'])).toMatch(/\n400\n$/);
   });
 
-  it('has types that a strict project can check, its declarations included', async () => {
+  it('has types that a strict project can check, including their declarations', async () => {
     writeFileSync(
       join(project, 'tsconfig.json'),
       JSON.stringify({

@@ -11,7 +11,7 @@ const manifest = readJson('package.json') as Record<
   Record<string, string>
 >;
 
-it('package-lock.json has the packages of every platform, or npm 11 refuses `npm ci`: pin a version that was published for all', () => {
+it('package-lock.json has the packages of every platform, or npm 11 rejects `npm ci`: pin a version that was published for all', () => {
   const paths = new Set(packages.map(([path]) => path));
   const missing = packages.flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
@@ -21,7 +21,7 @@ it('package-lock.json has the packages of every platform, or npm 11 refuses `npm
   expect(missing).toEqual([]);
 });
 
-it('package-lock.json names no registry, so that an install uses the one that the machine is set to', () => {
+it('package-lock.json names no registry, so that an install uses the configured one', () => {
   expect(packages.flatMap(([path, { resolved }]) => (resolved === undefined ? [] : [path]))).toEqual([]);
 });
 
@@ -30,7 +30,7 @@ it('dependencies are pinned to one version: install with npm install --save-exac
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-it('every script starts its programs with src/start.js or src/with-node.js, so that it runs whatever Node npm runs on', () => {
+it('every script starts its programs with src/start.js or src/with-node.js, so that it works with any Node that runs npm', () => {
   const commands = Object.entries(manifest.scripts)
     .filter(([name]) => name !== 'prepublish')
     .flatMap(([, script]) => script.split(' && '));
