@@ -52,7 +52,7 @@ async function outcome(bytes: Buffer, cuts: readonly number[], batchBytes: numbe
   }
 }
 
-test('any split of a file, parsed in pieces of any size, gives the same records, rejections and lines', async () => {
+test('the result of parsing does not depend on how the file is split or on the size of the pieces', async () => {
   await fc.assert(
     fc.asyncProperty(
       csv,
@@ -67,7 +67,7 @@ test('any split of a file, parsed in pieces of any size, gives the same records,
   );
 });
 
-test('every line that is not blank is in one record, once, in order', async () => {
+test('rows are numbered without gaps, with increasing line numbers', async () => {
   await fc.assert(
     fc.asyncProperty(csv, async (text) => {
       const parsed = await outcome(Buffer.from(text), [], 100_000);

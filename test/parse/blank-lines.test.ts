@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseText, placesOf } from './parse-text.ts';
 
-test('blank lines are no records, but are counted as lines', async () => {
+test('blank lines are counted as lines but yield no records', async () => {
   const parsed = await parseText('\n  \na,b\n\n1,2\n\n\r\n3,4\n\n\n');
   expect(parsed.header).toEqual(['a', 'b']);
   expect(placesOf(parsed)).toEqual([
@@ -11,7 +11,7 @@ test('blank lines are no records, but are counted as lines', async () => {
   expect(parsed.rejected).toEqual([]);
 });
 
-test('rows of nothing but delimiters or blanks, as spreadsheets leave them, are no records', async () => {
+test('rows that contain only delimiters and blanks, as written by spreadsheets, yield no records', async () => {
   const parsed = await parseText('a,b,c\n1,2,3\n,,\n   \n , ,\n4,5,6\n,,,,,\n');
   expect(placesOf(parsed)).toEqual([
     [2, 1, '1', '2', '3'],

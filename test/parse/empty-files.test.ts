@@ -10,13 +10,13 @@ test.each([
 });
 
 test.each([['a,b'], ['a,b\n'], ['a,b\r\n\r\n']])(
-  'a file of only a header (%j) is a file without orders',
+  'a file with only a header (%j) has no records and is not held',
   async (text) => {
     expect(await parseText(text)).toEqual({ header: ['a', 'b'], records: [], rejected: [] });
   },
 );
 
-test('a header that never ends holds the file', async () => {
+test('a file is held if its header exceeds the maximum length', async () => {
   const text = 'x'.repeat(5_000);
   const reason = await holdReason(parseText(text, { maxRecordBytes: 1_000, batchBytes: 100 }));
   expect(reason.code).toBe('header_too_long');

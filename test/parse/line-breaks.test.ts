@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseText, placesOf } from './parse-text.ts';
 
-test('LF, CR and CRLF may be mixed, and each counts as one line', async () => {
+test('LF, CR and CRLF can be mixed, and each counts as one line', async () => {
   const parsed = await parseText('a,b\r\n1,2\n3,4\r5,6\r\n7,8');
   expect(placesOf(parsed)).toEqual([
     [2, 1, '1', '2'],
@@ -19,7 +19,7 @@ test('a file with CR only is read line by line', async () => {
   ]);
 });
 
-test('a quoted line break belongs to its cell, and the lines after it are the physical ones', async () => {
+test('a quoted line break belongs to its cell and counts as a line', async () => {
   const parsed = await parseText('a,b\n"one\ntwo\r\nthree\rfour",2\n3,4\n');
   expect(placesOf(parsed)).toEqual([
     [2, 1, 'one\ntwo\r\nthree\rfour', '2'],
@@ -28,7 +28,7 @@ test('a quoted line break belongs to its cell, and the lines after it are the ph
 });
 
 test.each([1, 2, 3, 5, 64])(
-  'a CRLF that is cut in two by pieces of %i bytes is one line break',
+  'a CRLF split across pieces of %i bytes is one line break',
   async (batchBytes) => {
     const parsed = await parseText('a,b\r\n\r\n1,2\r\n"x\r\ny",4\r\n\r\n5,6\r\n', { batchBytes });
     expect(placesOf(parsed)).toEqual([

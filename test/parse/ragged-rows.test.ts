@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { faultsOf, holdReason, parseText, placesOf } from './parse-text.ts';
 
-test('a row with more or fewer cells than the header is rejected with both counts, and the rest goes on', async () => {
+test('a row with more or fewer cells than the header is rejected with both counts, and the other rows are read', async () => {
   const parsed = await parseText('a,b,c\n1,2,3\n1,2\n1,2,3,4\n4,5,6\n');
   expect(placesOf(parsed)).toEqual([
     [2, 1, '1', '2', '3'],
@@ -18,7 +18,7 @@ test('a row with more or fewer cells than the header is rejected with both count
   expect(parsed.rejected[0]).toMatchObject({ column: null, value: null, rowCount: 1 });
 });
 
-test('a delimiter at the end of rows does no harm where every row, or the header, has it', async () => {
+test('a trailing delimiter is accepted if every row or the header has it', async () => {
   expect(placesOf(await parseText('a,b\n1,2,\n3,4,\n'))).toEqual([
     [2, 1, '1', '2', ''],
     [3, 2, '3', '4', ''],
@@ -38,7 +38,7 @@ test.each([
   ['as the first row', [SLIPPED, GOOD], 1],
   ['as the only row', [SLIPPED], 1],
   ['with more blank cells than the rows before', [`${GOOD},`, `${GOOD},`, `${SLIPPED},`], null],
-])('an amount cut in two by its own comma is not taken for padding: %s', async (_, rows, at) => {
+])('an amount split by its own comma is not mistaken for padding: %s', async (_, rows, at) => {
   const { records, rejected } = await parseText(`${HEADER}\n${rows.join('\n')}\n`);
   if (at !== null) expect(faultsOf({ rejected })).toEqual([['ragged_row', at + 1, at]]);
   expect(rejected.every(({ code }) => code === 'ragged_row')).toBe(true);
@@ -49,19 +49,19 @@ test.each([
   ['thousands', ['1,A,1,249.00,', '2,B,2,100.50,', '3,C,€9,999,']],
   ['decimals', ['1,A,45,00,', '2,B,1249,50,', '3,C,7,10,']],
   ['names', ['1,Doe, Ann,45.00,', '2,Roe, Bo,46.00,', '3,Low, Cy,47.00,']],
-])('cells that read in every row like one that was cut are no padding either: %s', async (_, rows) => {
+])('cells that look split in every row are not mistaken for padding: %s', async (_, rows) => {
   const parsed = await parseText(`order_id,code,total,note\n${rows.join('\n')}\n`);
   expect(parsed.records).toEqual([]);
   expect(faultsOf(parsed)).toHaveLength(3);
 });
 
-test('rows whose header is padded and which are not have slipped when they are as long as the header', async () => {
+test('an unpadded row as long as a padded header is rejected', async () => {
   const parsed = await parseText(`${HEADER},\n${GOOD}\n${SLIPPED}\n`);
   expect(parsed.records).toHaveLength(1);
   expect(faultsOf(parsed)).toEqual([['ragged_row', 3, 2]]);
 });
 
-test('padding of thousands of rows is taken in stride, in order, and whatever the pieces it is read in', async () => {
+test('thousands of padded rows are read in order, regardless of the size of the pieces', async () => {
   const rows = Array.from({ length: 2_500 }, (_, at) => `${at + 1},A,${at}.00,x,`);
   const text = `order_id,code,total,note\n${rows.join('\n')}\n`;
   for (const batchBytes of [64 * 1024, 997]) {
@@ -71,7 +71,7 @@ test('padding of thousands of rows is taken in stride, in order, and whatever th
   }
 });
 
-test('a row that contradicts the padding of a thousand before it holds the file, with both counts', async () => {
+test('a row that contradicts the padding of a thousand previous rows holds the file, with both counts', async () => {
   const rows = Array.from({ length: 1_200 }, (_, at) => `${at + 1},A,45.00,x,`);
   const reason = await holdReason(
     parseText(`order_id,code,total,note\n${rows.join('\n')}\n9999,A,45.00,x\n`),
@@ -80,17 +80,17 @@ test('a row that contradicts the padding of a thousand before it holds the file,
   expect(reason.message).toContain('before line 1202 have 5 cells, 1 more than the header; this one has 4');
 });
 
-test('rows that cannot be used anyway say nothing about the padding of the others', async () => {
+test('rows that are unusable anyway do not affect the padding of the others', async () => {
   const parsed = await parseText('a,b,c\n1,2,3,\n1,2\n1,x"y,3\n,,,,,\n4,5,6,\n');
   expect(placesOf(parsed).map(([line]) => line)).toEqual([2, 6]);
   expect(parsed.rejected.map(({ code }) => code)).toEqual(['ragged_row', 'bad_quoting']);
 });
 
-test('a last row that was cut off is rejected', async () => {
+test('a truncated last row is rejected', async () => {
   expect(faultsOf(await parseText('a,b,c\n1,2,3\n4,5'))).toEqual([['ragged_row', 3, 2]]);
 });
 
-test('rows of a million cells under a small header hold the file, also where all are blank', async () => {
+test('rows of more than half a million cells under a small header hold the file, also if all cells are blank', async () => {
   const wide = ','.repeat(600_000);
   const options = { maxRecordBytes: 1024 ** 2 };
   for (const row of [wide, `1${wide}`]) {
@@ -101,13 +101,13 @@ test('rows of a million cells under a small header hold the file, also where all
   }
 });
 
-test('a spreadsheet that is as wide as its header is read, however wide that is', async () => {
+test('a spreadsheet is read at any width if its rows are as wide as its header', async () => {
   const blanks = ','.repeat(16_382);
   const { records } = await parseText(`a,b${blanks}\n${`1,2${blanks}\n`.repeat(70)}`);
   expect(records).toHaveLength(70);
 });
 
-test('rows of another width than their header are cut as fast as others', async () => {
+test('ragged rows are read about as fast as others', async () => {
   const fastest = async (row: string): Promise<number> => {
     const times: number[] = [];
     for (let round = 0; round < 3; round += 1) {

@@ -16,31 +16,28 @@ async function readRaw(wanted: readonly number[], batchBytes = 64): Promise<RawR
   return found;
 }
 
-test.each([1, 4, 64])(
-  'records come back as they stand in the file, in pieces of %i bytes',
-  async (batchBytes) => {
-    const found = await readRaw([0, 1, 2, 3, 4, 5], batchBytes);
-    expect(found.map(({ record, line, raw }) => [record, line, raw])).toEqual([
-      [0, 2, 'id;note'],
-      [1, 3, '1;"two\r\nlines"'],
-      [2, 7, '2;bad"quote'],
-      [3, 8, '3'],
-      [4, 9, '"4";"x ""y"""'],
-      [5, 10, '5;last'],
-    ]);
-    expect(found.map(({ cells }) => cells)).toEqual([
-      ['id', 'note'],
-      ['1', 'two\r\nlines'],
-      null,
-      ['3'],
-      ['4', 'x "y"'],
-      ['5', 'last'],
-    ]);
-    expect(found[0]?.delimiter).toBe(';');
-  },
-);
+test.each([1, 4, 64])('records are returned verbatim from pieces of %i bytes', async (batchBytes) => {
+  const found = await readRaw([0, 1, 2, 3, 4, 5], batchBytes);
+  expect(found.map(({ record, line, raw }) => [record, line, raw])).toEqual([
+    [0, 2, 'id;note'],
+    [1, 3, '1;"two\r\nlines"'],
+    [2, 7, '2;bad"quote'],
+    [3, 8, '3'],
+    [4, 9, '"4";"x ""y"""'],
+    [5, 10, '5;last'],
+  ]);
+  expect(found.map(({ cells }) => cells)).toEqual([
+    ['id', 'note'],
+    ['1', 'two\r\nlines'],
+    null,
+    ['3'],
+    ['4', 'x "y"'],
+    ['5', 'last'],
+  ]);
+  expect(found[0]?.delimiter).toBe(';');
+});
 
-test('numbers are those that parsing gave', async () => {
+test('record and line numbers match those of the parser', async () => {
   const parsed = await parseText(TEXT);
   const numbered = [...parsed.records, ...parsed.rejected];
   const raw = await readRaw(numbered.map(({ record }) => record));
@@ -49,7 +46,7 @@ test('numbers are those that parsing gave', async () => {
   );
 });
 
-test('reading ends after the last record that is wanted', async () => {
+test('reading stops after the last requested record', async () => {
   let isReleased = false;
   async function* endless(): AsyncGenerator<Uint8Array> {
     try {

@@ -140,7 +140,7 @@ const anyText = fc.oneof(
   damagedRows,
 );
 
-test('any text gives the same records, lines, texts and errors as with csv-parse alone', async () => {
+test('any text yields the same records, lines, texts and errors as with csv-parse alone', async () => {
   const pieceBytes = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(64 * 1024));
   await fc.assert(
     fc.asyncProperty(anyText, format, pieceBytes, async (toText, made, bytes) => {
@@ -150,7 +150,7 @@ test('any text gives the same records, lines, texts and errors as with csv-parse
   );
 });
 
-test('any bytes do too, though no text of ours is invalid UTF-8', async () => {
+test('any bytes yield the same result as with csv-parse, although decoded text is always valid UTF-8', async () => {
   const byte = fc.constantFrom(0x22, 0x2c, 0x0a, 0x0d, 0x61, 0x80, 0xc3, 0xe2, 0xf0, 0xff, 0);
   await fc.assert(
     fc.asyncProperty(
@@ -164,7 +164,7 @@ test('any bytes do too, though no text of ours is invalid UTF-8', async () => {
   );
 });
 
-test('a record that is too long holds the same files, for the same reason', async () => {
+test('the same files are held for the same reason if a record is too long', async () => {
   await fc.assert(
     fc.asyncProperty(rows(cell), fc.integer({ min: 1, max: 30 }), async (toText, maxRecordBytes) => {
       const bytes = Buffer.from(`${toText(',')}\n\n\n\n`);
@@ -174,7 +174,7 @@ test('a record that is too long holds the same files, for the same reason', asyn
   );
 });
 
-test('a record that is too long holds the same files in pieces, a few bytes aside that csv-parse keeps back', async () => {
+test('the same files are held in pieces if a record is too long, except for a few bytes that csv-parse buffers', async () => {
   const KEPT_BACK = 3;
   const limits = fc.record({
     pieceBytes: fc.integer({ min: 4, max: 20 }),
@@ -196,7 +196,7 @@ test('a record that is too long holds the same files in pieces, a few bytes asid
   );
 });
 
-test('rows with broken quotes hold the same files', async () => {
+test('the same files are held for too many rows with broken quotes', async () => {
   await fc.assert(
     fc.asyncProperty(damagedRows, fc.integer({ min: 1, max: 4 }), async (toText, maxBrokenRows) => {
       await expectSame(Buffer.from(toText(',')), COMMA, { ...LIMITS, maxBrokenRows });
@@ -208,9 +208,9 @@ test('rows with broken quotes hold the same files', async () => {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXPORTS = globSync('{test/fixtures,config,examples}/**/*.{csv,txt}', { cwd: ROOT });
 
-test('there are exports to read', () => expect(EXPORTS.length).toBeGreaterThan(30));
+test('the repository contains exports to read', () => expect(EXPORTS.length).toBeGreaterThan(30));
 
-test.each(EXPORTS)('%s gives the same in any format and any pieces', async (file) => {
+test.each(EXPORTS)('%s yields the same result in any format and with pieces of any size', async (file) => {
   const bytes = readFileSync(join(ROOT, file));
   for (const delimiter of [',', ';', '\t', '|'])
     for (const quote of ['"', null] as const)
@@ -218,13 +218,13 @@ test.each(EXPORTS)('%s gives the same in any format and any pieces', async (file
         await expectSame(bytes, { delimiter, quote }, { ...LIMITS, pieceBytes });
 });
 
-test('a record longer than any piece is the same, quoted or not', async () => {
+test('a record longer than a piece yields the same result, quoted or not', async () => {
   const long = 'é'.repeat(200_000);
   for (const text of [`a,${long}\nb,c\n`, `a,"${long}\n""${long}"\nb,c\n`, `a,${long}"\nb,c\n`, `a,"${long}`])
     await expectSame(Buffer.from(text), COMMA, LIMITS);
 });
 
-test('csv-parse is not even begun for what is plain', async () => {
+test('plain records are scanned without csv-parse', async () => {
   const scanner = RecordScanner.create(',', '"');
   if (scanner === null) throw new Error('there is no scanner for commas');
   const bytes = Buffer.from('a,"b ""c""",\r\n"l\nm",é,\n');
@@ -235,6 +235,9 @@ test('csv-parse is not even begun for what is plain', async () => {
   expect(scanner).toMatchObject({ cells: ['l\nm', 'é', ''], lineBreaks: 2, end: bytes.length });
 });
 
-test.each(['"', '\n', 'é', '€'])('a delimiter such as %j is for csv-parse', (delimiter) => {
-  expect(RecordScanner.create(delimiter, '"')).toBeNull();
-});
+test.each(['"', '\n', 'é', '€'])(
+  'a delimiter such as %j has no scanner and is left to csv-parse',
+  (delimiter) => {
+    expect(RecordScanner.create(delimiter, '"')).toBeNull();
+  },
+);
