@@ -35,7 +35,7 @@ async function openWithDoubt(
 }
 
 describe('explain order', () => {
-  it('shows file and line, attribution, attempts and answers, by id and by name', async () => {
+  it('shows file and line, attribution, attempts and answers for an order id or name', async () => {
     const shop = await openWorkshop();
     shop.drop('april.csv', NAMED);
     await shop.run();
@@ -69,7 +69,7 @@ describe('explain order', () => {
 });
 
 describe('review', () => {
-  it('--resend: the next run posts the order again, exactly once', async () => {
+  it('--resend has the next run post the order again, exactly once', async () => {
     const { shop, entryId, order } = await openWithDoubt('reset_before');
     expect((await shop.posted()).length).toBe(2);
     // A doubt is never sent again automatically.
@@ -87,7 +87,7 @@ describe('review', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('--accepted: the order is never sent again and counts as accepted', async () => {
+  it('--accepted counts the order as accepted and never sends it again', async () => {
     const { shop, entryId } = await openWithDoubt('reset_after');
     expect((await shop.posted()).length).toBe(3);
     expect(
@@ -101,7 +101,7 @@ describe('review', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('--write-off: the order is never sent again and is held with that reason', async () => {
+  it('--write-off holds the order and never sends it again', async () => {
     const { shop, entryId } = await openWithDoubt('reset_before');
     expect((await shop.cli('review', entryId, '--write-off', '--reason', 'four euros')).exitCode).toBe(0);
     expect((await shop.run()).finished).toMatchObject({
@@ -112,7 +112,7 @@ describe('review', () => {
 });
 
 describe('rejected', () => {
-  it('--export gives the original rows, which are corrected, dropped back and then credited', async () => {
+  it('--export writes the original rows, and their corrected copies are credited by the next run', async () => {
     const shop = await openWorkshop();
     const bad = [
       { id: 'bad1', revenue: 'twelve' },
@@ -140,7 +140,7 @@ describe('rejected', () => {
 });
 
 describe('status and runs', () => {
-  it('say after each run what it did and what waits for a person', async () => {
+  it('show what each run did and what needs an operator', async () => {
     const { shop } = await openWithDoubt('reset_before');
     const status = await shop.cli('status');
     expect(status.stdout).toMatch(/in doubt/);
@@ -155,7 +155,7 @@ describe('status and runs', () => {
     expect((await shop.cli('runs')).stdout).toMatch(/failed/);
   });
 
-  it('agree with the sandbox about what was posted', async () => {
+  it('agree with the sandbox on the orders that were posted', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(12)));
     await shop.run('--limit', '5');

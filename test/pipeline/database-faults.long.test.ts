@@ -121,7 +121,7 @@ async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: 
 }
 
 describe('a database that restarts', () => {
-  it('while orders are posted: the run ends clearly or goes on, the next one finishes', async () => {
+  it('while orders are posted makes the run end with a clear error or continue, and the next run finishes', async () => {
     const { shop, run } = await startPosting();
     await server().restart();
     expectExplained(readRun(await run.ended));
@@ -129,7 +129,7 @@ describe('a database that restarts', () => {
     await expectAllSettled(shop, 150, 6);
   });
 
-  it('without warning while orders are posted: the same', async () => {
+  it('after a crash while orders are posted has the same effect', async () => {
     const { shop, run } = await startPosting();
     await server().kill();
     const ended = readRun(await run.ended);
@@ -139,7 +139,7 @@ describe('a database that restarts', () => {
     await expectAllSettled(shop, 150, 6);
   });
 
-  it('while a file is read: the run ends clearly, nothing was posted, the next one reads the file whole', async () => {
+  it('while a file is read makes the run fail before it posts, and the next run reads the whole file', async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());
     const databaseUrl = await freshDatabase();
@@ -175,7 +175,7 @@ describe('a database that restarts', () => {
     });
   });
 
-  it('is away from the start: the error names host and database', async () => {
+  it('and is unavailable from the start causes an error that names its host', async () => {
     const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
     shop.drop('orders.csv', toCsv(manyRows(5)));
     await server().kill();
@@ -196,7 +196,7 @@ describe('a connection that is cut', () => {
     ['after an answer was recorded', 'answer', 'insert into ledger.answers'],
     ['before a file is sealed', 'request', "'sealed'"],
     ['after a file was sealed', 'answer', "'sealed'"],
-  ] as const)('%s: nothing is repeated, nothing lost', async (_when, side, statement) => {
+  ] as const)('%s neither repeats nor loses an order', async (_when, side, statement) => {
     const databaseUrl = await freshDatabase();
     const shop = await openWorkshop({ databaseUrl, api: API, sandbox: { latencyMs: 5 } });
     shop.drop('orders.csv', toCsv(manyRows(40)));
@@ -226,8 +226,8 @@ describe('a connection that is cut', () => {
   });
 });
 
-describe('a database without connections to spare', () => {
-  it('refuses a run clearly, and the next one does the work', async () => {
+describe('a database at its connection limit', () => {
+  it('makes a run fail with a clear error, and the next run does the work', async () => {
     const databaseUrl = await freshDatabase();
     const shop = await openWorkshop({ databaseUrl, api: API });
     shop.drop('orders.csv', toCsv(manyRows(30)));
@@ -250,8 +250,8 @@ async function limitConnections(databaseUrl: string, count: number): Promise<voi
   await runStatement(server().url, `alter database ${name} connection limit ${count}`);
 }
 
-describe('a run that is stopped past its lease', () => {
-  it('posts nothing that another one posted meanwhile', async () => {
+describe('a run that is suspended past its lease', () => {
+  it('does not post an order that another run has posted in the meantime', async () => {
     const { shop, run: first } = await startPosting();
     first.kill('SIGSTOP');
     const second = await runUntilDone(shop);

@@ -9,7 +9,7 @@ import { manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts'
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('the embedded database', () => {
-  it('needs no server: a run posts, the next one posts nothing, and the other commands read it', async () => {
+  it('needs no server: runs and other commands share its state', async () => {
     const shop = await openWorkshop({ embedded: true });
     shop.drop('orders.csv', toCsv(manyRows(20)));
     const first = await shop.run();
@@ -30,7 +30,7 @@ describe('the embedded database', () => {
     expect((await shop.cli('explain', 'order', 'o7')).stdout).toContain('accepted');
   });
 
-  it('outlives kill -9: nothing is repeated, nothing lost', async () => {
+  it('survives kill -9 without repeated or lost orders', async () => {
     const shop = await openWorkshop({
       embedded: true,
       api: 'lease_seconds: 600\ntimeout_seconds: 300',
@@ -59,7 +59,7 @@ describe('the embedded database', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   }, 120_000);
 
-  it('says what is wrong with its folder where it cannot be made or locked', async () => {
+  it('reports why its folder cannot be created', async () => {
     const shop = await openWorkshop({ embedded: true });
     shop.drop('orders.csv', toCsv(manyRows(1)));
     shop.write('.data', 'a file');
@@ -69,7 +69,7 @@ describe('the embedded database', () => {
     expect(noFolder.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
   });
 
-  it('is for one process: a second one gets exit 5, and is told what to do', async () => {
+  it('makes a second process exit with 5 and explain what to do', async () => {
     const shop = await openWorkshop({ embedded: true, api: 'lease_seconds: 600\ntimeout_seconds: 300' });
     await layEmbeddedDatabase(join(shop.folder, '.data'));
     shop.drop('orders.csv', toCsv(manyRows(400)));

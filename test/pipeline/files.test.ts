@@ -35,8 +35,8 @@ async function filesOf(
   return rows;
 }
 
-describe('a file that cannot be trusted', () => {
-  it('is a truncated gzip: held, nothing of it counts; corrected under the same name it is read', async () => {
+describe('an untrustworthy file', () => {
+  it('that is a truncated gzip is held and not counted, and is read after its correction', async () => {
     const shop = await openWorkshop();
     const whole = gzipSync(toCsv(manyRows(5_000)));
     shop.drop('orders.csv.gz', whole.subarray(0, whole.length - 200));
@@ -55,7 +55,7 @@ describe('a file that cannot be trusted', () => {
     });
   });
 
-  it('has the header of another layout: it is held and that layout is named', async () => {
+  it('with the header of another layout is held, and the message names that layout', async () => {
     const shop = await openWorkshop();
     copyFileSync(
       new URL('../fixtures/orders/shopify-orders.csv', import.meta.url),
@@ -68,7 +68,7 @@ describe('a file that cannot be trusted', () => {
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('has an unclosed quote: what comes before it is not posted by halves', async () => {
+  it('with an unclosed quote is held as a whole, including the rows before the quote', async () => {
     const shop = await openWorkshop();
     shop.drop(
       'orders.csv',
@@ -81,7 +81,7 @@ describe('a file that cannot be trusted', () => {
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('is empty or has a header only: it says so, and the others count', async () => {
+  it('that is empty or has only a header causes no crash, and the other files are read', async () => {
     const shop = await openWorkshop();
     shop.drop('1-empty.csv', '');
     shop.drop('2-header.csv', `${HEADER}\n`);
@@ -95,7 +95,7 @@ describe('a file that cannot be trusted', () => {
     expect(orders?.state).toBe('sealed');
   });
 
-  it('is told of until a file of its name is read whole: deleted it is still missed, its header alone settles it', async () => {
+  it('stays reported after its deletion until a file of the same name is read, even one with a header only', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(1)));
     shop.drop('bad.csv', 'nothing,of,this\n1,2,3\n');
@@ -106,7 +106,7 @@ describe('a file that cannot be trusted', () => {
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { status: 'ok' } });
   });
 
-  it('is full of bad rows: held, because it is more likely the wrong file than a bad day', async () => {
+  it('with mostly bad rows is held, because it is probably the wrong file', async () => {
     const shop = await openWorkshop();
     shop.drop(
       'orders.csv',
@@ -120,12 +120,12 @@ describe('a file that cannot be trusted', () => {
   });
 });
 
-describe('the encoding that the source names', () => {
+describe('the configured encoding of a source', () => {
   it.each([
     ['utf-16le', true],
     ['utf-16be', true],
     ['windows-1252', false],
-  ] as const)('%s is read, and text survives', async (encoding, addBOM) => {
+  ] as const)('%s is decoded without loss', async (encoding, addBOM) => {
     const shop = await openWorkshop({
       flow: `
 sources:
@@ -145,7 +145,7 @@ jobs:
     expect((await shop.cli('explain', 'order', 'Zoë-1')).stdout).toContain('Größe “12” €');
   });
 
-  it('is not the file’s: the file is held, with a word about encodings', async () => {
+  it('is checked: a file with another encoding is held with a message about encodings', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', iconv.encode(toCsv([{ id: 'Zoë-1' }]), 'windows-1252'));
     const { exitCode, stdout } = await shop.cli('run', 'orders');
@@ -156,7 +156,7 @@ jobs:
 });
 
 describe('exports in S3', () => {
-  it('may have any name: a key is no URL', async () => {
+  it('can have any key, also one that is not valid in a URL', async () => {
     const { shop, s3 } = await openS3Workshop();
     s3.put(BUCKET, 'orders/sale 50%.csv', toCsv([{ id: 'o1' }]));
     const result = await shop.run();
@@ -165,7 +165,7 @@ describe('exports in S3', () => {
     expect(await shop.posted()).toEqual(['o1']);
   });
 
-  it('are read with the configuration that the project brings, as it stands', async () => {
+  it('are read with the configuration that ships with the project', async () => {
     const { shop, s3 } = await openS3Workshop();
     // The environment sets the address of S3, as for a gateway; the configuration is the shipped one.
     const config = join(shop.folder, 'config');
@@ -189,7 +189,7 @@ describe('exports in S3', () => {
     expect(s3.requests.filter(({ key }) => key.startsWith('customers/'))).toEqual([]);
   });
 
-  it('among a thousand objects are all found, and those that have not changed are not read again', async () => {
+  it('are all found among a thousand objects, and unchanged ones are not read again', async () => {
     const { shop, s3 } = await openS3Workshop();
     // Reading a file takes longer than listing it, so most objects are markers. The last page of the listing
     // also contains exports.
@@ -214,7 +214,7 @@ describe('exports in S3', () => {
     expect(gets()).toBe(objects + 1);
   }, 180_000);
 
-  it('one of which is replaced while it is read: held for now, and read whole by the next run', async () => {
+  it('are held for now when replaced during a read, and the next run reads them whole', async () => {
     const { shop, s3 } = await openS3Workshop();
     const [before, after] = [manyRows(6_000), manyRows(6_000).map((row) => ({ ...row, revenue: '5.00' }))];
     s3.put(BUCKET, 'orders/a.csv', toCsv(before));
@@ -238,7 +238,7 @@ describe('exports in S3', () => {
     expect((await shop.run('--limit', '1')).exitCode).toBe(0);
   });
 
-  it('whose connection is cut are resumed, and the orders are those of the file', async () => {
+  it('are resumed when their connection is cut, without changed or lost orders', async () => {
     const { shop, s3 } = await openS3Workshop();
     s3.put(BUCKET, 'orders/a.csv', toCsv(manyRows(6_000)));
     s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 150_000, times: 2 });
@@ -248,7 +248,7 @@ describe('exports in S3', () => {
     expect(s3.requests.filter(({ range }) => range !== null).length).toBeGreaterThan(0);
   });
 
-  it('that cannot be reached: exit 1 or 2 names the address, and nothing was posted', async () => {
+  it('that are unreachable make the run exit with 1 or 2 and name the bucket', async () => {
     const { shop, s3 } = await openS3Workshop();
     await s3.close();
     const { exitCode, stderr } = await shop.run();
@@ -259,7 +259,7 @@ describe('exports in S3', () => {
 });
 
 describe('a folder', () => {
-  it('from which a file is taken away goes on with the others; its orders stay', async () => {
+  it('keeps the orders of a removed file, and the other files are read', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', toCsv(manyRows(3, 'a')));
     shop.drop('2.csv', toCsv(manyRows(3, 'b')));

@@ -15,7 +15,7 @@ jobs:
   orders: {kind: attribute-orders, source: [shop, own], brand_id: 4819, codes: ./codes.csv, include: [completed, voltooid]}
 `;
 
-it('a file whose dates or statuses nobody can be sure of is held until the setting that its message names says what they mean', async () => {
+it('a file with ambiguous dates or unlisted statuses is held until the configuration defines them', async () => {
   const workshop = await openWorkshop({ flow: FLOW });
   const woo = Array.from(
     { length: 3 },
@@ -53,7 +53,7 @@ it('a file whose dates or statuses nobody can be sure of is held until the setti
   expect(orders).toEqual([{ isFourthOfMay: true }]);
 });
 
-it('a file of nothing but rows of no use is not read to its end: ten thousand of them hold it, for orders and for customers', async () => {
+it('reading stops and the file is held after ten thousand unusable rows, for orders and for customers', async () => {
   const workshop = await openWorkshop({
     flow: `
 customers: {hash_key: 0123456789abcdef0123456789abcdef}

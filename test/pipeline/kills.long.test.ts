@@ -16,7 +16,7 @@ import {
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run that is killed', () => {
-  it('at eight moments loses nothing, repeats nothing, and leaves no more doubts than were on their way', async () => {
+  it('at eight random times loses and repeats nothing, and leaves doubts only for requests in flight', async () => {
     const concurrency = 4;
     const shop = await openWorkshop({
       api: `concurrency: ${concurrency}\nlease_seconds: 3\ntimeout_seconds: 2.5`,

@@ -36,7 +36,7 @@ describe.each([
   ['behind a pooler', true],
 ])('a run that waits for a lock %s', (_, isPooled) => {
   it.skipIf(isPooled && POOLER === null)(
-    'says who holds it; after a second SIGTERM nothing of it goes on in the server',
+    'names the holder of the lock, and a second SIGTERM also ends its statement in the server',
     async () => {
       const shop = await openWorkshop();
       shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
@@ -71,7 +71,7 @@ async function waitingForLocks({ db }: Workshop): Promise<number> {
   return rows.length;
 }
 
-it('a command that a person ends with Ctrl-C leaves nothing behind in the server', async () => {
+it('a command that is ended with Ctrl-C leaves no statement running in the server', async () => {
   const shop = await openWorkshop();
   const asking = shop.start(
     'query',
@@ -93,7 +93,7 @@ it('a command that a person ends with Ctrl-C leaves nothing behind in the server
   await waitFor(async () => (await atWork()) === 0);
 });
 
-it('a role that may only read, or lacks a right, is told without a stack trace; nothing is posted', async () => {
+it('a role that is read-only or lacks a privilege causes a known error, and nothing is posted', async () => {
   const shop = await openWorkshop();
   shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
   const role = `limited_${randomUUID().slice(0, 8)}`;
@@ -124,7 +124,7 @@ it('a role that may only read, or lacks a right, is told without a stack trace; 
   expect(await shop.posted()).toEqual([]);
 });
 
-it('a database whose disk is full: answers go to the spool, and the next run records them', async () => {
+it('a full database disk sends answers to the spool, and the next run records them', async () => {
   const shop = await openWorkshop();
   shop.drop('orders.csv', toCsv(manyRows(20)));
   await sql
@@ -144,7 +144,7 @@ it('a database whose disk is full: answers go to the spool, and the next run rec
   expect(repeated(await shop.posted())).toEqual([]);
 });
 
-it('a spool that cannot be written while the database is away: the run says how many answers were lost, and nothing is sent again', async () => {
+it('a run that can write neither to the database nor to the spool reports the lost answers, and nothing is sent again', async () => {
   const shop = await openWorkshop({
     api: 'lease_seconds: 10\ntimeout_seconds: 8',
     sandbox: { latencyMs: 20 },

@@ -67,7 +67,7 @@ async function lastListedDaysAgo({ shop }: Shop, days: number): Promise<void> {
 }
 
 describe('a source with a date in its uri and lookback_days', () => {
-  it('is listed whole at first, then only from some days before the last listing on', async () => {
+  it('is listed completely at first and then only from some days before the last listing', async () => {
     const opened = await openShop();
     const { s3, drop, read } = opened;
     for (let file = 0; file < 2_100; file += 1)
@@ -85,7 +85,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toEqual({ exitCode: 0, files: ['o4'], pages: 1 });
   });
 
-  it('goes back as far as the oldest file that is held, and reads it when it is corrected', async () => {
+  it('is listed back to the oldest held file, which is read after its correction', async () => {
     const { drop, read } = await openShop();
     drop(30, 'o1', 'not,an,export\n1,2,3\n');
     drop(0, 'o2');
@@ -101,7 +101,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toMatchObject({ exitCode: 0, files: [] });
   });
 
-  it('is listed whole again when its settings mean other files, and for a file that is named', async () => {
+  it('is listed completely again if its settings match other files, and for a file that is named', async () => {
     const { shop, drop, read } = await openShop();
     drop(0, 'o1');
     await read();
@@ -115,7 +115,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toMatchObject({ files: ['o3'] });
   });
 
-  it('lists the same days again after a run that could not list them, or read what it found', async () => {
+  it('is listed for the same days again after a run that failed to list or read them', async () => {
     const opened = await openShop();
     const { s3, drop, read } = opened;
     drop(0, 'o1');
@@ -130,7 +130,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toMatchObject({ exitCode: 0, files: ['o2'] });
   });
 
-  it('does not trust a listing from the future, which a wrong clock left behind', async () => {
+  it('ignores a listing time in the future, which a wrong clock left behind', async () => {
     const opened = await openShop();
     const { drop, read } = opened;
     drop(0, 'o1');
@@ -140,7 +140,7 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect(await read()).toMatchObject({ exitCode: 0, files: ['o2'] });
   });
 
-  it('fails when none of the days that it lists has a file, and names the first of them', async () => {
+  it('fails if none of the listed days has a file, and names the first of them', async () => {
     const opened = await openShop();
     const { shop, drop, read } = opened;
     drop(9, 'o1');

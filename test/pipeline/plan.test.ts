@@ -50,14 +50,14 @@ async function expectPlanToEqualRun(shop: Workshop): Promise<void> {
 }
 
 describe('plan', () => {
-  it('says before the first run what the run then does', async () => {
+  it('predicts the result of the first run', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     await expectPlanToEqualRun(shop);
     expect(await shop.posted()).toHaveLength(31);
   });
 
-  it('says after a run what new files, changed orders and new codes will do', async () => {
+  it('predicts the effect of new files, changed orders and new codes after a run', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', MIXED);
     await shop.run('--limit', '10');
@@ -69,7 +69,7 @@ describe('plan', () => {
     await expectPlanToEqualRun(shop);
   });
 
-  it('shows a person the amounts that the run then posts, and says that it is a plan', async () => {
+  it('prints the amounts to post without claiming that they were posted', async () => {
     const shop = await openWorkshop();
     shop.drop(
       'orders.csv',
@@ -85,7 +85,7 @@ describe('plan', () => {
     expect(stdout).not.toMatch(/^posted/im);
   });
 
-  it('writes nothing and sends nothing, whatever it finds', async () => {
+  it('writes and sends nothing, whatever it finds', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', MIXED);
     const before = await countRows(shop.db);
@@ -126,7 +126,7 @@ describe('plan', () => {
     await expectPlanToEqualRun(shop);
   });
 
-  it('makes no database and no table where there is none, and says all the same what the first run will do', async () => {
+  it('predicts the first run without creating a database or tables', async () => {
     const shop = await openWorkshop({ embedded: true });
     shop.drop('orders.csv', MIXED);
     const temporary = makeTestFolder();
@@ -148,7 +148,7 @@ describe('plan', () => {
     expect(readdirSync(temporary).filter((file) => file.startsWith('influencer-sync'))).toEqual([]);
   });
 
-  it('applies no migration, and says so, where a table is older than this version', async () => {
+  it('applies no migration and names the command to do so if the schema is outdated', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     await sql`drop schema bi cascade`.execute(shop.db);
@@ -159,7 +159,7 @@ describe('plan', () => {
     expect((await sql`select from pg_namespace where nspname = 'bi'`.execute(shop.db)).rows).toEqual([]);
   });
 
-  it('needs no service and no key', async () => {
+  it('needs neither the service nor a key', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     shop.env.INFLUENCER_API_URL = '';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { HEADER, openWorkshop } from './workshop.ts';
 
-it('a preview says how many orders a fix brings and for how much, as the run that reads the corrected rows then does', async () => {
+it('the preview of a fix predicts the orders and amounts that a run over the corrected rows credits', async () => {
   const shop = await openWorkshop();
   const rows = (time: string, amount: string) => `${HEADER}
 B1,10.00,EUR,MIA10,${time},paid
