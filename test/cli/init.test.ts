@@ -98,6 +98,22 @@ test('without a terminal, each answer that is missing is an error that names its
   expect(existsSync(join(folder, 'shop'))).toBe(false);
 });
 
+test('an answer for a source that was not found is a mistake, not ignored', async () => {
+  const { folder, run } = open();
+  const { exitCode, stderr } = await run([
+    'init',
+    './exports',
+    '--out',
+    'shop',
+    ...ANSWERS,
+    '--platform',
+    'uk=x',
+  ]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the source "uk", which was not found')]);
+  expect(stderr).toContain('Sources found: woocommerce-orders.');
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+});
+
 test('the preview says which states are credited, what codes earned and what would be posted', async () => {
   const { run } = open();
   const { stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);

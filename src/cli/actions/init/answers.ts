@@ -39,12 +39,17 @@ export const FLAGS: Readonly<Record<Question['key'], string>> = {
   consent: '--consent not_recorded',
 };
 
-/** Lists every question about the sources, those with an answer included. */
+/**
+ * Lists every question about the sources, those with an answer included.
+ *
+ * @throws KnownError `usage` (exit 2) if an answer names a source that was not found.
+ */
 export function questionsFor(
   sources: readonly RecognisedSource[],
   options: InitOptions,
   brands: readonly string[],
 ): readonly Question[] {
+  refuseUnknownSources(sources, options);
   const ofAll: Question[] = [
     {
       source: null,
@@ -55,6 +60,20 @@ export function questionsFor(
     },
   ];
   return [...ofAll, ...sources.flatMap((source) => questionsOf(source, sources, options))];
+}
+
+function refuseUnknownSources(sources: readonly RecognisedSource[], options: InitOptions): void {
+  const names = sources.map(({ name }) => name);
+  for (const key of ['timeZone', 'currency', 'platform', 'dateOrder', 'consent'] as const) {
+    const unknown = [...(options[key]?.keys() ?? [])].find(
+      (name) => name !== EVERY_SOURCE && !names.includes(name),
+    );
+    if (unknown !== undefined)
+      throw usageError(
+        `${FLAGS[key].split(' ')[0]} names the source ${JSON.stringify(unknown)}, which was not found.`,
+        `Sources found: ${names.join(', ')}.`,
+      );
+  }
 }
 
 function questionsOf(
