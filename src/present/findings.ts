@@ -30,5 +30,5 @@ export function renderVerdict(
     problem === 0 ? '' : plural(problem, 'problem'),
     warning === 0 ? '' : plural(warning, 'warning'),
   ].filter((part) => part !== '');
-  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}${problem > 0 ? '. Fix the problems and run doctor again.' : '. A run can start.'}`;
+  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}${problem > 0 ? '. Fix the problems and run the command again.' : '. A run can start.'}`;
 }
