@@ -21,6 +21,7 @@ import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbo
 import { measureIdleServe, measureUnchangedRun } from './serve.ts';
 import { measureStart } from './start.ts';
 import { measureViews } from './views.ts';
+import { measureWatching } from './watching.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { measureWorkers } from './workers.ts';
 
@@ -116,6 +117,11 @@ const benchmarks: readonly Benchmark[] = [
       ...(await measureWorkers({ workers: [1, 2, 4, 8], requestsPerSecond: 0 })),
       ...(await measureWorkers({ workers: [8], requestsPerSecond: 200 })),
     ],
+  },
+  {
+    name: 'watching: notices, checks, telemetry and lineage of an hourly run',
+    goal: '≤ 1.05 × without all four',
+    measure: () => measureWatching({ orders: 60, pairs: 9 }),
   },
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];
