@@ -97,10 +97,11 @@ function toMeasurement(name: string, pairs: readonly Pair[]): Measurement {
   const moreCpu = median(pairs.map(({ watched, bare }) => watched.cpuSeconds - bare.cpuSeconds));
   const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
   const bare = median(pairs.map(({ bare: { seconds } }) => seconds));
+  const bareCpu = median(pairs.map(({ bare: { cpuSeconds } }) => cpuSeconds));
   return {
     name: `an hourly run with ${name} ÷ without`,
     value: median(ratios),
-    detail: `${spread} in ${pairs.length} pairs; ${more.toFixed(2)} s more than ${bare.toFixed(2)} s, and ${moreCpu.toFixed(2)} s more CPU of its process`,
+    detail: `${spread} in ${pairs.length} pairs; ${more.toFixed(2)} s more than ${bare.toFixed(2)} s, and ${moreCpu.toFixed(2)} s more CPU of its process than ${bareCpu.toFixed(2)} s`,
   };
 }
 

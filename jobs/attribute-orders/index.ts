@@ -1,7 +1,8 @@
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
 import { renderOrders } from './render.ts';
-import type { OrdersReport } from './report.ts';
+import type { OrderCounts, OrdersReport } from './report.ts';
 import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.ts';
 
 /**
@@ -52,5 +53,9 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     ],
   },
   demo: 'Orders: each order with an influencer’s code is posted once',
+  watched: {
+    leftForPerson: (counts) =>
+      clause((counts as Partial<OrderCounts>).entries?.held ?? 0, 'order is held', 'orders are held'),
+  },
   render: renderOrders,
 };

@@ -1,4 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
@@ -31,7 +32,13 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   },
   starter: { reads: 'customers', settings: ['consent: not_refused # or required, or ignored'] },
   demo: 'Customers: each new customer is submitted once, to find influencers among them',
-  watched: { beyondBudget: (counts) => (counts as Partial<CustomerCounts>).lookups?.beyond_budget ?? 0 },
+  watched: {
+    beyondBudget: (counts) => (counts as Partial<CustomerCounts>).lookups?.beyond_budget ?? 0,
+    leftForPerson: (counts) => {
+      const refused = (counts as Partial<CustomerCounts>).refusals?.customers ?? 0;
+      return clause(refused, 'customer was refused', 'customers were refused');
+    },
+  },
   render: renderCustomers,
 };
 

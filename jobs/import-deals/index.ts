@@ -1,6 +1,7 @@
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderDeals } from './render.ts';
-import type { DealsReport } from './report.ts';
+import type { DealCounts, DealsReport } from './report.ts';
 import { type ImportDealsSettings, importDealsFields } from './settings.ts';
 
 /** Creates a deal for each creator of a list who has none yet. */
@@ -25,6 +26,23 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
     settings: ['# dealflow_id: D_XXXXXX # where deals are created, if rows name none'],
   },
   demo: 'Creators: each creator without a deal gets one, once',
+  watched: {
+    leftForPerson: (counts) => {
+      const {
+        held = 0,
+        notes_refused: notes = 0,
+        updates_refused: updates = 0,
+      } = counts as Partial<DealCounts>;
+      return [
+        ...clause(held, 'creator is held', 'creators are held'),
+        ...clause(
+          notes + updates,
+          'note, stage or status was refused',
+          'notes, stages and statuses were refused',
+        ),
+      ];
+    },
+  },
   render: renderDeals,
   explain: {
     what: 'creators',

@@ -1,4 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderMirror } from './render.ts';
 import type { MirrorCounts, MirrorReport } from './report.ts';
@@ -42,6 +43,13 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
     beyondBudget: (counts) => {
       const { deals_stale: stale = 0, deals_unread: unread = 0 } = counts as Partial<MirrorCounts>;
       return stale + unread;
+    },
+    leftForPerson: (counts) => {
+      const { deals, unreadable = 0 } = counts as Partial<MirrorCounts>;
+      return [
+        ...clause(deals?.failed ?? 0, 'deal could not be read', 'deals could not be read'),
+        ...clause(unreadable, 'answer could not be read', 'answers could not be read'),
+      ];
     },
     drift: (counts) => (counts as Partial<MirrorCounts>).drift ?? 0,
     // The time in which two runs in a row have failed to finish.

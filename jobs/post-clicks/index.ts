@@ -1,6 +1,7 @@
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderClicks } from './render.ts';
-import type { ClicksReport } from './report.ts';
+import type { ClickCounts, ClicksReport } from './report.ts';
 import { type PostClicksSettings, postClicksFields } from './settings.ts';
 
 /** Posts the clicks of link shorteners and web analytics to the totals of influencers. */
@@ -24,6 +25,14 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   },
   starter: { reads: 'clicks', settings: ['codes: ./codes.csv'] },
   demo: 'Clicks: each click on an influencer’s link is added to the deal once',
+  watched: {
+    leftForPerson: (counts) =>
+      clause(
+        (counts as Partial<ClickCounts>).held ?? 0,
+        'click has several owners',
+        'clicks have several owners',
+      ),
+  },
   render: renderClicks,
   explain: {
     what: 'clicks',

@@ -1,5 +1,6 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
+import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderOutreach } from './render.ts';
 import type { OutreachCounts, OutreachReport } from './report.ts';
@@ -31,7 +32,15 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
       `${name} needs no backfill: it considers all customers identified so far, however long ago, and submits each once. --limit limits the influencers in one run:\n  npx influencer-sync run ${name}`,
   },
   demo: 'Outreach: influencers among the customers are added to a campaign, once',
-  watched: { beyondBudget: (counts) => (counts as Partial<OutreachCounts>).waiting?.credits ?? 0 },
+  watched: {
+    beyondBudget: (counts) => (counts as Partial<OutreachCounts>).waiting?.credits ?? 0,
+    leftForPerson: (counts) =>
+      clause(
+        (counts as Partial<OutreachCounts>).waiting?.approval ?? 0,
+        'influencer waits for your approval',
+        'influencers wait for your approval',
+      ),
+  },
   render: renderOutreach,
   explain: {
     what: 'influencers',

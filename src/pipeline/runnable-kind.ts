@@ -69,6 +69,8 @@ export type Watched<Settings extends JobSettings = JobSettings> = {
   beyondBudget?(counts: object): number;
   /** Number of fields that the service sends differently than before. */
   drift?(counts: object): number;
+  /** What a run left for a person that no other problem names, each part as a clause with its count. */
+  leftForPerson?(counts: object): readonly string[];
   /** Number of hours without a completed run after which the data of the job is stale. */
   staleAfterHours?(job: Settings): number;
 };

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Gauges } from '../model/report.ts';
 import type { WorkerSeen } from '../model/work.ts';
-import { isDoubt, isRefusedAndGone } from './disposition.ts';
+import { isDoubt } from './disposition.ts';
 import { listHeldFiles } from './files/list-held-files.ts';
 import { listOpenProblems } from './list-notices.ts';
+import { sumRefused } from './list-refused.ts';
 import { listPausedJobs } from './list-slots.ts';
 import { listWorkers } from './list-workers.ts';
 
@@ -62,19 +63,11 @@ async function readEntries(db: Database): Promise<Pick<Gauges, 'entries' | 'doub
   };
 }
 
-/**
- * Counts refused entries. As in `dispositionOfOrders`, a refused order that attribution no longer wants is
- * left out.
- */
 async function readRefused(db: Database): Promise<Gauges['refused']> {
-  const { rows } = await sql<{ job: string; entries: string }>`
-    select e.job, count(*) as entries
-    from ledger.entries e
-    left join lateral (select a.outcome from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true
-    where e.state = 'rejected'
-      and case e.effect when 'referral' then a.outcome = 'attributed' when 'click' then not ${isRefusedAndGone} else true end
-    group by 1 order by 1`.execute(db);
-  return rows.map(({ job, entries }) => ({ job, entries: Number(entries) }));
+  return [...Map.groupBy(await sumRefused(db), ({ job }) => job)].map(([job, sums]) => ({
+    job,
+    entries: sums.reduce((total, { entries }) => total + entries, 0),
+  }));
 }
 
 async function readLastSuccess(db: Database, jobs: readonly string[]): Promise<Gauges['lastSuccess']> {

@@ -162,7 +162,15 @@ describe('a Teams channel', () => {
   it('escapes Markdown in texts', async () => {
     const card = cardOf(await deliver(channel, { summary: HOSTILE }));
     const text = card.body[1]?.text ?? '';
-    expect(text.replaceAll(/\\[^a-z0-9 ]/gi, '')).not.toMatch(/[*_`[\]()<>#]/);
+    expect(text.replaceAll(/\\[^a-z0-9 ]/gi, '')).not.toMatch(/[*`[\]<>]|^\s*[-+#]/m);
+    const list = cardOf(await deliver(channel, { summary: '- one\n2. two\n_three_ of a_job' })).body[1]?.text;
+    expect(list).toBe('\\- one\n\n2\\. two\n\n\\_three\\_ of a_job');
+  });
+
+  it('leaves a command and a date as people write them', async () => {
+    const { body } = cardOf(await deliver(channel));
+    const facts = Object.fromEntries(body[2]?.facts?.map(({ title, value }) => [title, value]) ?? []);
+    expect(facts).toMatchObject({ Since: expect.stringMatching(/^\d{4}-\d\d-\d\d /), Next: NOTICE.command });
   });
 });
 

@@ -13,6 +13,7 @@ import { SECRET, startReceiver } from './receivers.ts';
 // A run that is killed, hangs, or is late needs processes: serve.long.test.ts.
 vi.setConfig({ testTimeout: 180_000 });
 
+const REFERRAL = 'new_influencer_referral';
 const DAY_MS = 86_400_000;
 
 async function run({ cli }: Workshop, job: string): Promise<number | null> {
@@ -23,7 +24,7 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
   // It reads every deal in every run, of which there is one a month: no mirror is old before two of them.
   const flow =
     'sources: {}\njobs:\n  mirror: {kind: mirror-account, budget: 1000, refresh_after_hours: 0.00001, schedule: "0 0 1 * *"}\n';
-  const { shop, told } = await openDrill({ flow });
+  const { shop, receiver, told } = await openDrill({ flow });
   const { db, env, sandbox } = shop;
   expect(await run(shop, 'mirror')).toBe(0);
   const headers = { 'x-api-key': sandbox.key, 'content-type': 'application/json' };
@@ -86,6 +87,9 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
           expect(await run(shop, 'mirror')).toBe(3);
         },
         async end() {
+          expect(receiver.received.at(-1)?.json.summary).toMatch(
+            / finished, and left work for a person \(exit code 3\)\. 1 deal could not be read;/,
+          );
           await sandbox.setFaults(null);
           expect(await run(shop, 'mirror')).toBe(0);
         },
@@ -182,8 +186,8 @@ jobs:
   others: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;
 
-it('every problem of input and results opens and is resolved: a late file, unowned codes and an unusual file', async () => {
-  const { shop, told } = await openDrill({
+it('every problem of input and results opens and is resolved: a late file, unowned codes, refused orders and an unusual file', async () => {
+  const { shop, receiver, told } = await openDrill({
     flow: TWO_SHOPS,
     notify: NOTIFY.replace('notify: {', 'notify: {unowned_codes_above: {EUR: 1}, '),
   });
@@ -203,6 +207,31 @@ it('every problem of input and results opens and is resolved: a late file, unown
         },
         async end() {
           shop.write('codes.csv', `${CODES}NOBODYS,4819,mia.test,DEALMIA,,,\n`);
+          expect(await run(shop, 'orders')).toBe(0);
+        },
+      },
+      {
+        problem: 'entries_refused',
+        job: 'orders',
+        async provoke() {
+          await shop.sandbox.setFaults([
+            { kind: 'error_before', operation: REFERRAL, status: 422, text: 'No such deal.' },
+          ]);
+          shop.drop('refused.csv', toCsv([{ id: 'r1' }, { id: 'r2', currency: 'USD' }]));
+          expect(await run(shop, 'orders')).toBe(3);
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json).toMatchObject({
+            amounts: [
+              { amount: '10.00', currency: 'EUR' },
+              { amount: '10.00', currency: 'USD' },
+            ],
+            summary: expect.stringMatching(/^The service refused 2 orders of orders\. /),
+            link: 'https://ops.example.com/influencers/orders?disposition=rejected',
+          });
+          await shop.sandbox.setFaults(null);
+          // Their code gets another owner, so that other requests are sent.
+          shop.write('codes.csv', `${CODES.replace('DEALMIA', 'DEALZOE')}NOBODYS,4819,mia.test,DEALMIA,,,\n`);
           expect(await run(shop, 'orders')).toBe(0);
         },
       },

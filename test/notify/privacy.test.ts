@@ -76,7 +76,11 @@ async function findAll(): Promise<{
       { id: 'p4', revenue: 'secret-cell' },
     ]),
   );
-  await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }]);
+  const operation = 'new_influencer_referral';
+  await shop.sandbox.setFaults([
+    { kind: 'reset_after', operation, count: 1 },
+    { kind: 'error_before', operation, status: 422, count: 1, text: `secret-cell of ${ADDRESS}` },
+  ]);
   expect((await shop.run()).exitCode).toBe(6);
   await shop.sandbox.setFaults(null);
   await look();

@@ -16,6 +16,7 @@ export const PROBLEM_KINDS = [
   'files_late',
   'doubts',
   'credited_twice',
+  'entries_refused',
   'totals_differ',
   'ledger_went_back',
   'key_refused',

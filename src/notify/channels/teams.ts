@@ -53,5 +53,8 @@ export const sendTeams: Send<Teams> = ({ url }, notice, options) => {
  * blank line.
  */
 function escapeMarkdown(text: string): string {
-  return text.replaceAll('\n', '\n\n').replace(/[\\`*_{}[\]()<>#+!|~-]/g, '\\$&');
+  return text
+    .replaceAll('\n', '\n\n')
+    .replace(/[\\`*[\]<>~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
+    .replace(/^(\s*\d*)([-+#]|(?<=\d)[.)])/gm, '$1\\$2');
 }

@@ -1,7 +1,14 @@
 import { filesLate, filesUnusual } from './arrivals.ts';
 import { filesHeld } from './files.ts';
 import { mirrorStale } from './mirror.ts';
-import { codesUnowned, creditedTwice, doubts, ledgerWentBack, totalsDiffer } from './money.ts';
+import {
+  codesUnowned,
+  creditedTwice,
+  doubts,
+  entriesRefused,
+  ledgerWentBack,
+  totalsDiffer,
+} from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
 import {
   budgetLow,
@@ -29,6 +36,7 @@ export const problemFinders: readonly ProblemFinder[] = [
   filesLate,
   doubts,
   creditedTwice,
+  entriesRefused,
   totalsDiffer,
   ledgerWentBack,
   keyRefused,

@@ -7,9 +7,10 @@ import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
 import { sumUnownedCodes } from '../../report/console/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../report/list-doubts.ts';
+import { sumRefused } from '../../report/list-refused.ts';
 import { listKeptReconciliation } from '../../report/money/reconcile-deals.ts';
 import { addUp } from '../amounts.ts';
-import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+import { count, type Found, nounsOf, type ProblemFinder, singular } from './problem-finder.ts';
 
 export const doubts: ProblemFinder = {
   kind: 'doubts',
@@ -21,13 +22,16 @@ export const doubts: ProblemFinder = {
       const doubtful = sums.reduce((total, sum) => total + sum.doubts, 0);
       if (doubtful === 0) continue;
       const [oldest] = await listDoubts(db, { job: name, limit: 1 });
-      const items = kinds.find((candidate) => candidate.kind === kind)?.nouns.items ?? 'entries';
+      const { items } = nounsOf(kinds, kind);
       found.push({
         job: name,
         severity: 'error',
         since: oldest === undefined ? at : new Date(oldest.since),
         amounts: addUp(sums),
-        summary: `In doubt at ${name}: ${doubtful.toLocaleString('en')} (${items}). They were sent, but no answer says whether they were processed. They are not sent again until you decide.`,
+        summary:
+          doubtful === 1
+            ? `1 ${singular(items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
+            : `${doubtful.toLocaleString('en')} ${items} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
         page: `/doubts?job=${encodeURIComponent(name)}`,
       });
@@ -53,6 +57,38 @@ export const creditedTwice: ProblemFinder = {
     }));
   },
   over: (job) => `Every double credit of ${job} is acknowledged.`,
+};
+
+export const entriesRefused: ProblemFinder = {
+  kind: 'entries_refused',
+  title: 'Refused by the service',
+  async find({ db, config, kinds }) {
+    const byJob = Map.groupBy(await sumRefused(db), ({ job }) => job);
+    return [...byJob].flatMap(([name, sums]): readonly Found[] => {
+      const job = config.jobs[name];
+      if (job === undefined) return [];
+      const refused = sums.reduce((total, { entries }) => total + entries, 0);
+      const { items } = nounsOf(kinds, job.kind);
+      const what = refused === 1 ? `1 ${singular(items)}` : `${refused.toLocaleString('en')} ${items}`;
+      const amounts = addUp(sums);
+      return [
+        {
+          job: name,
+          severity: 'warning',
+          since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
+          amounts,
+          summary: `The service refused ${what} of ${name}. The job sends ${refused === 1 ? 'it' : 'them'} again only when the cause is fixed, for example a deal in codes.csv.`,
+          command:
+            amounts.length === 0
+              ? 'npx influencer-sync status'
+              : 'npx influencer-sync query "select disposition_reason, currency, count(*), sum(amount) from bi.orders_attributed where disposition = \'rejected\' group by 1, 2"',
+          page:
+            amounts.length === 0 ? `/runs?job=${encodeURIComponent(name)}` : '/orders?disposition=rejected',
+        },
+      ];
+    });
+  },
+  over: (job) => `The service refuses nothing of ${job} any more.`,
 };
 
 export const totalsDiffer: ProblemFinder = {

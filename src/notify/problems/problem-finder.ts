@@ -46,6 +46,16 @@ export type ProblemFinder = {
   over(job: string | null): string;
 };
 
+/** What a kind of job calls its items. Entries of a kind that this version does not know are just that. */
+export function nounsOf(kinds: Situation['kinds'], name: string): Pick<RunnableKind['nouns'], 'items'> {
+  return kinds.find(({ kind }) => kind === name)?.nouns ?? { items: 'entries' };
+}
+
+/** For example `order` for `orders`. All nouns of kinds form their plural so, and `entries` does not. */
+export function singular(items: string): string {
+  return items.endsWith('ies') ? `${items.slice(0, -3)}y` : items.replace(/s$/, '');
+}
+
 /** For example `1 file`, `2 files`. */
 export function count(items: number, one: string, many = `${one}s`): string {
   return `${items.toLocaleString('en')} ${items === 1 ? one : many}`;

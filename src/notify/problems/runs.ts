@@ -1,6 +1,7 @@
 import { EXIT } from '../../model/exit-code.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
+import { sumRefused } from '../../report/list-refused.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 import { count, type Found, type JobRun, type ProblemFinder } from './problem-finder.ts';
 
@@ -166,10 +167,15 @@ export const mirrorDrifted: ProblemFinder = {
 export const needsAttention: ProblemFinder = {
   kind: 'needs_attention',
   title: 'Run needs your attention',
-  async find({ lastRuns, heldFiles }) {
+  async find({ db, lastRuns, heldFiles }) {
     const found: Found[] = [];
-    for (const one of await lastRuns())
-      if (isUnexplained(one) && (await heldFiles(one.job)).length === 0) found.push(attentionTo(one));
+    const refused = new Set((await sumRefused(db)).map(({ job }) => job));
+    for (const one of await lastRuns()) {
+      const left = leftOf(one);
+      const isExplained =
+        left.length === 0 && (refused.has(one.job.name) || (await heldFiles(one.job)).length > 0);
+      if (isUnexplained(one) && !isExplained) found.push(attentionTo(one, left));
+    }
     return found;
   },
   over: (job) => `The last run of ${job} needs no attention.`,
@@ -181,14 +187,19 @@ function isUnexplained({ kind, run }: JobRun): boolean {
   return numberIn(run, 'rejected_rows') === 0 && (kind.watched?.drift?.(run.counts ?? {}) ?? 0) === 0;
 }
 
-function attentionTo({ job, run }: JobRun): Found {
-  const why = run.problem === null ? 'something in it needs your attention.' : wordsOf(run.problem);
+/** What a run left for a person, each part as a clause: `2 deals could not be read`. */
+function leftOf({ kind, run }: JobRun): readonly string[] {
+  return run.counts === null ? [] : (kind.watched?.leftForPerson?.(run.counts) ?? []);
+}
+
+function attentionTo({ job, run }: JobRun, left: readonly string[]): Found {
+  const what = left.length === 0 ? 'The page of the run in the console lists it' : left.join('; ');
   return {
     job: job.name,
     severity: 'warning',
     since: run.startedAt,
     amounts: [],
-    summary: `Run ${run.runId} of ${job.name} ended with exit code ${run.exitCode}: ${why}`,
+    summary: `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
     command: `npx influencer-sync runs --job ${job.name}`,
     page: `/runs/${run.runId}`,
   };
