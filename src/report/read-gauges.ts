@@ -14,8 +14,11 @@ import { listWorkers } from './list-workers.ts';
  * is: indexes find waiting entries, refused ones and held files; runs are read from the newest, and slots of
  * one day.
  */
-export async function readGauges(db: Database, jobs: readonly string[]): Promise<Gauges> {
-  const held = Map.groupBy(await listHeldFiles(db), ({ source }) => source);
+export async function readGauges(
+  db: Database,
+  { jobs, sources }: { readonly jobs: readonly string[]; readonly sources: readonly string[] },
+): Promise<Gauges> {
+  const held = Map.groupBy(await listHeldFiles(db, { sources }), ({ source }) => source);
   return {
     ...(await readEntries(db)),
     refused: await readRefused(db),

@@ -64,13 +64,16 @@ export type Status = {
 
 const SHOWN_DOUBTS = 5;
 
+/** Held files of other sources are left out, for example of a source that was renamed. Without `sources`, all count. */
+export type StatusOf = { readonly sources?: readonly string[] };
+
 /** Reads the current state of all jobs. */
-export async function readStatus(db: Database): Promise<Status> {
+export async function readStatus(db: Database, of: StatusOf = {}): Promise<Status> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
     backlog: await readBacklog(db),
-    ...(await readWaiting(db)),
+    ...(await readWaiting(db, of)),
     customers: await countCustomers(db),
     warnings: (await listFindings(db)).filter(({ verdict }) => verdict === 'warn'),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
@@ -87,11 +90,11 @@ export async function readStatus(db: Database): Promise<Status> {
 
 type Waiting = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'>;
 
-async function readWaiting(db: Database): Promise<Waiting> {
+async function readWaiting(db: Database, of: StatusOf): Promise<Waiting> {
   return {
     doubleCredits: await listDoubleCredits(db),
     waitingClaims: await readWaitingClaims(db),
-    heldFiles: await listHeldFiles(db),
+    heldFiles: await listHeldFiles(db, of),
   };
 }
 
@@ -101,10 +104,10 @@ export type Needs = Waiting & {
   readonly backlog: readonly Backlog[];
 };
 
-export async function readNeeds(db: Database): Promise<Needs> {
+export async function readNeeds(db: Database, of: StatusOf): Promise<Needs> {
   return {
     backlog: await readBacklog(db, { isOpen: true }),
-    ...(await readWaiting(db)),
+    ...(await readWaiting(db, of)),
   };
 }
 

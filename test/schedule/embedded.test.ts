@@ -30,5 +30,5 @@ it('slots, those that follow, a dead process and the figures work on the embedde
     ...Array<string>(3).fill('report done'),
   ]);
   expect((await summariseSlots(db)).map(({ last }) => last.state)).toEqual(['done', 'done']);
-  expect((await readGauges(db, ['orders', 'report'])).lastSuccess).toHaveLength(2);
+  expect((await readGauges(db, { jobs: ['orders', 'report'], sources: [] })).lastSuccess).toHaveLength(2);
 });

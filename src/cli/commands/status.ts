@@ -29,7 +29,7 @@ export const statusCommand: CommandDefinition = {
         const { nextSlots } = await import('../../schedule/next-slots.ts');
         const config = await openConfig(options);
         const { status, problem } = await withDatabase(config, async (db) => ({
-          status: await readStatus(db),
+          status: await readStatus(db, { sources: Object.keys(config.sources) }),
           problem: await findContinuityProblem(db, config),
         }));
         const next = nextSlots(Object.values(config.jobs), new Date());

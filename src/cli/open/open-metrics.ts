@@ -18,7 +18,9 @@ export function openMetrics(config: PipelineConfig, db: Database, process: Proce
   return createMetrics({
     ...process,
     version: readVersion(),
-    readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
+    readGauges: cached(() =>
+      readGauges(db, { jobs: Object.keys(config.jobs), sources: Object.keys(config.sources) }),
+    ),
     nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
     overdue: (lastBegunAt) => findOverdue(jobs, { now: new Date(), since: begunAt, lastBegunAt }),
     beyondBudget: (name, counts) => {

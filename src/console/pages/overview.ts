@@ -36,7 +36,7 @@ export const overviewPage: ConsolePage = {
     const days = { from: addDays(to, 1 - DAYS), to };
     const [problems, needs, health, rejectedRows, waitingOrders, outcomes, credited] = await Promise.all([
       listOpenProblems(db),
-      readNeeds(db),
+      readNeeds(db, { sources: Object.keys(visit.config.sources) }),
       readJobHealth(db),
       countRejected(db),
       readWaitingOrders(db),

@@ -56,5 +56,6 @@ function escapeMarkdown(text: string): string {
   return text
     .replaceAll('\n', '\n\n')
     .replace(/[\\`*[\]<>~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
-    .replace(/^(\s*\d*)([-+#]|(?<=\d)[.)])/gm, '$1\\$2');
+    .replace(/^[-+#]/gm, '\\$&')
+    .replace(/^(\d{1,9})([.)])/gm, '$1\\$2');
 }
