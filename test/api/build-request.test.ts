@@ -4,8 +4,8 @@ import { formatJson } from '../../src/model/text/exact-json.ts';
 
 const ORDER = { deal_id: ['D1'], order_id: ['1.10'], order_revenue: ['1249.00'] };
 
-describe('a request that a person typed', () => {
-  it('sends numbers digit by digit as they were typed, and ids as text', () => {
+describe('a request built from command-line fields', () => {
+  it('sends numbers digit by digit as they were typed, and IDs as text', () => {
     expect(buildRequest('new_influencer_referral', { fields: ORDER, body: null })).toEqual({
       kind: 'request',
       input: { body: '{"deal_id":"D1","order_id":"1.10","order_revenue":1249.00}' },
@@ -18,13 +18,13 @@ describe('a request that a person typed', () => {
     expect(built).toEqual({ kind: 'request', input: { body } });
   });
 
-  it('puts fields into a body, whose other numbers stay as they were', () => {
+  it('sets fields in a body and leaves its other numbers as they were written', () => {
     const body = '{"deal_id":"D1","order_id":"1","order_revenue":0.10}';
     const built = buildRequest('new_influencer_referral', { fields: { order_id: ['2'] }, body });
     expect(built).toMatchObject({ input: { body: '{"deal_id":"D1","order_id":"2","order_revenue":0.10}' } });
   });
 
-  it('takes a list as repeats or as JSON, an object as JSON, and null where the contract does', () => {
+  it('accepts a list as repeated fields or as JSON, an object as JSON, and null if the contract allows it', () => {
     const lists = [['a@example.com', 'b@example.com'], ['["a@example.com","b@example.com"]']];
     for (const influencer_list of lists) {
       expect(buildRequest('identify_influencers', { fields: { influencer_list }, body: null })).toMatchObject(
@@ -44,7 +44,7 @@ describe('a request that a person typed', () => {
     });
   });
 
-  it('puts the fields of a GET into its query', () => {
+  it('puts the fields of a GET operation into its query', () => {
     expect(buildRequest('locations', { fields: { q: ['Oslo'] }, body: null })).toEqual({
       kind: 'request',
       input: { query: { q: 'Oslo' } },
@@ -63,34 +63,34 @@ describe('a request that a person typed', () => {
     ['a rule between fields', 'new_influencer_click', { increase_clicks: ['1'] }, 'deal_id'],
     ['a day that does not exist', 'create_task', { deadline: ['31-02-2027'] }, 'deadline'],
     ['a code_perc above 100', 'create_deal', { code_perc: ['100.01'] }, 'code_perc'],
-  ] as const)('refuses %s and names the field', (_what, name, fields, place) => {
+  ] as const)('rejects %s and names the field', (_what, name, fields, place) => {
     const built = buildRequest(name, { fields, body: null });
     expect(built).toMatchObject({ kind: 'problems' });
     expect(built.kind === 'problems' ? built.problems.map((problem) => problem.place) : []).toContain(place);
   });
 
-  it('says of a field that is not there that it is missing', () => {
+  it('reports a required field that is absent as missing', () => {
     expect(buildRequest('create_note', { fields: { deal_id: ['D1'] }, body: null })).toEqual({
       kind: 'problems',
       problems: [{ place: 'note_description', message: 'is missing' }],
     });
   });
 
-  it.each(['[]', 'null', '{', '"x"'])('refuses %s as a body', (body) => {
+  it.each(['[]', 'null', '{', '"x"'])('rejects %s as a body', (body) => {
     expect(buildRequest('create_note', { fields: {}, body })).toEqual({
       kind: 'problems',
       problems: [{ place: 'body', message: 'should be a JSON object' }],
     });
   });
 
-  it('refuses a body where the operation has none', () => {
+  it('rejects a body if the operation has none', () => {
     expect(buildRequest('locations', { fields: { q: ['x'] }, body: '{}' })).toMatchObject({
       kind: 'problems',
     });
   });
 });
 
-it('shows an answer with its numbers as they were written', () => {
+it('formats an answer with its numbers as they were written', () => {
   expect(formatJson('{"a":1249.00,"b":12345678901234567890}')).toBe(
     '{\n  "a": 1249.00,\n  "b": 12345678901234567890\n}',
   );

@@ -27,7 +27,7 @@ function answered(status: number, body: unknown): Exchange {
   };
 }
 
-test('reads account, brands, dealflows and deals from the service', async () => {
+test('reads the account, brands, dealflows and deals from the service', async () => {
   const sandbox = await startTestSandbox();
   const client = openClient(sandbox.url, { key: sandbox.key });
   const account = await hello(client);
@@ -48,7 +48,7 @@ test('reads account, brands, dealflows and deals from the service', async () => 
   expect(deal.raw).toHaveProperty('collabs');
 });
 
-test('reads ids with hyphens from the greeting, and refuses one that names nobody', async () => {
+test('reads IDs with hyphens from the hello message and rejects a message without IDs', async () => {
   const greeting = clientThatGets(answered(200, { message: 'You are logged in - acc-1 - user-2' }));
   expect(await hello(greeting)).toEqual({ accountId: 'acc-1', userId: 'user-2' });
   const other = clientThatGets(answered(200, { message: 'Welcome' }));
@@ -59,7 +59,7 @@ test('reads ids with hyphens from the greeting, and refuses one that names nobod
   });
 });
 
-test('takes the body itself as the deal where deal_info is missing', async () => {
+test('reads the body itself as the deal if deal_info is missing', async () => {
   const deal = await getDealDetails(clientThatGets(answered(200, { id: 77, brand_id: '4819', stage: 3 })), {
     dealId: '77',
   });
@@ -79,7 +79,7 @@ test.each([
   expect(readListing(answer)).toEqual([{ id: 1 }]);
 });
 
-test('sends nothing that does not fit the contract', async () => {
+test('does not send a request that does not match the contract', async () => {
   const client = clientThatGets(answered(200, {}));
   const broken = call(client, 'create_note', { body: { deal_id: 'D1' } as never });
   await expect(broken).rejects.toMatchObject({
@@ -135,7 +135,7 @@ test.each<[string, Exchange, 'create_note' | 'search_brands', RegExp, RegExp]>([
     /does not fit the contract/,
     /may have been/,
   ],
-])('says what is safe after %s', async (_case, exchange, operation, text, safe) => {
+])('reports what the caller may safely do after %s', async (_case, exchange, operation, text, safe) => {
   const body = { deal_id: 'D1', note_description: 'planted-note' };
   const calling =
     operation === 'create_note'

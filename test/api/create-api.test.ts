@@ -36,22 +36,25 @@ async function openTalker(status: number, text: string, headers: Readonly<Record
   return api;
 }
 
-describe('one function an operation', () => {
-  it.each(operationNames)('%s is there in its group, and answers what the contract says', async (name) => {
-    const api = await openSandbox();
-    const { group, response } = operationOf(name);
-    const calls = api[camelCase(group) as 'search'] as unknown as Record<
-      string,
-      (input?: unknown) => Promise<unknown>
-    >;
-    const { query, body } = exampleOf(name);
-    // A webhook must exist before it can be deleted.
-    if (name === 'delete_webhook') await api.webhooks.createWebhook(exampleOf(name).body as never);
-    const answer = await calls[camelCase(name)]?.(body ?? query ?? undefined);
-    expect(response.safeParse(answer).error?.issues ?? []).toEqual([]);
-  });
+describe('the functions of the API', () => {
+  it.each(operationNames)(
+    '%s is a function of its group and returns an answer that matches the contract',
+    async (name) => {
+      const api = await openSandbox();
+      const { group, response } = operationOf(name);
+      const calls = api[camelCase(group) as 'search'] as unknown as Record<
+        string,
+        (input?: unknown) => Promise<unknown>
+      >;
+      const { query, body } = exampleOf(name);
+      // A webhook must exist before it can be deleted.
+      if (name === 'delete_webhook') await api.webhooks.createWebhook(exampleOf(name).body as never);
+      const answer = await calls[camelCase(name)]?.(body ?? query ?? undefined);
+      expect(response.safeParse(answer).error?.issues ?? []).toEqual([]);
+    },
+  );
 
-  it('has types for what is sent and what comes back', async () => {
+  it('have types for their input and their result', async () => {
     const api = await openSandbox();
     const { deal_id: dealId } = await api.import.createDeal({
       influencer_handle: 'typed.maker.test',
@@ -79,14 +82,14 @@ describe('one function an operation', () => {
     await expect(api.search.locations()).rejects.toThrow(ApiError);
   });
 
-  it('the type says what the contract says: run npm run openapi', () => {
+  it('have the types that the contract defines: run npm run openapi', () => {
     expect(readFileSync(new URL('src/api/reference/api-type.ts', `file://${ROOT}`), 'utf8')).toBe(
       apiTypeSource(),
     );
   });
 });
 
-describe('an error', () => {
+describe('an API error', () => {
   const order = { deal_id: 'D1', order_id: '1', order_revenue: 1 };
 
   it.each([
@@ -95,7 +98,7 @@ describe('an error', () => {
     ['error_message', '{"error_message":"Brand not found for jane@example.com"}'],
     ['errors', '{"errors":["Brand not found for jane@example.com"]}'],
     ['no JSON', 'Brand not found for jane@example.com'],
-  ])('in the form of %s is one type with status, text, operation and what is safe', async (_form, text) => {
+  ])('has one type with status, text, operation and advice: the form of %s', async (_form, text) => {
     const api = await openTalker(404, text);
     const error = await api.affiliateTracking.newInfluencerReferral(order).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ApiError);
@@ -115,7 +118,7 @@ describe('an error', () => {
     [500, 'in_doubt', 'Do not send it again'],
     [302, 'in_doubt', 'redirects to another address'],
     [200, 'in_doubt', 'Do not send it again'],
-  ])('HTTP %i of an order means %s', async (status, fate, safe) => {
+  ])('reports after HTTP %i for an order that its fate is %s', async (status, fate, safe) => {
     const api = await openTalker(status, '{"key":"planted-key-1"}');
     await expect(api.affiliateTracking.newInfluencerReferral(order)).rejects.toMatchObject({
       status,
@@ -125,7 +128,7 @@ describe('an error', () => {
     });
   });
 
-  it('says how long to wait, and that what may be repeated may be repeated', async () => {
+  it('reports how long to wait, and that a repeatable request may be repeated', async () => {
     const busy = await openTalker(429, '{"message":"slow down"}', { 'retry-after': '7' });
     await expect(busy.accountSearch.searchBrands()).rejects.toMatchObject({
       retryAfterMs: 7_000,
@@ -138,7 +141,7 @@ describe('an error', () => {
     });
   });
 
-  it('says that nothing was sent where nobody listens', async () => {
+  it('reports that nothing was sent if no server listens', async () => {
     const api = createApi({ url: 'http://127.0.0.1:1', key: 'k' });
     await expect(api.accountSearch.searchBrands()).rejects.toMatchObject({ status: null, fate: 'not_sent' });
     await api.close();

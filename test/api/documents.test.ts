@@ -5,7 +5,7 @@ import { FAULT_KINDS } from '../../src/sandbox/faults/fault-rule.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-it('docs/sandbox.md names every fault that can be injected, and says whether the request is processed', () => {
+it('docs/sandbox.md lists every fault that can be injected and whether the request is processed', () => {
   const rows = read('docs/sandbox.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
@@ -20,7 +20,7 @@ it('docs/sandbox.md names every fault that can be injected, and says whether the
     expect([kind, said.get(kind)]).toEqual([kind, isProcessed]);
 });
 
-it('docs/webhooks.md shows every setting of the receiver, with its default', () => {
+it('docs/webhooks.md shows every setting of the receiver with its default', () => {
   const yaml = /```yaml\n([\s\S]*?)```/.exec(read('docs/webhooks.md'))?.[1] ?? '';
   const { webhooks } = loadConfig(new URL('config/pipeline.yaml', ROOT).pathname, {});
   const { secrets: _secrets, ...defaults } = webhooks;

@@ -18,20 +18,20 @@ const document = JSON.parse(openApiDocument()) as {
   readonly paths: Record<string, Record<string, Described>>;
 };
 
-describe('what is drawn from the contract', () => {
-  it('docs/openapi.json is the contract as it stands (npm run openapi writes it)', () => {
+describe('the documents generated from the contract', () => {
+  it('docs/openapi.json matches the contract (npm run openapi writes it)', () => {
     expect(readDocument('openapi.json') === openApiDocument(), MEND).toBe(true);
   });
 
-  it('docs/operations.md is the contract as it stands (npm run openapi writes it)', () => {
+  it('docs/operations.md matches the contract (npm run openapi writes it)', () => {
     expect(readDocument('operations.md') === operationReference(), MEND).toBe(true);
   });
 
-  it('a public linter finds nothing wrong with the OpenAPI document, by its recommended rules', async () => {
+  it('the OpenAPI document passes the recommended rules of a public linter', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });
 
-  it('the linter would find a reference that leads nowhere', async () => {
+  it('the linter reports an unresolved reference', async () => {
     const broken = openApiDocument().replace('#/components/responses/Refused', '#/components/responses/Gone');
     expect(await lint(broken)).toContain('no-unresolved-refs');
   });
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says what the specification says of ids, days and addresses', () => {
+  it('gives IDs, days and country codes the formats of the specification', () => {
     const said = openApiDocument();
     const answersOf = (path: string) =>
       JSON.stringify(
@@ -68,21 +68,21 @@ describe('the OpenAPI document', () => {
     expect(said.split('"pattern": "^[A-Za-z]{2}$"')).toHaveLength(2);
   });
 
-  it('wants the key everywhere but for the public hello', () => {
+  it('requires the API key for every operation but public_hello', () => {
     const open = Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))
       .filter(({ security }) => security !== undefined);
     expect(open.map(({ operationId }) => operationId)).toEqual(['public_hello']);
   });
 
-  it('marks what the specification does not show, and leaves it open', () => {
+  it('marks the parts that the specification does not show, and leaves their schema open', () => {
     const text = JSON.stringify(document.paths['/v1/account/get_webhooks']);
     expect(text).toContain('"x-not-shown":true');
     expect(text).toContain('"additionalProperties":{}');
   });
 });
 
-it.each(operationNames)('the example of %s fits the contract', (name) => {
+it.each(operationNames)('the example of %s matches the contract', (name) => {
   const { query, body } = exampleOf(name);
   const operation = contract[name];
   expect(operation.query?.safeParse(query ?? {}).success ?? query === undefined).toBe(true);

@@ -8,7 +8,7 @@ import { startSandboxProcess } from '../support/sandbox-process.ts';
 /** The test starts about two dozen processes in sequence, and the machine may be busy. */
 const TIMEOUT_MS = 240_000;
 
-it('every example of docs/operations.md works as it stands, one after the other, in a shell', {
+it('every example of docs/operations.md works when they are run in order in a shell', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');

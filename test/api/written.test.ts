@@ -16,13 +16,13 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test('a refused connection is proven not written', async () => {
+test('counts a refused connection as not written', async () => {
   const client = openClient(`http://127.0.0.1:${await closedPort()}`);
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: false, reason: 'the connection was refused' });
 });
 
-test('a host name that does not exist is proven not written', async () => {
+test('counts an unknown host name as not written', async () => {
   const exchange = await openClient('http://no-such-host.invalid').exchange(REFERRAL, { body: ORDER });
   expect(exchange).toMatchObject({
     kind: 'failure',
@@ -31,7 +31,7 @@ test('a host name that does not exist is proven not written', async () => {
   });
 });
 
-test('a failed TLS handshake is proven not written', async () => {
+test('counts a failed TLS handshake as not written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.end('this is not TLS\r\n\r\n') });
   const client = openClient(server.url.replace('http:', 'https:'));
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
@@ -39,14 +39,14 @@ test('a failed TLS handshake is proven not written', async () => {
   expect(server.received.join('')).not.toContain('order_id');
 });
 
-test('a TLS handshake that stalls is proven not written', async () => {
+test('counts a TLS handshake that stalls as not written', async () => {
   const server = await startRawServer({});
   const client = openClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 100 });
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: false, reason: 'no connection in time' });
 });
 
-test('a reset before the server read anything is not proven: it may have arrived', async () => {
+test('counts a reset before the server read anything as not written only if no byte arrived', async () => {
   const server = await startRawServer({ onConnection: (socket) => socket.pause().resetAndDestroy() });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   // If the client sees the reset before it writes, nothing is in doubt; otherwise the write is. Either result
@@ -55,13 +55,13 @@ test('a reset before the server read anything is not proven: it may have arrived
   if (exchange.kind === 'failure' && !exchange.written) expect(server.received.join('')).toBe('');
 });
 
-test('a reset after the server read the request is written', async () => {
+test('counts a reset after the server read the request as written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.resetAndDestroy() });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'the connection was reset' });
 });
 
-test('a kept-alive socket that the server closes on the second request is written', async () => {
+test('counts a request as written if the server closes its kept-alive socket', async () => {
   const server = await startRawServer({
     allowHalfOpen: true,
     onData: (socket, data) =>
@@ -74,7 +74,7 @@ test('a kept-alive socket that the server closes on the second request is writte
   expect(server.received.join('').split('"second"')).toHaveLength(2);
 });
 
-test('an answer that is cut is written', async () => {
+test('counts a truncated answer as written', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"deal_id"'),
   });
@@ -82,7 +82,7 @@ test('an answer that is cut is written', async () => {
   expect(exchange).toMatchObject({ kind: 'failure', written: true });
 });
 
-test('an answer that is not HTTP is written', async () => {
+test('counts an answer that is not HTTP as written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n') });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toMatchObject({
@@ -92,13 +92,13 @@ test('an answer that is not HTTP is written', async () => {
   });
 });
 
-test('a stall before the headers is written', async () => {
+test('counts a stall before the headers as written', async () => {
   const server = await startRawServer({});
   const exchange = await openClient(server.url, { timeoutMs: 150 }).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'no answer in time' });
 });
 
-test('giving up tells what was written from what waited', async () => {
+test('separates written requests from waiting ones when the client is aborted', async () => {
   const server = await startRawServer({});
   const client = openClient(server.url, { connections: 1 });
   const first = client.exchange(REFERRAL, { body: '"first"' });
@@ -110,7 +110,7 @@ test('giving up tells what was written from what waited', async () => {
   expect(server.received.join('')).not.toContain('"second"');
 });
 
-test('what waited past its deadline is not written, then or later', async () => {
+test('never writes a request whose deadline passed while it waited for a connection', async () => {
   const server = await startRawServer({
     onData: (socket, data) => {
       if (data.includes('"third"')) socket.write(httpAnswer(200, '{}'));
@@ -127,7 +127,7 @@ test('what waited past its deadline is not written, then or later', async () => 
   expect(server.received.join('')).not.toContain('"second"');
 });
 
-test('among 2,000 requests to a server that misbehaves at random, none that arrived is called not written, and none arrives twice', async () => {
+test('among 2,000 requests to a server that fails at random, never reports an arrived request as not written and never sends one twice', async () => {
   const random = seededRandom('chaos');
   const server = await startRawServer({
     onConnection: (socket) => {
