@@ -148,7 +148,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     expect(await decisions(context)).toEqual([`1: ${expected}`]);
   });
 
-  test('revenue is what the rule says, and the owner is named whole', async () => {
+  test('records the revenue by the rule of the job, and every identifier of the owner', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
     await context.attribute({ codes: CODES, revenue: 'total_less_refunds' });
@@ -168,7 +168,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     ]);
   });
 
-  test('only what is new is looked at, until the rules change', async () => {
+  test('decides only on new orders until the rules change', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
     expect(await context.attribute({ codes: CODES })).toBe(2);
@@ -186,13 +186,13 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     ]);
   });
 
-  test('orders of a file that is not sealed, or was held, are nobody’s business', async () => {
+  test('ignores orders of a file that is not sealed or was held', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
     expect(await context.attribute({ codes: CODES })).toBe(0);
   });
 
-  test('in a transaction that is rolled back it is a preview', async () => {
+  test('runs as a preview inside a transaction that is rolled back', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
     const path = join(makeTestFolder(), 'codes.csv');

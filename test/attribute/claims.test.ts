@@ -50,31 +50,34 @@ async function claims({ db, job }: Context): Promise<readonly string[]> {
   return rows.map(({ claim }) => claim);
 }
 
-describe.each(ENGINES)('of an order with evidence for several owners is noted, on %s,', (engine) => {
-  const database = useDatabase(engine);
-  const newContext = () => {
-    const path = join(makeTestFolder(), 'codes.csv');
-    return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
-  };
+describe.each(ENGINES)(
+  'for an order with evidence for several owners, on %s, attribution records',
+  (engine) => {
+    const database = useDatabase(engine);
+    const newContext = () => {
+      const path = join(makeTestFolder(), 'codes.csv');
+      return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
+    };
 
-  test.each(NOTED.map(([title, given, expected]) => ({ title, given, expected })))(
-    '$title',
-    async ({ given, expected }) => {
+    test.each(NOTED.map(([title, given, expected]) => ({ title, given, expected })))(
+      '$title',
+      async ({ given, expected }) => {
+        const context = await newContext();
+        await context.read({ orders: [order('1', given)] });
+        await context.attribute({ codes: CODES });
+        expect(await claims(context)).toEqual(expected);
+      },
+    );
+
+    test('updated claims after the codes have changed, even if the decision stays the same', async () => {
       const context = await newContext();
-      await context.read({ orders: [order('1', given)] });
-      await context.attribute({ codes: CODES });
-      expect(await claims(context)).toEqual(expected);
-    },
-  );
-
-  test('what holds after the codes have changed, also where the decision stays', async () => {
-    const context = await newContext();
-    await context.read({ orders: [order('1', { links: ['mira'], codes: ['NOOR'] })] });
-    await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
-    expect(await claims(context)).toEqual([]);
-    expect(await context.attribute({ codes: CODES })).toBe(0);
-    expect(await claims(context)).toEqual(['1 link mira deal:D1', '2 code NOOR deal:D2']);
-    await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
-    expect(await claims(context)).toEqual([]);
-  });
-});
+      await context.read({ orders: [order('1', { links: ['mira'], codes: ['NOOR'] })] });
+      await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      expect(await claims(context)).toEqual([]);
+      expect(await context.attribute({ codes: CODES })).toBe(0);
+      expect(await claims(context)).toEqual(['1 link mira deal:D1', '2 code NOOR deal:D2']);
+      await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      expect(await claims(context)).toEqual([]);
+    });
+  },
+);

@@ -46,24 +46,24 @@ function windowsOf(...changes: OwnershipChange[]): readonly string[] {
   );
 }
 
-it('a code belongs to its deal from always until it is taken away', () => {
+it('a code belongs to its deal from the beginning until the event that removes it', () => {
   expect(windowsOf(told('D1', null, 'MIA10'))).toEqual(['MIA10 D1 →']);
   expect(windowsOf(told('D1', null, 'MIA10'), told('D1', 'MIA10', null, 1))).toEqual(['MIA10 D1 →02']);
   expect(windowsOf(told('D1', 'MIA10', 'MIA15'))).toEqual(['MIA10 D1 →01', 'MIA15 D1 →']);
 });
 
-it('a code that goes to another deal belongs to each in its time, never to two at once', () => {
+it('a code that moves to another deal belongs to each deal in its own period, never to both at once', () => {
   expect(windowsOf(told('D1', null, 'SALE'), told('D2', null, 'sale', 1))).toEqual([
     'SALE D1 →02',
     'sale D2 02→',
   ]);
 });
 
-it('an event that changes only the percentage changes no owner', () => {
+it('an event that changes only the percentage does not change the owner', () => {
   expect(windowsOf(told('D1', null, 'MIA10'), told('D1', 'MIA10', 'mia10', 1))).toEqual(['MIA10 D1 →']);
 });
 
-it('a link belongs to its deal until it is changed or deleted, and its target does likewise', () => {
+it('a link and its target belong to their deal until they are changed or deleted', () => {
   const first = 'https://acme.test/?ref=mia → https://acme.test/p?ref=mia-page';
   const second = 'https://acme.test/?ref=mia-2 → https://acme.test/p?ref=mia-page';
   expect(windowsOf(toldLink('D1', null, first), toldLink('D1', first, second, 1))).toEqual([
@@ -76,7 +76,7 @@ it('a link belongs to its deal until it is changed or deleted, and its target do
   ).toEqual(['acme.test/mia D1 →02']);
 });
 
-it('a link that two deals have is of both, so that its orders are held', () => {
+it('a link of two deals belongs to both, so that its orders are held', () => {
   const link = 'https://acme.test/?utm_campaign=spring';
   expect(windowsOf(toldLink('D1', null, link), toldLink('D2', null, link, 1))).toEqual([
     'spring D1 →',
@@ -84,7 +84,7 @@ it('a link that two deals have is of both, so that its orders are held', () => {
   ]);
 });
 
-it('codes.csv goes first, and an address is no code', () => {
+it('a row of codes.csv takes precedence over an event, and an e-mail address is never a code', () => {
   const listed = toOwnerRows([told('D9', null, 'Mia10')], RULES) as readonly CodeRow[];
   const changes = [
     told('D1', null, 'MIA10'),
@@ -95,7 +95,7 @@ it('codes.csv goes first, and an address is no code', () => {
   expect(toOwnerRows(changes, { ...RULES, listed })).toEqual([]);
 });
 
-it('a code that is spelt as somebody’s handle is a code all the same, and a link that is their handle is theirs', () => {
+it('a code that equals the handle of another creator stays a code, and a link that equals a handle belongs to that creator', () => {
   const listed: CodeRow[] = [
     {
       ...(toOwnerRows([told('D9', null, 'OTHER')], RULES)[0] as CodeRow),
@@ -108,17 +108,17 @@ it('a code that is spelt as somebody’s handle is a code all the same, and a li
   expect(rows.map((row) => ('code' in row ? row.code : row.link))).toEqual(['MIA']);
 });
 
-describe('a code of a deal that the mirror knows', () => {
+describe('a code of a mirrored deal', () => {
   const of = (brandIds: readonly string[], change: OwnershipChange) => ({ ...change, brandIds });
   const owners = (...changes: OwnershipChange[]) =>
     toOwnerRows(changes, RULES).map(({ dealId, brandId, to }) => [dealId, brandId, to === null]);
 
-  it('is the job’s if the deal is of its brand, among others or alone', () => {
+  it('belongs to the brand of the job if the deal has that brand, alone or among others', () => {
     expect(owners(of(['4819'], told('D1', null, 'SALE')))).toEqual([['D1', null, true]]);
     expect(owners(of(['17', '4819'], told('D1', null, 'SALE')))).toEqual([['D1', null, true]]);
   });
 
-  it('is another brand’s if the deal is, and takes the same code from no deal of the job’s', () => {
+  it('belongs to another brand if the deal does, without removing the same code from a deal of the job', () => {
     const changes = [told('D1', null, 'SALE'), of(['17'], told('D2', null, 'SALE', 1))];
     expect(owners(...changes)).toEqual([
       ['D1', null, true],
@@ -127,7 +127,7 @@ describe('a code of a deal that the mirror knows', () => {
   });
 });
 
-it('an order of one brand is never credited to a deal that was mirrored as another’s', async () => {
+it('an order of one brand is never credited to a deal that the mirror assigns to another brand', async () => {
   const { db, folder } = await setup();
   const context = await openContext(db, {
     path: join(folder, 'codes.csv'),
@@ -181,7 +181,7 @@ async function decided(context: Context, codes: string): Promise<string[]> {
   return (await decisions(context)).sort();
 }
 
-it('a code that an event of the service told of is one of the job, and orders are matched anew', async () => {
+it('a code from an event of the service is added to the job, and its orders are matched again', async () => {
   const { db } = await setup();
   const options = { job: 'j', path: null, timeZone: null, brandId: '4819', linkParameters: [] };
   const before = await loadCodes(db, options);
@@ -195,7 +195,7 @@ it('a code that an event of the service told of is one of the job, and orders ar
   expect(rows).toEqual([{ code: 'MIA15', deal_id: 'D1', line_no: -1 }]);
 });
 
-it('a link that two deals have is a problem that the run tells, by what the event said', async () => {
+it('a link of two deals is a problem in the report of the run, with the value from the event', async () => {
   const { db } = await setup();
   const event = (dealId: string) => {
     const link = { old_custom_link: null, new_custom_link: 'https://acme.test/?ref=spring' };

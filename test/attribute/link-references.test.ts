@@ -30,7 +30,7 @@ it.each([
   ['no address of a shop', 'https://acme.test/', null, []],
   ['nothing', null, null, []],
   ['no address of a person', 'https://acme.test/?ref=mia@example.com', 'mia@example.com', []],
-])('a custom link is known by %s', (_what, link, target, expected) => {
+])('recognizes a custom link by %s', (_what, link, target, expected) => {
   const found = referencesOf({ link, target }, links.parameters);
   expect(found.map(({ all }) => all.join('+'))).toEqual(expected);
 });
@@ -43,7 +43,7 @@ it.each([
   ['https://acme.test/?ref=mia+glow', 'ref: Mia Glow'],
   ['https://www.acme.test/mia', 'ref: http://acme.test/mia/?fbclid=1'],
   ['acme.test/mia', 'affiliate: acme.test/mia'],
-])('an order that came by %s and says so (%s) holds all of its references', (link, notes) => {
+])('an order that came through %s and records it as (%s) has all references of the link', (link, notes) => {
   const order = linkFinder(links)(notes).map(foldCode);
   const [reference] = referencesOf({ link, target: null }, links.parameters);
   expect(order).toEqual(expect.arrayContaining([...(reference?.all ?? ['nothing'])]));

@@ -25,7 +25,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     return { ...loaded, job, rows: await stored(database(), job) };
   }
 
-  test('columns may stand in any order, after a byte order mark, with semicolons, blanks and blank lines', async () => {
+  test('may have its columns in any order, a byte order mark, semicolons, blanks and empty lines', async () => {
     const { rows, problems } = await load(
       '\ufeffInfluencer_Handle ; CODE\r\n @Mira.Glow ; été 20 \r\n\r\n;\r\n"b;c";X\r\n',
     );
@@ -44,12 +44,12 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     ]);
   });
 
-  test('a deal is the target, else a collaboration, else the handle', async () => {
+  test('targets the deal, else the collaboration, else the handle', async () => {
     const { rows } = await load(`${HEADER}\nA,,mira,D1,C1,,\nB,,mira,,C1,,\nC,,Mira,,,,`);
     expect(rows.map(({ target }) => target)).toEqual(['deal:D1', 'collab:C1', 'handle:mira']);
   });
 
-  test('a date alone means that whole day in the zone', async () => {
+  test('interprets a date without a time as the whole day in the time zone of the job', async () => {
     const { rows } = await load(
       `${HEADER}\nA,,m,,,2026-03-29,2026-03-29\nB,,m,,,2026-04-01 18:30,2026-04-30T00:00:00Z`,
       { timeZone: 'Europe/Amsterdam' },
@@ -63,7 +63,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     ]);
   });
 
-  test('a row that is no good is named with its place, and the others count', async () => {
+  test('reports an invalid row with its line and column, and loads the others', async () => {
     const { rows, problems } = await load(
       [
         HEADER,
@@ -86,18 +86,18 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect(problems.every(({ reason, help }) => reason !== '' && help !== '')).toBe(true);
   });
 
-  test('a quote that is never closed is named where it opens, not where the file ends', async () => {
+  test('reports an unclosed quote on the line where it opens, not at the end of the file', async () => {
     const { rows, problems } = await load('code,influencer_handle\nA,m\n"B,m\nC,m\nD,m\n');
     expect(rows.map(({ code }) => code)).toEqual(['A']);
     expect(problems).toMatchObject([{ line: 3, reason: expect.stringContaining('never closed') }]);
   });
 
-  test('a column that nobody knows is named', async () => {
+  test('reports an unknown column', async () => {
     const { problems } = await load('code,influencer_handle,valid_form\nA,m,2026-01-01');
     expect(problems).toMatchObject([{ line: 1, column: 'valid_form' }]);
   });
 
-  test('a code that two own at the same time is a problem of both lines; one after the other is none', async () => {
+  test('reports both lines if two owners have a code at the same time, but not if one follows the other', async () => {
     const { problems } = await load(
       [
         HEADER,
@@ -116,7 +116,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     ]);
   });
 
-  test('codes are replaced as a whole when they change, and left alone when not', async () => {
+  test('replaces all codes of a job when they change, and leaves them alone otherwise', async () => {
     const first = await load(`${HEADER}\nA,,m,,,,\nB,,m,,,,`);
     const stamp = () =>
       sql`select loaded_at from intake.code_lists where job = ${first.job}`.execute(database());
@@ -128,7 +128,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect(other.rows.map(({ code }) => code)).toEqual(['C']);
   });
 
-  test('a missing file, one in another encoding and one without the columns stop the run and keep the codes', async () => {
+  test('stops the run and keeps the codes if the file is missing, in another encoding or without the required columns', async () => {
     const { job } = await load(`${HEADER}\nA,,m,,,,`);
     const path = join(makeTestFolder(), 'codes.csv');
     const options = { job, path, timeZone: null, brandId: BRAND, linkParameters: [] };
@@ -145,7 +145,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect((await stored(database(), job)).map(({ code }) => code)).toEqual(['A']);
   });
 
-  test('a job without codes has none', async () => {
+  test('loads no codes for a job without a file of codes', async () => {
     const { source: job } = await openShop(database());
     expect(
       await loadCodes(database(), { job, path: null, timeZone: null, brandId: BRAND, linkParameters: [] }),

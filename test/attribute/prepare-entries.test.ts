@@ -12,7 +12,7 @@ const BY_NOOR = 'MIRA,,noor,D2,,,';
 const NOBODY = 'OTHER,,mira,D1,,,';
 const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given });
 
-describe.each(ENGINES)('entries on %s', (engine) => {
+describe.each(ENGINES)('ledger entries on %s', (engine) => {
   const database = useDatabase(engine);
   const newContext = (shops?: readonly Shop[]) => {
     const path = join(makeTestFolder(), 'codes.csv');
@@ -33,7 +33,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     return context.prepare();
   };
 
-  test('the body is exact: amounts without a float, ids as text, only what there is', async () => {
+  test('have an exact body: amounts without a float, IDs as text, only fields with a value', async () => {
     const context = await newContext();
     await context.read({
       orders: [
@@ -58,7 +58,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     ]);
   });
 
-  test('a brand that is no number is text', async () => {
+  test('send a brand ID that is not a number as text', async () => {
     const context = await newContext();
     await context.read({ orders: [mira('1')] });
     await context.attribute({ codes: MIRA, brandId: 'B-1' });
@@ -66,7 +66,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect((await entries(context))[0]?.body).toContain('"brand_id":"B-1"');
   });
 
-  test('each order is one entry, ready, in the order of the export, linked to its decision; again, nothing happens', async () => {
+  test('are created once for each credited order, in the order of the export, and linked to their decision', async () => {
     const context = await newContext();
     await context.read({ orders: [mira('9'), order('5'), mira('1')] });
     await context.attribute({ codes: MIRA });
@@ -88,20 +88,20 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await context.prepare()).toMatchObject({ created: 0, replaced: 0, adjustments: 0 });
   });
 
-  test('what was not sent yet is replaced', async () => {
+  test('are replaced if they were not sent yet', async () => {
     const context = await contextWithEntry();
     expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 1, adjustments: 0 });
     expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '7.0000', attempt: 0 }]);
     expect((await entries(context))[0]?.body).toContain('"order_revenue":7,');
   });
 
-  test('what was throttled was not processed, and is replaced too', async () => {
+  test('are replaced after they were throttled, because the service did not process them', async () => {
     const context = await contextWithEntry();
     await bring(context, 'throttled once');
     expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 1, adjustments: 0 });
   });
 
-  test('a refused order is tried again once it says something else, and not before', async () => {
+  test('are retried after a rejection only when their content changes', async () => {
     const context = await contextWithEntry();
     await bring(context, 'rejected');
     expect(await change(context, { orderName: 'renamed' })).toMatchObject({ replaced: 0, adjustments: 0 });
@@ -120,7 +120,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     'written_off',
     'approved for a re-send',
     'claimed before, with no word of what came of it',
-  ])('what may have been sent (%s) is never sent again: an adjustment is noted, once', async (state) => {
+  ])('are never sent again if they may have been sent (%s): an adjustment is noted', async (state) => {
     const context = await contextWithEntry();
     await bring(context, state);
     const before = await entries(context);
@@ -132,7 +132,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await adjustments(context)).toEqual(['1: changed 10 → 7']);
   });
 
-  test('an adjustment says what kind of change it was, and the last one holds', async () => {
+  test('record the kind of each change as an adjustment, and the latest adjustment applies', async () => {
     const context = await contextWithEntry();
     await bring(context, 'accepted');
     await change(context, { total: '6.00', refunded: '4.00' });
@@ -156,7 +156,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await entries(context)).toMatchObject([{ state: 'accepted', amount: '10.0000' }]);
   });
 
-  test('an order that is fully refunded by the rule of the job is noted as refunded', async () => {
+  test('record an order as refunded if it is fully refunded by the rule of the job', async () => {
     const context = await newContext();
     await context.read({ orders: [mira('1')] });
     await context.attribute({ codes: MIRA, revenue: 'total_less_refunds' });
@@ -168,7 +168,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await adjustments(context)).toEqual(['1: refunded 10 → -']);
   });
 
-  test('what was not sent and is no longer to be credited is withdrawn, and comes back when it is', async () => {
+  test('are withdrawn if an unsent order is no longer attributed, and return when it is again', async () => {
     const context = await contextWithEntry();
     expect(await change(context, { exclusion: 'cancelled' })).toMatchObject({ withdrawn: 1, adjustments: 0 });
     expect(await entries(context)).toMatchObject([{ state: 'held', state_reason: 'no_longer_attributed' }]);
@@ -181,7 +181,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '3.0000' }]);
   });
 
-  test('an order that somebody else has credited is held, whenever the evidence comes', async () => {
+  test('are held if another party has credited the order, whenever the evidence arrives', async () => {
     const context = await newContext();
     await context.read({ orders: [mira('1'), mira('2'), mira('3')] });
     const platform = `platform of ${context.job}`;
@@ -203,7 +203,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await entries(context)).toMatchObject([{ state: 'held', amount: '7.0000' }, {}, {}]);
   });
 
-  test('an order of two sources with one platform is one entry; other content is an adjustment', async () => {
+  test('are shared by two sources with one platform: different content is an adjustment', async () => {
     const [one, two] = [await openShop(database()), await openShop(database())];
     const context = await newContext([one, two]);
     await one.read({ orders: [mira('1'), mira('2')] });
@@ -225,7 +225,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await context.prepare()).toMatchObject({ created: 0, elsewhere: 2, adjustments: 0 });
   });
 
-  test('what one source no longer wants, and was not sent, another may', async () => {
+  test('can be taken over by another source if the first one excludes the unsent order', async () => {
     const [one, two] = [await openShop(database()), await openShop(database())];
     const context = await newContext([one, two]);
     await one.read({ orders: [mira('1')] });
@@ -240,7 +240,7 @@ describe.each(ENGINES)('entries on %s', (engine) => {
     expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '11.0000' }]);
   });
 
-  test('another platform name for known orders stops the run, since they would be sent again', async () => {
+  test('stop the run if the platform name of known orders changes, because they would be sent again', async () => {
     const context = await contextWithEntry();
     await context.read({ orders: [mira('1', { total: '7.00' }), mira('2')] });
     await context.attribute();
