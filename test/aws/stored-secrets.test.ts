@@ -62,8 +62,8 @@ function asked({ requests }: SecretStore): readonly string[] {
   return requests.map(({ operation, region, id }) => `${operation} ${region} ${id}`).toSorted();
 }
 
-describe('a variable whose value AWS keeps', () => {
-  it('has it from Secrets Manager, from a member of a JSON object there, and from Parameter Store; `config show` says from where', async () => {
+describe('a variable whose value is stored in AWS', () => {
+  it('is read from Secrets Manager, from a member of a JSON secret, or from Parameter Store; `config show` names the origin', async () => {
     const here = await setUp();
     const settings = await show(here, {
       INFLUENCER_API_KEY_AWS_SECRET: 'shop/api-key',
@@ -85,13 +85,13 @@ describe('a variable whose value AWS keeps', () => {
     ]);
   });
 
-  it('is asked of the region of its ARN, whatever the region of the machine', async () => {
+  it('is requested from the region of its ARN, whatever the default region is', async () => {
     const here = await setUp();
     await show(here, { INFLUENCER_API_KEY_AWS_SECRET: ARN, AWS_REGION: '' });
     expect(asked(here.store)).toEqual([`secretsmanager.GetSecretValue us-east-2 ${ARN}`]);
   });
 
-  it('is one request for several members, and none for a variable that the configuration does not name', async () => {
+  it('takes one request for several members of a secret, and none if the configuration does not use it', async () => {
     const here = await setUp();
     await show(here, {
       INFLUENCER_API_KEY_AWS_SECRET: 'shop/both#api_key',
@@ -101,7 +101,7 @@ describe('a variable whose value AWS keeps', () => {
     expect(asked(here.store)).toEqual(['secretsmanager.GetSecretValue eu-west-1 shop/both']);
   });
 
-  it('is named by doctor with its place, without its value', async () => {
+  it('is listed by doctor with its location, without its value', async () => {
     const { cli } = await setUp();
     const { stdout, stderr } = await cli(['doctor'], { INFLUENCER_API_KEY_AWS_SECRET: 'shop/api-key' });
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
@@ -110,7 +110,7 @@ describe('a variable whose value AWS keeps', () => {
     expect(stdout + stderr).not.toContain('planted');
   });
 
-  it('is warned of where the configuration has no use for it', async () => {
+  it('causes a warning if the configuration does not use it', async () => {
     const { cli } = await setUp();
     const { stderr } = await cli(['config', 'show'], { INFLUENCER_WEBHOOK_SECRET_AWS_SECRET: 'shop/none' });
     expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
@@ -119,7 +119,7 @@ describe('a variable whose value AWS keeps', () => {
   });
 });
 
-describe('a secret that AWS does not give is a problem with its place in the configuration and what to do, and nothing of it is said', () => {
+describe('a secret that AWS does not return is reported with its place in the configuration and a remedy, without its value', () => {
   const SECRET = 'INFLUENCER_API_KEY_AWS_SECRET';
   const PARAMETER = 'INFLUENCER_API_KEY_AWS_PARAMETER';
 
@@ -161,7 +161,7 @@ describe('a secret that AWS does not give is a problem with its place in the con
     expect(said).toContain('pipeline.yaml:1:45');
   });
 
-  it('the right is missing: the action to grant is named', async () => {
+  it('a missing permission: the action to grant is named', async () => {
     const here = await setUp();
     here.store.fail({ status: 400, code: 'AccessDeniedException' });
     expect(await refusal(here, { [SECRET]: 'shop/api-key' })).toContain(
@@ -169,7 +169,7 @@ describe('a secret that AWS does not give is a problem with its place in the con
     );
   });
 
-  it('no answer ends with exit 1, as a fault that passes, so that a supervisor starts the process again', async () => {
+  it('an unreachable service: exit code 1, as a temporary fault, so that a supervisor restarts the process', async () => {
     const here = await setUp();
     const nobody = { AWS_ENDPOINT_URL_SECRETS_MANAGER: 'http://127.0.0.1:1' };
     expect(await refusal(here, { [SECRET]: 'shop/api-key', ...nobody }, 1)).toContain(
@@ -178,7 +178,7 @@ describe('a secret that AWS does not give is a problem with its place in the con
   });
 });
 
-it('the policy for secrets permits what is asked for, and no more', async () => {
+it('the policy for secrets allows exactly the requests that the program makes', async () => {
   const here = await setUp();
   await show(here, {
     INFLUENCER_API_KEY_AWS_SECRET: 'shop/api-key',
