@@ -151,17 +151,17 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
 describe('the questions of deploy/metabase', () => {
   const questions = readQuestions();
 
-  it('each gets the answer that the story calls for', async () => {
+  it('return the answers that the data of the story determine', async () => {
     const { db } = await setup();
     expect(await answerAll(db, questions)).toEqual(ANSWERS);
   });
 
-  it('each gets the same answer from the embedded database', async () => {
+  it('return the same answers from the embedded database', async () => {
     const db = await setupEmbedded();
     expect(await answerAll(db, questions)).toEqual(ANSWERS);
   });
 
-  it('are those that the comments of the views and functions name, no more and no fewer', async () => {
+  it('are exactly those that the comments of the views and functions name', async () => {
     const { db } = await setup();
     const { rows } = await sql<{ name: string; comment: string }>`
       select 'bi.' || relname as name, obj_description(oid, 'pg_class') as comment
@@ -182,7 +182,7 @@ describe('the questions of deploy/metabase', () => {
   });
 });
 
-test('amounts of two currencies are never in one sum', async () => {
+test('bi.brand_performance_daily never sums amounts of two currencies', async () => {
   const { db } = await setup();
   await tellStory(db);
   const { rows } = await sql<{ days: string; sums: string }>`

@@ -84,7 +84,7 @@ async function relationsOf(db: Database, where: string): Promise<readonly string
 }
 
 describe('bi_reader', () => {
-  test('reads every view of bi, and no table of any other schema', async () => {
+  test('reads every view of bi and no table of any other schema', async () => {
     const stage = await setup();
     const { reader } = await makeRoles(stage);
     const views = await relationsOf(stage.db, "nspname = 'bi'");
@@ -101,7 +101,7 @@ describe('bi_reader', () => {
       await expect(reader.ask(`select from ${table}`), table).rejects.toThrow('permission denied');
   });
 
-  test('changes nothing, and its questions end after a time', async () => {
+  test('cannot change anything, and its statements time out', async () => {
     const stage = await setup();
     const { reader } = await makeRoles(stage);
     expect(await reader.ask('show statement_timeout')).toEqual([{ statement_timeout: '30s' }]);
@@ -119,7 +119,7 @@ describe('bi_reader', () => {
     }
   });
 
-  test('reads views that come later, and those that were applied again', async () => {
+  test('can read views that are added later and views that were applied again', async () => {
     const stage = await setup();
     const { reader } = await makeRoles(stage);
     await sql`create view bi.later as select 1 as one`.execute(stage.db);
@@ -131,7 +131,7 @@ describe('bi_reader', () => {
     await expect(reader.ask('select * from bi.later'), 'not in sql/views/').rejects.toThrow('does not exist');
   });
 
-  test('loses what somebody has given it by hand when the roles are made again', async () => {
+  test('loses manual grants when the roles are created again', async () => {
     const stage = await setup();
     const { reader, again } = await makeRoles(stage);
     const name = new URL(reader.url).username;
@@ -144,7 +144,7 @@ describe('bi_reader', () => {
   });
 });
 
-test('bi_reader makes no tables, not even temporary ones, also where it could before', async () => {
+test('bi_reader cannot create tables, not even temporary ones, even if it could before', async () => {
   const stage = await setup();
   const { reader, again } = await makeRoles(stage);
   const name = new URL(reader.url).username;
@@ -161,7 +161,7 @@ test('bi_reader makes no tables, not even temporary ones, also where it could be
   for (const attempt of attempts) await expect(reader.ask(attempt)).rejects.toThrow('permission denied');
 });
 
-test('query asks by a login of its own where one is configured, which reads bi and nothing else', async () => {
+test('query uses its own login if one is configured, which reads only bi', async () => {
   const shop = await openWorkshop();
   const { reader } = await makeRoles(shop);
   shop.env.BI_DATABASE_URL = reader.url;
@@ -198,7 +198,7 @@ describe('influencer_sync_app', () => {
     expect(stdout).toBe('accepted,deals,submitted\r\n1,3,2\r\n');
   });
 
-  test('cannot change the schema, make roles, or rewrite what is append-only', async () => {
+  test('cannot change the schema, create roles or rewrite append-only tables', async () => {
     const stage = await setup();
     const { app } = await makeRoles(stage);
     for (const statement of [
@@ -221,7 +221,7 @@ describe('influencer_sync_app', () => {
   });
 });
 
-test('migrate --roles makes them on a server, twice if need be, and query then asks as bi_reader', async () => {
+test('migrate --roles creates the roles on a server, also when repeated, and query then runs as bi_reader', async () => {
   const shop = await openWorkshop();
   const before = await roleNames(shop.db);
   onTestFinished(async () => {
@@ -241,8 +241,8 @@ test('migrate --roles makes them on a server, twice if need be, and query then a
   expect(refused.stderr).toContain('permission denied for schema ledger');
 });
 
-describe('who migrates', () => {
-  test('need not be a superuser: the owner of the database who may make roles', async () => {
+describe('the user that migrates', () => {
+  test('need not be a superuser if it owns the database and may create roles', async () => {
     const owner = await makeOwner('createrole');
     await migrate(owner.db);
     const { reader } = await makeRoles(owner);
@@ -251,7 +251,7 @@ describe('who migrates', () => {
     await expect(reader.ask('select * from ledger.entries')).rejects.toThrow('permission denied');
   });
 
-  test('is told what is missing when the user may not make roles', async () => {
+  test('gets an error that names the missing privilege if it may not create roles', async () => {
     const owner = await makeOwner('nocreaterole');
     await migrate(owner.db);
     await expect(createRoles(owner.db)).rejects.toMatchObject({
@@ -260,7 +260,7 @@ describe('who migrates', () => {
     expect((await sql`select * from bi.orders`.execute(owner.db)).rows).toEqual([]);
   });
 
-  test('who may not change the schema learns it only when there is something to change', async () => {
+  test('gets an error for a missing right to change the schema only if there is something to change', async () => {
     const stage = await setup();
     const { app } = await makeRoles(stage);
     const db = await connect({ url: app.url, embeddedFolder: '' });
@@ -296,7 +296,7 @@ async function makeOwner(right: 'createrole' | 'nocreaterole'): Promise<Given> {
   return { db, databaseUrl: url.href, admin };
 }
 
-test('migrate --roles says that the embedded database has none', async () => {
+test('migrate --roles reports that the embedded database has no roles', async () => {
   const shop = await openWorkshop({ embedded: true });
   const { exitCode, stderr } = await shop.cli('migrate', '--roles');
   expect(exitCode).toBe(2);

@@ -46,12 +46,12 @@ const PERSONAL =
   /e_?mail|phone|first_name|last_name|full_name|address|street|zip|postcode|contact|hash|hmac|body|raw|host|pid|decided_by/;
 
 describe('the views of schema bi', () => {
-  it('are those that are promised', async () => {
+  it('are exactly the promised ones', async () => {
     const { db } = await setup();
     expect([...new Set((await columnsOf(db)).map(({ view }) => view))]).toEqual(PROMISED);
   });
 
-  it('name their columns in one way: is_…, …_at, …_utc (or …_local, the day of an export), …_id as text', async () => {
+  it('follow one naming scheme: is_…, …_at, …_utc (or …_local, the day of an export), …_id as text', async () => {
     const { db } = await setup();
     const wrong = (await columnsOf(db)).filter(({ name, type }) => {
       if (type === 'boolean') return !name.startsWith('is_');
@@ -65,7 +65,7 @@ describe('the views of schema bi', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('give ids as text, but for those that count up here', async () => {
+  it('return IDs as text, except for the counters of this database', async () => {
     const { db } = await setup();
     const ours = /^(run|entry|order_version|adjustment|click|creator|source_file|last_run|statement)_id$/;
     const ids = (await columnsOf(db)).filter(({ name }) => name.endsWith('_id'));
@@ -73,7 +73,7 @@ describe('the views of schema bi', () => {
     expect(ids.filter(({ name, type }) => type !== (ours.test(name) ? 'bigint' : 'text'))).toEqual([]);
   });
 
-  it('give money as numeric, beside its currency or named after it', async () => {
+  it('return money as numeric, beside its currency or with the currency in its name', async () => {
     const { db } = await setup();
     const columns = await columnsOf(db);
     const money = columns.filter(({ name }) => /amount|revenue|spent|_in_account_currency$/.test(name));
@@ -89,12 +89,12 @@ describe('the views of schema bi', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no column for personal data', async () => {
+  it('have no column with personal data', async () => {
     const { db } = await setup();
     expect((await columnsOf(db)).filter(({ name }) => PERSONAL.test(name))).toEqual([]);
   });
 
-  it('show no e-mail address, wherever one was written', async () => {
+  it('never show an e-mail address, whichever column contains one', async () => {
     const { db } = await setup();
     const address = 'jane.doe@example.com';
     await tellStory(db);
@@ -132,13 +132,13 @@ describe('the views of schema bi', () => {
 });
 
 describe('applying the views', () => {
-  it('does nothing when they are as they should be', async () => {
+  it('does nothing if they are up to date', async () => {
     const { db } = await setup();
     expect(await areViewsStale(db)).toBe(false);
     expect(await applyViews(db)).toBe(false);
   });
 
-  it('makes schema bi what the files say, whatever it was, when their digest is another', async () => {
+  it('replaces the whole schema bi by the definitions of the files if their digest differs', async () => {
     const { db } = await setup();
     await sql`drop view bi.runs cascade`.execute(db);
     await sql`create view bi.of_somebody as select 1 as one`.execute(db);
@@ -148,7 +148,7 @@ describe('applying the views', () => {
     expect([...new Set((await columnsOf(db)).map(({ view }) => view))]).toEqual(PROMISED);
   });
 
-  it('by two processes at once does it once', async () => {
+  it('happens once if several processes do it at the same time', async () => {
     const { db } = await setup();
     await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(db);
     expect((await Promise.all([applyViews(db), applyViews(db), applyViews(db)])).sort()).toEqual([
@@ -158,7 +158,7 @@ describe('applying the views', () => {
     ]);
   });
 
-  it('drops nothing that somebody else has built on them, and says what stands in the way', async () => {
+  it('never drops objects that others have built on them, and reports what blocks the change', async () => {
     const { db } = await setup();
     await sql`create schema theirs`.execute(db);
     await sql`create view theirs.report as select * from bi.orders`.execute(db);
