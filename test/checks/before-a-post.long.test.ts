@@ -140,8 +140,8 @@ const FAULTS: readonly { fault: string; text: string; check: string }[] = [
   },
 ];
 
-describe('before anything of a file is posted', () => {
-  it('each fault is noticed by its check and held where the source says so; the file without a fault is not', async () => {
+describe('checks of a file before its orders are posted', () => {
+  it('detect each fault with the right check and hold the file if the source says so, but not a correct file', async () => {
     const shop = await openShop(HOLD_ALL);
     const before = await shop.posted();
     for (const { fault, text, check } of FAULTS) {
@@ -164,7 +164,7 @@ describe('before anything of a file is posted', () => {
     expect((await shop.posted()).length).toBe(before.length + ORDERS_A_DAY / 4);
   });
 
-  it('a held file is read once a person says that it is right, with who said so on record', async () => {
+  it('let a held file be read once a person acknowledges the findings, and record who did', async () => {
     const shop = await openShop(HOLD_ALL);
     const [half] = FAULTS;
     arrive(shop, nameOf(0), { day: 0, text: half?.text ?? '' });
@@ -192,8 +192,8 @@ describe('before anything of a file is posted', () => {
   });
 });
 
-describe('what is not to be held', () => {
-  it('warns: the file counts, the run says so and ends with 0, and the commands list it until it is acknowledged', async () => {
+describe('checks that only warn', () => {
+  it('count the file, mention the finding in a run that exits with 0, and list it until it is acknowledged', async () => {
     const shop = await openShop();
     const [half] = FAULTS;
     arrive(shop, nameOf(0), { day: 0, text: half?.text ?? '' });
@@ -213,7 +213,7 @@ describe('what is not to be held', () => {
     expect((await shop.cli('status')).stdout).not.toContain('Unusual files');
   });
 
-  it('says nothing of amounts on a date that is expected, and still sees a decimal mistake', async () => {
+  it('ignore unusual amounts on an expected date, but still detect a decimal error', async () => {
     const shop = await openShop();
     const said = await shop.cli('checks', 'expect-date', '2026-04-30', 'a sale');
     expect(said.stdout).toContain('2026-04-30 is expected: a sale.');
@@ -228,7 +228,7 @@ describe('what is not to be held', () => {
     expect((await findings(shop)).map(({ check }) => check)).toEqual(['median_value']);
   });
 
-  it('learns first, and says so', async () => {
+  it('learn from the first files and report it', async () => {
     const shop = await openWorkshop({ flow: flow('{}') });
     arrive(shop, nameOf(0), { day: 0, text: toCsv(good) });
     await shop.run();
@@ -236,7 +236,7 @@ describe('what is not to be held', () => {
     expect(stdout).toContain('learning: 0 of 4 days');
   });
 
-  it('looks at nothing in a plan that a run would find again', async () => {
+  it('save no findings from a plan, so that the next run finds them', async () => {
     const shop = await openShop(HOLD_ALL);
     arrive(shop, nameOf(0), { day: 0, text: FAULTS[0]?.text ?? '' });
     const plan = await shop.cli('plan', 'orders');

@@ -15,23 +15,20 @@ const [seen, earlier] = [files.at(-1), files.slice(0, -1)];
 if (seen === undefined) throw new Error('there is no file');
 
 describe('the registry of checks', () => {
-  it('has each check that a source can name, once', () => {
+  it('contains each check that a source can configure, once', () => {
     expect(checks.map(({ name }) => name).toSorted()).toEqual([...FILE_CHECKS].toSorted());
   });
 
-  it.each(checks)(
-    '$name gives a result for a file of orders or of customers, and looks at nothing else',
-    (check) => {
-      const customers = { ...seen, orders: null, consent: { customers: 100, refused: 5 } };
-      const judged = check.applies(seen) ? seen : customers;
-      expect(check.applies(judged)).toBe(true);
-      const input = { seen: judged, history: earlier, thinned: earlier, expectations: EXPECTATIONS };
-      expect(check.judge(input)).toEqual(check.judge(structuredClone(input)));
-      expect(check.judge(input).length).toBeGreaterThan(0);
-    },
-  );
+  it.each(checks)('$name returns the same result for the same file of orders or customers', (check) => {
+    const customers = { ...seen, orders: null, consent: { customers: 100, refused: 5 } };
+    const judged = check.applies(seen) ? seen : customers;
+    expect(check.applies(judged)).toBe(true);
+    const input = { seen: judged, history: earlier, thinned: earlier, expectations: EXPECTATIONS };
+    expect(check.judge(input)).toEqual(check.judge(structuredClone(input)));
+    expect(check.judge(input).length).toBeGreaterThan(0);
+  });
 
-  it.each(checks)('$name learns before it judges, and says so', (check) => {
+  it.each(checks)('$name learns before it judges, and reports it', (check) => {
     const judged = check.applies(seen) ? seen : { ...seen, consent: { customers: 100, refused: 5 } };
     const [first] = check.judge({ seen: judged, history: [], thinned: [], expectations: EXPECTATIONS });
     expect(first).toMatchObject({ verdict: 'learning', expected: expect.stringMatching(/^learning: 0 of/) });
@@ -49,7 +46,7 @@ describe('a check that fails', () => {
   it.each([
     ['warn', 'warn'],
     ['hold', 'held'],
-  ] as const)('is as severe as what it might have found: with %s the verdict is %s', (action, verdict) => {
+  ] as const)('is as severe as its action: with %s the verdict is %s', (action, verdict) => {
     const expectations = { ...EXPECTATIONS, actions: { ...EXPECTATIONS.actions, rows: action } };
     const results = judgeFile({ seen, earlier, expectations, expectedDates: [], registry: [broken] });
     expect(results).toMatchObject([
@@ -58,7 +55,7 @@ describe('a check that fails', () => {
   });
 });
 
-describe('columns', () => {
+describe('changed columns', () => {
   const before = ['Name', 'Id', 'Total', 'Tags'];
   it.each([
     ['new', ['Name', 'Id', 'Total', 'Tags', 'Vendor'], [{ change: 'new', column: 'Vendor' }]],
@@ -71,7 +68,7 @@ describe('columns', () => {
     expect(compareHeaders(before, now)).toEqual(changes);
   });
 
-  it('are judged one by one: what a source says of a column goes before what it says of a change', () => {
+  it('are judged one by one: the action for a column takes precedence over the action for a kind of change', () => {
     const header = { ...EXPECTATIONS.header, new: 'accept', columns: { Total: 'hold' } } as const;
     const changed = {
       ...seen,
@@ -100,7 +97,7 @@ describe('columns', () => {
     expect(verdictAfter(earlier)).toBe('warn');
   });
 
-  it('that an earlier file had are known, also where two kinds of exports take turns', () => {
+  it('are accepted if an earlier file had them, also if two kinds of exports alternate', () => {
     const other = { ...seen, header: ['A'], headerHash: 'b' };
     const history = [...earlier, { ...other, header: [] }, ...earlier.slice(-1)];
     const results = judgeFile({
@@ -128,7 +125,7 @@ describe('freshness', () => {
     ).toBe(verdict);
   });
 
-  it('of a source without any file is late, and on an expected date it is not judged', () => {
+  it('is late for a source without any file, and is not judged on an expected date', () => {
     const now = at('2026-11-24T08:00:00Z');
     expect(judgeFreshness({ ...base, arrivedAt: null, now, expectedDates: [] }).verdict).toBe('late');
     const expectedDates = [{ day: '2026-11-24', name: 'a holiday', source: null }];

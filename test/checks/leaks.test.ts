@@ -11,24 +11,24 @@ const QUIET: readonly CodeDay[] = Array.from({ length: 80 }, (_, day) => ({
 }));
 const FROM = { firstDay: 0, day: 80 };
 
-describe('the last days of a code', () => {
-  it('are unusual when many more orders than before carry no link', () => {
+describe('the recent orders of a code', () => {
+  it('are flagged if many more of them than before carry no link', () => {
     const flag = judgeCode([...QUIET, { day: 80, orders: 15, withoutLink: 13 }], FROM);
     expect(flag).toMatchObject({ day: 80, days: 2, orders: 18, withoutLink: 14 });
     expect(flag?.usualWithoutLink).toBeLessThan(14);
   });
 
-  it('are a post when there are many more orders, with links as before', () => {
+  it('are not flagged if there are many more of them, with links as often as before', () => {
     expect(judgeCode([...QUIET, { day: 80, orders: 60, withoutLink: 20 }], FROM)).toBeNull();
   });
 
-  it('say nothing of fewer than ten orders without a link, nor of a code that is new', () => {
+  it('are not flagged for fewer than ten orders without a link or for a new code', () => {
     expect(judgeCode([...QUIET, { day: 80, orders: 9, withoutLink: 8 }], FROM)).toBeNull();
     const launch = Array.from({ length: 20 }, (_, index) => ({ day: 60 + index, orders: 9, withoutLink: 8 }));
     expect(judgeCode(launch, { firstDay: 60, day: 79 })).toBeNull();
   });
 
-  it('say nothing where no order ever carried a link: then nothing tells a leak from a post', () => {
+  it('are not flagged if no order ever carried a link, because a leak then looks like a post', () => {
     const podcast = QUIET.map((one) => ({ ...one, withoutLink: one.orders }));
     expect(judgeCode([...podcast, { day: 80, orders: 40, withoutLink: 40 }], FROM)).toBeNull();
   });
@@ -106,7 +106,7 @@ function flaggedDays(days: readonly CodeDay[]): readonly number[] {
 }
 
 // The gate runs 60 codes; the campaign `properties` runs 500 or more.
-it('in a year, leaks are flagged within a day of their tenth order, and quiet codes once in 100 months at most', () => {
+it('over a year, leaks are flagged within a day of their tenth order, and codes without a leak at most once in 100 months', () => {
   const codes = Math.min(500, propertyRuns(60));
   const late: number[] = [];
   let [leaks, quietMonths, falseFlags] = [0, 0, 0];

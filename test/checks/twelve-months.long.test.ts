@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ANNOUNCED, replayYear } from './replay-year.ts';
 import { SHOPS } from './synthetic-shop.ts';
 
-it('a year of files that come every hour has at most one notice a month', () => {
+it('a year of hourly files causes at most one notice a month', () => {
   const hourly = SHOPS.find(({ exports: files }) => files === 'hourly');
   if (hourly === undefined) throw new Error('there is no such shop');
   const { months, files } = replayYear(hourly, { expectedDates: ANNOUNCED });

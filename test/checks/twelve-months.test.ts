@@ -5,9 +5,9 @@ import type { FileStatistics } from '../../src/model/checks/file-statistics.ts';
 import { ANNOUNCED, place, replayYear } from './replay-year.ts';
 import { EXPECTATIONS, exportsOf, SHOPS, type Shop } from './synthetic-shop.ts';
 
-describe('twelve months of a shop without a fault', () => {
+describe('twelve months of a shop without faults', () => {
   it.each(SHOPS.filter(({ exports: files }) => files !== 'hourly'))(
-    '$name: at most one notice a month, sales being announced',
+    '$name: causes at most one notice a month if its sales are announced',
     (shop) => {
       const { months, files } = replayYear(shop, { expectedDates: ANNOUNCED });
       expect(files).toBeGreaterThanOrEqual(365);
@@ -15,7 +15,7 @@ describe('twelve months of a shop without a fault', () => {
     },
   );
 
-  it('a sale that nobody announced is noticed', () => {
+  it('an unannounced sale causes a notice', () => {
     const [large] = SHOPS;
     if (large === undefined) throw new Error('there is no shop');
     expect(replayYear(large, { expectedDates: [] }).months.get('2026-11')).toBe(1);
@@ -91,12 +91,12 @@ function withOrders(
 describe.each(DAILY)('a fault after half a year of $name', (shop) => {
   const { seen, earlier } = lastDayOf(shop);
 
-  it('without a fault nothing is unusual', () => {
+  it('a file without the fault causes no warning', () => {
     const results = judgeFile({ seen: place(seen), earlier, expectations: EXPECTATIONS, expectedDates: [] });
     expect(results.filter(({ verdict }) => verdict === 'warn')).toEqual([]);
   });
 
-  it.each(FAULTS)('$fault is seen by $check', ({ check, change }) => {
+  it.each(FAULTS)('$fault is detected by $check', ({ check, change }) => {
     const faulty = place(change(seen));
     const results = judgeFile({ seen: faulty, earlier, expectations: EXPECTATIONS, expectedDates: [] });
     expect(results.filter(({ verdict }) => verdict === 'warn').map((one) => one.check)).toContain(check);
@@ -116,11 +116,11 @@ function shareOfHalvesSeen(shop: Shop): number {
   return halves.filter(isSeen).length / halves.length;
 }
 
-describe('half a file', () => {
+describe('a truncated file', () => {
   it.each([
     [0, 0.9],
     [1, 0.6],
-  ])('of shop %i is seen on a share of at least %d of all days', (index, least) => {
+  ])('of shop %i is detected on a share of at least %d of all days', (index, least) => {
     const shop = SHOPS[index];
     if (shop === undefined) throw new Error('there is no such shop');
     expect(shareOfHalvesSeen(shop)).toBeGreaterThanOrEqual(least);
