@@ -38,8 +38,8 @@ function api(url: string, ...args: readonly string[]): Promise<CliResult> {
   return runHere(['api', ...args], { cwd: makeTestFolder(), env });
 }
 
-describe('help', () => {
-  it('lists every operation by its group when none is named', async () => {
+describe('help of the api command', () => {
+  it('lists every operation by its group if no operation is named', async () => {
     const { stdout, exitCode } = await runHere(['api']);
     expect(exitCode).toBe(0);
     for (const name of operationNames) expect(stdout).toContain(` ${name} `);
@@ -47,7 +47,7 @@ describe('help', () => {
     expect(readEvents(await runHere(['api', '--json']))).toHaveLength(operationNames.length);
   });
 
-  it('of an operation names each of its fields, and what must not be repeated', async () => {
+  it('lists each field of an operation, and warns if the operation must not be repeated', async () => {
     const { stdout } = await runHere(['api', 'create-deal', '--help']);
     for (const { name } of requestFieldsOf(operationOf('create_deal')).fields)
       expect(stdout).toContain(`--${name} `);
@@ -55,7 +55,7 @@ describe('help', () => {
     expect(stdout).toContain('Must not be repeated');
   });
 
-  it('of an operation lists the members of its objects, with types and formats', async () => {
+  it('lists the members of the objects of an operation, with types and formats', async () => {
     const help = async (name: string) => (await runHere(['api', name, '--help'])).stdout;
     const search = await help('get_search');
     expect(search).toMatch(/^ {4}followers +object \{left_number\?: number as text \| number,$/m);
@@ -70,7 +70,7 @@ describe('help', () => {
     expect(await help('identify_influencers')).toContain('list of e-mail addresses');
   });
 
-  it('has no field that is called as one of its own options', () => {
+  it('has no field with the name of one of its own options', () => {
     const taken = ['json', 'live', 'dry_run', 'help', 'body', 'config', 'env_file'];
     const fields = operationNames.flatMap((name) => requestFieldsOf(operationOf(name)).fields);
     expect(fields.filter(({ name }) => taken.includes(name))).toEqual([]);
@@ -78,7 +78,7 @@ describe('help', () => {
 });
 
 describe('a call', () => {
-  it('sends amounts digit by digit as they were typed, and shows the answer as it came', async () => {
+  it('sends amounts digit by digit as they were typed, and prints the answer unchanged', async () => {
     const { url, seen } = await startEcho();
     const { exitCode, stdout } = await api(url, ...REFERRAL, '--json');
     expect(exitCode).toBe(0);
@@ -96,7 +96,7 @@ describe('a call', () => {
     expect((await api(url, ...REFERRAL)).stdout).toContain('"total": 1249.00');
   });
 
-  it('sends a file byte for byte, and a query as text', async () => {
+  it('sends a file byte for byte, and encodes a query', async () => {
     const { url, seen } = await startEcho();
     const file = join(makeTestFolder(), 'order.json');
     const body = '{ "deal_id": "D1", "order_id": "7", "order_revenue": 0.10 }\n';
@@ -113,7 +113,7 @@ describe('a call', () => {
     ['an amount that is none', [...REFERRAL.slice(0, 5), '--order_revenue', '1,50'], 'order_revenue'],
     ['a word too much', ['create_note', 'D1'], 'There is a value without an option'],
     ['an operation that there is not', ['create_deals'], 'create_deal'],
-  ])('is refused before anything is sent: %s', async (_what, args, words) => {
+  ])('is rejected before anything is sent: %s', async (_what, args, words) => {
     const { url, seen } = await startEcho();
     const { exitCode, stderr } = await api(url, ...args);
     expect(exitCode).toBe(2);
@@ -122,7 +122,7 @@ describe('a call', () => {
     expect(seen).toEqual([]);
   });
 
-  it('says of a field that nobody knows that it is sent as it is, if it is sent', async () => {
+  it('reports an unknown field, and that it is sent unchanged only if it is sent', async () => {
     const { url, seen } = await startEcho();
     const refused = await api(url, 'identify_influencers', '--emails', 'ann@example.com');
     expect(refused.stderr).not.toContain('is sent');
@@ -140,13 +140,13 @@ describe('a call', () => {
     expect(seen.map(({ body }) => body)).toEqual(['{"influencer_list":["ann@example.com"],"colour":"red"}']);
   });
 
-  it('says where to find a service when none is named', async () => {
+  it('explains where to find a service if none is configured', async () => {
     const { exitCode, stderr } = await runHere(['api', 'account_hello'], { cwd: makeTestFolder() });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('npx influencer-sync sandbox');
   });
 
-  it('reads the key from a file, and says of one that it cannot read which variable names it', async () => {
+  it('reads the API key from a file, and names the variable if the file cannot be read', async () => {
     const { url, seen } = await startEcho();
     const cwd = makeTestFolder();
     writeFileSync(join(cwd, 'key'), 'planted-key\n');
@@ -162,7 +162,7 @@ describe('a call', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('takes the key from AWS, without the line break at its end', async () => {
+  it('reads the API key from AWS, without the line break at its end', async () => {
     const { url, seen } = await startEcho();
     const store = await startSecretStore({ secrets: { 'shop/api-key': 'planted-key\n' } });
     const env = { ...store.env, INFLUENCER_API_URL: url, INFLUENCER_API_KEY_AWS_SECRET: 'shop/api-key' };
@@ -173,7 +173,7 @@ describe('a call', () => {
 });
 
 describe('a dry run', () => {
-  it('names members of objects that the contract does not have', async () => {
+  it('reports members of objects that the contract does not contain', async () => {
     const { url } = await startEcho();
     const words = [
       '--platform',
@@ -190,7 +190,7 @@ describe('a dry run', () => {
     );
   });
 
-  it('shows the request that would be sent, the key masked, and sends nothing', async () => {
+  it('prints the request that would be sent, with the API key masked, and sends nothing', async () => {
     const { url, seen } = await startEcho();
     const shown = await api(`${url}/base`, ...REFERRAL, '--dry-run');
     expect(shown).toMatchObject({ exitCode: 0, stderr: 'Nothing was sent.\n' });
@@ -214,7 +214,7 @@ content-type: application/json
     expect(seen).toEqual([]);
   });
 
-  it('shows exactly what a real call sends', async () => {
+  it('prints exactly what a real call sends', async () => {
     const { url, seen } = await startEcho();
     const words = ['create_note', '--deal_id', 'D 1', '--note_description', 'ünï "x"'];
     const { stdout } = await api(url, ...words, '--dry-run', '--json');
@@ -228,7 +228,7 @@ content-type: application/json
     ]);
   });
 
-  it('checks the request as a call does, and says that a live service needs --live', async () => {
+  it('validates the request as a call does, and reports that a live service needs --live', async () => {
     const { url } = await startEcho();
     expect(await api(url, 'create_note', '--deal_id', 'D1', '--dry-run')).toMatchObject({
       exitCode: 2,
@@ -240,14 +240,14 @@ content-type: application/json
   });
 });
 
-describe('a list', () => {
+describe('an answer that is a list', () => {
   const env = (url: string) => ({ INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'the-key' });
   const list = async (text: string, ...words: readonly string[]) => {
     const { url } = await startEcho(200, text);
     return runHere(['api', 'search_brands', ...words], { cwd: makeTestFolder(), env: env(url), columns: 60 });
   };
 
-  it('is a table on a terminal, as wide as it, with what stands beside the list', async () => {
+  it('is printed on a terminal as a table of its width, with the other fields of the answer', async () => {
     const brands =
       '[{"id":4819,"name":"Acme\\u001b[31m","rate":1.50},{"id":7,"name":null,"rate":12.00,"more":{"a":1}}]';
     expect((await list(brands)).stdout).toBe(`  id  name    rate  more
@@ -273,7 +273,7 @@ describe('a list', () => {
     expect((await list('{"items":["a","b"]}')).stdout).toBe('items\na\nb\n\n2 rows of items.\n');
   });
 
-  it('is JSON with --json, in a pipe, and where it is empty or no list', async () => {
+  it('is printed as JSON with --json, in a pipe, or if it is empty or not a plain list', async () => {
     expect((await list('[{"id":1}]', '--json')).stdout).toContain('"answer":[{"id":1}]');
     const { url } = await startEcho(200, '[{"id":1.0}]');
     const piped = await runHere(['api', 'search_brands'], { cwd: makeTestFolder(), env: env(url) });
@@ -288,7 +288,7 @@ describe('a live service', () => {
   // The host name does not exist, so a call that is let through fails before any byte is written.
   const LIVE = 'http://service.invalid';
 
-  it('is not called for what must not be repeated, unless --live says so', async () => {
+  it('is not called for an operation that must not be repeated without --live', async () => {
     const refused = await api(LIVE, ...REFERRAL);
     expect(refused).toMatchObject({ exitCode: 2 });
     expect(refused.stderr).toContain('--live');
@@ -297,17 +297,17 @@ describe('a live service', () => {
     expect(meant.stderr).toContain('You can send it again');
   });
 
-  it('is called for what may be repeated', async () => {
+  it('is called for a repeatable operation without --live', async () => {
     expect((await api(LIVE, 'search_brands')).stderr).toContain('host name');
   });
 });
 
-describe('what went wrong', () => {
+describe('a failed call', () => {
   it.each([
     [401, 4, 'Check the API key'],
     [404, 1, 'was not processed'],
     [500, 6, 'may have been processed'],
-  ])('HTTP %i ends with exit code %i and says what is safe', async (status, exitCode, safe) => {
+  ])('with HTTP %i ends with exit code %i and prints what is safe to do', async (status, exitCode, safe) => {
     const { url } = await startEcho(status, '{"message":"no, jane@example.com, whose key is \\u0074he-key"}');
     const ended = await api(url, ...REFERRAL);
     expect(ended).toMatchObject({ exitCode, stdout: '' });
@@ -320,14 +320,14 @@ describe('what went wrong', () => {
   it.each([
     ['account_hello', [], 1],
     ['new_influencer_referral', REFERRAL.slice(1), 6],
-  ] as const)('a page for people is no answer of %s', async (name, fields, exitCode) => {
+  ] as const)('reports an HTML page instead of the answer of %s', async (name, fields, exitCode) => {
     const { url } = await startEcho(200, '<h1>We will be back soon</h1>');
     const ended = await api(url, name, ...fields);
     expect(ended).toMatchObject({ exitCode, stdout: '<h1>We will be back soon</h1>\n' });
     expect(ended.stderr).toContain('the answer is not JSON');
   });
 
-  it('never prints the key, also where a service answers with it', async () => {
+  it('never prints the API key, even if the service returns it', async () => {
     const { url } = await startEcho(200, '{"message":"You are logged in with planted-key-1"}');
     const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'planted-key-1' };
     for (const words of [[], ['--json']]) {

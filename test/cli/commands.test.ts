@@ -66,7 +66,7 @@ function widestLine(output: string): number {
 
 const noEnv = {};
 
-describe('help', () => {
+describe('help of the commands', () => {
   test('lists every command and the exit codes', async () => {
     const { code, stdout } = await start(['--help'], { cwd: '/', env: noEnv });
     expect(code).toBe(0);
@@ -84,7 +84,7 @@ describe('help', () => {
   });
 
   test.each([['status'], ['runs'], ['explain', 'order'], ['review'], ['rejected'], ['migrate']])(
-    'of %s %s has examples',
+    'shows examples for %s %s',
     async (...command) => {
       const { code, stdout } = await start([...command, '--help'], { cwd: '/', env: noEnv });
       expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('help', () => {
     },
   );
 
-  test('a misspelt command is told the right one, exit 2', async () => {
+  test('a misspelt command exits with 2 and suggests the right one', async () => {
     const { code, stderr } = await start(['statsu'], { cwd: '/', env: noEnv });
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean status?');
@@ -104,15 +104,15 @@ describe('help', () => {
     ['returns', '--from', '0000-01'],
     ['conflicts', '--to', '2026-13'],
     ['statement', '--month', '2026-1'],
-  ])('%s %s %s is told how to write a month, exit 2', async (...command) => {
+  ])('%s %s %s exits with 2 and shows how to write a month', async (...command) => {
     const { code, stderr } = await start(command, { cwd: '/', env: noEnv });
     expect(code).toBe(2);
     expect(stderr).toContain('Write it like 2026-10.');
   });
 });
 
-describe('configuration', () => {
-  test('a missing file is told where an example is, exit 2, without a stack trace', async () => {
+describe('the configuration of a command', () => {
+  test('exits with 2 and names an example if its file is missing, without a stack trace', async () => {
     const { code, stdout, stderr } = await start(['status', '--config', 'no.yaml'], { cwd: '/', env: noEnv });
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -120,7 +120,7 @@ describe('configuration', () => {
     expect(stderr).not.toMatch(/^ +at .*:\d+/m);
   });
 
-  test('with --json the problems are an event', async () => {
+  test('prints its problems as an event with --json', async () => {
     const context = await open();
     writeFileSync(join(context.folder, 'pipeline.yaml'), PIPELINE.replace('brand_id', 'brandid'));
     const { code, stdout } = await context.run('status', '--json');
@@ -134,7 +134,7 @@ describe('configuration', () => {
     ]);
   });
 
-  test('what a command advises names the same configuration, so that it can be copied', async () => {
+  test('is named in every suggested command, so that the command can be copied', async () => {
     const context = await open({ INFLUENCER_SYNC_CONFIG: '' });
     writeFileSync(join(context.folder, 'my.env'), '');
     const named = '--config pipeline.yaml --env-file my.env';
@@ -153,7 +153,7 @@ describe('configuration', () => {
     expect(doctor.stdout).toContain(`npx influencer-sync migrate ${named}`);
   });
 
-  test('an environment file fills in what is not set', async () => {
+  test('takes unset variables from an environment file', async () => {
     const context = await open();
     writeFileSync(join(context.folder, '.env'), 'BRAND=77\n');
     writeFileSync(join(context.folder, 'pipeline.yaml'), PIPELINE.replace('4819', `"\${BRAND}"`));
@@ -162,8 +162,8 @@ describe('configuration', () => {
   });
 });
 
-describe('database', () => {
-  test('one without tables names the command that makes them', async () => {
+describe('the database of a command', () => {
+  test('without tables: the error names the command that creates them', async () => {
     const context = await open({ DATABASE_URL: '' });
     const before = await context.run('status');
     expect(before).toMatchObject({ code: 2, stdout: '' });
@@ -176,7 +176,7 @@ describe('database', () => {
     expect((await context.run('status')).stdout).toContain('has not run yet');
   });
 
-  test('one that does not answer is named without its password', async () => {
+  test('that does not answer: the error names it without its password', async () => {
     const context = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
     const { code, stdout, stderr } = await context.run('status', '--json');
     expect(code).toBe(1);
@@ -201,7 +201,7 @@ describe('listings', () => {
     expect((await context.run('review')).stdout).toContain('\u001b[1m');
   });
 
-  test('status shows what needs a person', async () => {
+  test('of status show what needs attention', async () => {
     const context = await open();
     const { code, stdout } = await context.run('status');
     expect(code).toBe(0);
@@ -211,7 +211,7 @@ describe('listings', () => {
     expect(stdout).toContain('its process does not respond');
   });
 
-  test('runs are events with --json', async () => {
+  test('of runs are events with --json', async () => {
     const context = await open();
     const events = eventsOf((await context.run('runs', '--json', '--limit', '1')).stdout);
     expect(events).toMatchObject([
@@ -219,14 +219,14 @@ describe('listings', () => {
     ]);
   });
 
-  test('a job that is not there is told those that are, rather than that nothing has run', async () => {
+  test('of runs report the existing jobs if the named job does not exist', async () => {
     const context = await open();
     const misspelt = await context.run('runs', '--job', 'nope');
     expect(misspelt.code).toBe(2);
     expect(misspelt.stderr).toContain(`Existing jobs: ${JOB}.`);
   });
 
-  test('an order is explained by id or name; an unknown one exits with 2', async () => {
+  test('explain an order by its ID or name, and exit with 2 for an unknown order', async () => {
     const context = await open();
     const { stdout } = await context.run('explain', 'order', '#1001');
     expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
@@ -234,7 +234,7 @@ describe('listings', () => {
     expect(await context.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('a reader that leaves early ends it quietly', async () => {
+  test('end silently if the reader of their output exits early', async () => {
     const context = await open();
     const child = spawn(
       '/bin/sh',
@@ -259,7 +259,7 @@ describe('review', () => {
     expect(stdout).toContain('webhook order, deal D1, 33.00 EUR');
   });
 
-  test('settles a doubt with a reason, and then it is none', async () => {
+  test('settles a doubt with a reason, after which it is no longer in doubt', async () => {
     const context = await open();
     const { doubtId, lostId } = context.seeded;
     expect((await context.run('review', doubtId, '--accepted', '--reason', 'it is listed')).stdout).toBe(
@@ -281,7 +281,7 @@ describe('review', () => {
     expect(again.stderr).toContain(`Entry ${doubtId} is accepted`);
   });
 
-  test('asks for what is missing and changes nothing', async () => {
+  test('reports missing options and changes nothing', async () => {
     const context = await open();
     const { doubtId, lostId } = context.seeded;
     for (const [args, message] of [
@@ -299,7 +299,7 @@ describe('review', () => {
     expect((await sql`select 1 from ledger.decisions`.execute(context.db)).rows).toEqual([]);
   });
 
-  test('sends again only when somebody means it', async () => {
+  test('sends an order again only after an explicit confirmation', async () => {
     const context = await open();
     const { doubtId } = context.seeded;
     const refused = await context.run('review', doubtId, '--resend', '--reason', 'not listed');
@@ -328,7 +328,7 @@ describe('rejected', () => {
     expect((await context.run('rejected', '--source', 'other')).stdout).toBe('No rejected row matches.\n');
   });
 
-  test('rows are exported as they stand in the file, and never over another file', async () => {
+  test('exports rows as they are in the file, and never overwrites a file', async () => {
     const context = await open();
     const asked: RawRowsRequest[] = [];
     const printed: string[] = [];

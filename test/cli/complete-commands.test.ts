@@ -28,7 +28,7 @@ function wordsOf(
   });
 }
 
-test('every command that reads a configuration is completed', () => {
+test('every suggested command that reads a configuration gets its option', () => {
   const program = createProgram(() => async () => {});
   const forgotten = wordsOf(program)
     .filter(({ isConfigured }) => isConfigured)

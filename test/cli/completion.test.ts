@@ -39,7 +39,7 @@ function open() {
   return { folder, words, shell };
 }
 
-test('commands, options, jobs, sources, layouts and choices are completed where each belongs', async () => {
+test('completes commands, options, jobs, sources, layouts and choices where each belongs', async () => {
   const { words } = open();
   expect(await words('run', '')).toEqual(['attribute-orders', 'mirror-account']);
   expect(await words('run', 'mi')).toEqual(['mirror-account']);
@@ -59,7 +59,7 @@ test('commands, options, jobs, sources, layouts and choices are completed where 
   expect(await words('')).not.toContain('complete-words');
 });
 
-test('a configuration that is named is the one whose jobs are offered, and one with mistakes breaks nothing', async () => {
+test('offers the jobs of the configuration on the command line, and nothing if that has errors', async () => {
   const { folder, words } = open();
   writeFileSync(join(folder, 'other.yaml'), 'jobs:\n  another: {}\n');
   expect(await words('run', '--config', 'other.yaml', '')).toEqual(['another']);
@@ -67,7 +67,7 @@ test('a configuration that is named is the one whose jobs are offered, and one w
   expect(await words('run', '--config', 'other.yaml', '')).toEqual([]);
 });
 
-test('bash completes by the script', () => {
+test('bash completes words with the script', () => {
   const { shell } = open();
   const complete = (line: string) =>
     shell('bash', [
@@ -82,7 +82,7 @@ test('bash completes by the script', () => {
 const has = (name: string): boolean =>
   ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'].some((at) => existsSync(join(at, name)));
 
-test.skipIf(!has('fish'))('fish completes by the script', () => {
+test.skipIf(!has('fish'))('fish completes words with the script', () => {
   const { shell } = open();
   const found = shell('fish', [
     '--no-config',
@@ -92,7 +92,7 @@ test.skipIf(!has('fish'))('fish completes by the script', () => {
   expect(found.split('\n')).toEqual(['attribute-orders', 'mirror-account']);
 });
 
-test.skipIf(!has('zsh'))('zsh loads the script and completes by it', () => {
+test.skipIf(!has('zsh'))('zsh loads the script and completes words with it', () => {
   const { shell } = open();
   const script = `
     autoload -Uz compinit && compinit -u -D

@@ -17,7 +17,7 @@ async function openSeeded(doubts: number) {
 const WRITE_OFF = ['review', '--all', '--write-off', '--reason', 'nobody can find out'];
 
 describe('review --all', () => {
-  it('shows how many, how much and what is left out, and changes nothing without --yes where nobody can be asked', async () => {
+  it('prints count, amount and omitted entries, and changes nothing without --yes if no terminal can confirm', async () => {
     const { shop, db } = await openSeeded(3);
     const { exitCode, stdout, stderr } = await shop.cli(...WRITE_OFF);
     expect(exitCode).toBe(2);
@@ -32,7 +32,7 @@ describe('review --all', () => {
     expect((await shop.cli('review', '7', ...WRITE_OFF.slice(1))).exitCode).toBe(2);
   });
 
-  it('settles each as one alone, with a record for each and one for all', async () => {
+  it('settles each entry like a single decision, with a record for each and one for all', async () => {
     const { shop, db, seeded } = await openSeeded(3);
     const { exitCode, stdout } = await shop.cli(...WRITE_OFF, '--yes', '--json');
     expect(exitCode).toBe(0);
@@ -58,7 +58,7 @@ describe('review --all', () => {
     );
   });
 
-  it('settles those that match alone: by job, reason, deal and age', async () => {
+  it('settles only the entries that match job, reason, deal and age', async () => {
     const { shop, db } = await openSeeded(3);
     const only = ['--why', 'no answer in time', '--for-deal', 'D1', '--job', 'attribute-orders'];
     await sql`update ledger.entries set state_changed_at = now() - interval '3 days' where order_id = (select max(order_id) from ledger.entries where order_id like 'B%')`.execute(
@@ -88,7 +88,7 @@ describe('review --all', () => {
     expect((await shop.cli('review')).stdout).not.toContain('Credited more than once');
   });
 
-  it('is ended by Ctrl-C: what is settled stays so, the rest is left alone', async () => {
+  it('stops on Ctrl-C: settled entries stay settled, and the others are unchanged', async () => {
     const { shop, db } = await openSeeded(1_500);
     const command = shop.start(...WRITE_OFF, '--yes');
     const settled = async () =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { startCli } from '../support/run-cli.ts';
 
-it('the demo tells on two screens who earned what, what was not credited and why, and leaves a report', {
+it('the demo shows on two screens who earned what and what was not credited and why, and writes a report', {
   timeout: 240_000,
 }, async () => {
   const result = await startCli(['demo'], { env: { LC_ALL: 'C' } }).ended;

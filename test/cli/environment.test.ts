@@ -24,8 +24,8 @@ function writeEnvFile(text: string): string {
   return path;
 }
 
-describe('a variable that is set, and whose file says something else', () => {
-  it('is named, and no value is', () => {
+describe('a variable whose value differs from the environment file', () => {
+  it('is named, without either value', () => {
     setVariables({
       TEST_A: 'planted-shell',
       TEST_B: 'same',
@@ -44,19 +44,19 @@ describe('a variable that is set, and whose file says something else', () => {
     expect([process.env.TEST_A, process.env.TEST_D]).toEqual(['planted-shell', 'new']);
   });
 
-  it('is said of no variable where both agree', () => {
+  it('is not reported if both values are equal', () => {
     setVariables({ TEST_A: 'x y' });
     expect(readEnvFile(writeEnvFile("TEST_A='x y' # as in the shell\n"))).toEqual([]);
   });
 });
 
-describe('a variable of .env.example that the configuration does not name', () => {
+describe('a variable of .env.example that the configuration does not use', () => {
   /** Variables of .env.example that take effect only if a configuration names them. */
   const NAMES = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_0-9]+)=/gm)]
     .map(([, name = '']) => name)
     .filter((name) => !/^(AWS_|LOG_LEVEL$|INFLUENCER_SYNC_(CONFIG|DATA)$)/.test(name));
 
-  it('is named with the line that uses it, whichever it is', () => {
+  it('is named with the line that would use it, for each such variable', () => {
     const all = Object.fromEntries(NAMES.map((name) => [name, 'planted-value']));
     const told = findUnusedVariables({ path: '/x/pipeline.yaml', variables: [] }, all);
     expect(NAMES.length).toBeGreaterThan(3);
@@ -71,7 +71,7 @@ describe('a variable of .env.example that the configuration does not name', () =
     );
   });
 
-  it('is named as well where a file has its value', () => {
+  it('is named as well if a file contains its value', () => {
     const set = { CUSTOMER_HASH_KEY_FILE: '/run/secrets/hash-key' };
     const [told, ...others] = findUnusedVariables({ path: '/x/pipeline.yaml', variables: [] }, set);
     expect(told?.message).toMatch(
@@ -83,7 +83,7 @@ describe('a variable of .env.example that the configuration does not name', () =
     );
   });
 
-  it('counts as named where its default is used, and not where a comment names it', async () => {
+  it('counts as used if its default applies, but not if only a comment names it', async () => {
     setVariables({
       DATABASE_URL: 'postgres://u:p@h/x',
       CUSTOMER_HASH_KEY: 'x',
@@ -106,7 +106,7 @@ describe('a variable of .env.example that the configuration does not name', () =
 });
 
 describe('INFLUENCER_SYNC_DATA', () => {
-  it('is the data folder, so that the configuration can lie where nothing may be written', async () => {
+  it('sets the data folder, so that the configuration can be in a read-only folder', async () => {
     const folder = makeTestFolder();
     const path = join(folder, 'pipeline.yaml');
     writeFileSync(path, 'sources: {}\njobs: {}\n');
@@ -123,7 +123,7 @@ describe('INFLUENCER_SYNC_DATA', () => {
   });
 });
 
-it('a run says what has no effect, then whose account it posts to and into which ledger, then posts', async () => {
+it('a run reports unused variables, then its account, service and ledger, and only then posts', async () => {
   const shop = await openWorkshop({ env: { INFLUENCER_WEBHOOK_SECRET: 'planted-secret' } });
   shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
   shop.write('my.env', 'INFLUENCER_API_KEY=planted-key\n');
@@ -152,8 +152,8 @@ it('a run says what has no effect, then whose account it posts to and into which
   expect(names.indexOf('run_target')).toBeLessThan(names.indexOf('step_began'));
 });
 
-describe('a connection that leaves this machine readable', () => {
-  it('is warned of on standard error by a run, the key of the service and the database each, and the run goes on', async () => {
+describe('an unencrypted connection to another machine', () => {
+  it('causes a warning on standard error for the API and for the database, and the run continues', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
     // The address of another host, which leads to this machine anyway.

@@ -41,7 +41,7 @@ function eventsOf(stdout: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('what init writes from real exports passes doctor and plan, and the first run posts orders to the service', async () => {
+test('the files that init writes for real exports pass doctor and plan, and the first run posts orders to the service', async () => {
   const { folder, databaseUrl } = await setup();
   cpSync(DEMO, join(folder, 'exports'), { recursive: true });
   const service = await startService();
@@ -86,7 +86,7 @@ test('what init writes from real exports passes doctor and plan, and the first r
   expect([check.exitCode, check.stdout.match(/^✗.*/m)]).toEqual([0, null]);
 });
 
-test('without a terminal, each answer that is missing is an error that names its flag, and nothing is written', async () => {
+test('without a terminal, each missing answer is an error that names its flag, and nothing is written', async () => {
   const { folder, run } = open();
   const { exitCode, stdout, stderr } = await run(['init', './exports', '--out', 'shop']);
   expect(exitCode).toBe(2);
@@ -98,7 +98,7 @@ test('without a terminal, each answer that is missing is an error that names its
   expect(existsSync(join(folder, 'shop'))).toBe(false);
 });
 
-test('an answer for a source that was not found is a mistake, not ignored', async () => {
+test('an answer for an unknown source is an error that lists the sources that were found', async () => {
   const { folder, run } = open();
   const { exitCode, stderr } = await run([
     'init',
@@ -114,7 +114,7 @@ test('an answer for a source that was not found is a mistake, not ignored', asyn
   expect(existsSync(join(folder, 'shop'))).toBe(false);
 });
 
-test('the preview says which states are credited, what codes earned and what would be posted', async () => {
+test('the preview shows the credited states, the revenue of codes and the orders that would be posted', async () => {
   const { run } = open();
   const { stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
   expect(stdout).toContain(
@@ -126,7 +126,7 @@ test('the preview says which states are credited, what codes earned and what wou
   expect(stdout).toMatch(/71\s+2026-04-25 10:00:00\s+44\.00 EUR\s+MIRA10/);
 });
 
-test('a second run overwrites nothing and shows what it would change', async () => {
+test('a second run overwrites nothing and shows its changes', async () => {
   const { folder, run, read } = open();
   await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
   const edited = read('shop/pipeline.yaml').replace('revenue: total', 'revenue: subtotal');
@@ -142,7 +142,7 @@ test('a second run overwrites nothing and shows what it would change', async () 
   expect(read('shop/codes.csv')).toBe('code,influencer_handle\nMIRA10,@mira\n');
 });
 
-test('a proposed layout and a changed one are written, load, and read the files in a plan', async () => {
+test('a proposed layout and a modified one are written, can be loaded, and read the files in a plan', async () => {
   const own =
     'Order No;Datum;Zustand;Betrag;Gutschein\nB-1;14.05.2026;bezahlt;1.249,00;MIA10\nB-2;15.05.2026;storniert;20,00;MIA10\n';
   const woo = WOO.replaceAll('44.00', '"1.044,00"')
@@ -164,7 +164,7 @@ test('a proposed layout and a changed one are written, load, and read the files 
   expect(plan.stderr).not.toMatch(/held|cannot/);
 });
 
-test('the check says when the newest file is another export, or is written otherwise', async () => {
+test('the check reports if the newest file is another export or uses another format', async () => {
   const { folder, run } = open();
   await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
   const config = ['--config', 'shop/pipeline.yaml'];
@@ -189,7 +189,7 @@ test.each([
   [['--currency', 'EURO'], 'ISO 4217'],
   [['--date-order', 'YMD'], 'MDY or DMY'],
   [['--brand', 'acme'], 'whole number'],
-])('an answer that cannot be is refused before anything is written: %s', async (flags, why) => {
+])('an invalid answer is rejected before anything is written: %s', async (flags, why) => {
   const { folder, run } = open({ 'woo.csv': WOO.replaceAll('EUR', '') });
   const given = ['--brand', '4819', '--time-zone', 'UTC', '--currency', 'EUR', ...flags, '--yes'];
   const { exitCode, stderr } = await run(['init', './exports', '--out', 'shop', ...given]);
@@ -198,7 +198,7 @@ test.each([
   expect(existsSync(join(folder, 'shop'))).toBe(false);
 });
 
-test('nothing to recognise is an error with the reason of each file', async () => {
+test('without a recognized file, the error gives the reason for each file', async () => {
   const { run } = open({ 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
   const { exitCode, stdout, stderr } = await run(['init', './exports']);
   expect(exitCode).toBe(2);
@@ -233,7 +233,7 @@ function openTerminal() {
   };
 }
 
-test('at a terminal a person is asked only what the files cannot tell, and may say no', async () => {
+test('on a terminal, init asks only for what the files do not contain, and the user may decline', async () => {
   const { folder } = open();
   const restore = replaceEnvironment(environmentOf({}));
   onTestFinished(restore);
@@ -263,8 +263,8 @@ test('at a terminal a person is asked only what the files cannot tell, and may s
   expect(written).toContain('order_platform: woocommerce');
 });
 
-describe('json', () => {
-  test('programs get sources, files and the next command as events, without a question', async () => {
+describe('init --json', () => {
+  test('prints sources, files and the next command as events, without a question', async () => {
     const { run } = open({ 'orders.csv': WOO, 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
     const { exitCode, stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS, '--json']);
     const events = eventsOf(stdout);

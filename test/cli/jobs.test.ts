@@ -11,8 +11,8 @@ jobs:
   by-hand: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;
 
-describe('jobs', () => {
-  it('lists when each job runs next, how it ended last, and that no process runs them on schedule', async () => {
+describe('the command jobs', () => {
+  it('lists the next slot and last result of each job, and reports that no process runs them on schedule', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('april.csv', toCsv([{ id: 'A1' }]));
     await shop.run();
@@ -36,7 +36,7 @@ describe('jobs', () => {
     });
   });
 
-  it('pauses a job and resumes it, and writes down who did and why', async () => {
+  it('pauses a job and resumes it, and records who did it and why', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const paused = await shop.cli('jobs', 'pause', 'orders', '--reason', 'the export is \u001b[2Jwrong');
     expect([paused.exitCode, paused.stdout]).toEqual([
@@ -70,7 +70,7 @@ describe('jobs', () => {
     ]);
   });
 
-  it('refuses what does not apply, with the next step', async () => {
+  it('rejects an action that does not apply, and suggests the next step', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const refusals = [
       ['run-now', 'orders', 'Start `serve`, or run the job yourself: npx influencer-sync run orders'],

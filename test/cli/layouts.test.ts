@@ -44,7 +44,7 @@ function eventsOf(stdout: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('layouts lists those of the project and of the deployment, with what a source must give', async () => {
+test('layouts lists the layouts of the project and of the deployment, with the settings that a source needs', async () => {
   const { run } = open();
   const { stdout } = await run(['layouts']);
   expect(stdout).toMatch(/book-shop \(own\)\s+orders\s+currency, time_zone\s+Book shop orders/);
@@ -53,7 +53,7 @@ test('layouts lists those of the project and of the deployment, with what a sour
   expect(events.find(({ name }) => name === 'brevo')).toMatchObject({ subject: 'customers', is_own: false });
 });
 
-test('layouts test shows fields, rows, faults and columns that are not read, and needs no configuration', async () => {
+test('layouts test shows fields, rows, errors and unread columns, without a configuration', async () => {
   const { stdout, exitCode } = await runHere([
     'layouts',
     'test',
@@ -67,7 +67,7 @@ test('layouts test shows fields, rows, faults and columns that are not read, and
   expect(stdout).not.toContain('@');
 });
 
-test('layouts test says what a named layout cannot read', async () => {
+test('layouts test reports what a named layout cannot read', async () => {
   const { folder, run } = open();
   const rows =
     'Order no.;Date;State;Amount;Voucher\nB-1;4.5.2026;paid;1.249,00;MIA10\nB-2;5.5.2026;paid;twenty;MIA10\n';
@@ -90,7 +90,7 @@ test('layouts test says what a named layout cannot read', async () => {
   expect(missing.exitCode).toBe(2);
 });
 
-test('codes check asks the service about owners and brands before anything is posted', async () => {
+test('codes check looks up owners and brands at the service before anything is posted', async () => {
   const service = await startService();
   const env = { INFLUENCER_API_URL: service.url, INFLUENCER_API_KEY: service.key };
   const header = 'code,brand_id,influencer_handle,deal_id';
@@ -118,7 +118,7 @@ test('codes check asks the service about owners and brands before anything is po
   expect(await service.referrals()).toEqual([]);
 });
 
-test('config show names the origin of every setting and shows no secret', async () => {
+test('config show prints the origin of every setting and no secret', async () => {
   const { run } = open();
   const secrets = {
     INFLUENCER_API_KEY: 'secret-key-1',
@@ -146,7 +146,7 @@ test('config show names the origin of every setting and shows no secret', async 
   );
 });
 
-test('config show shows who may use the console, and neither hashes nor secrets', async () => {
+test('config show prints who may use the console, but no hashes or secrets', async () => {
   const { folder } = open();
   writeFileSync(
     join(folder, 'console.yaml'),

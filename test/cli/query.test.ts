@@ -27,7 +27,7 @@ const NOT_QUESTIONS = [
   ';',
 ];
 
-describe('amounts in the table of an answer', () => {
+describe('amounts in a table', () => {
   const terminal = {
     columns: 80,
     isInteractive: false,
@@ -38,7 +38,7 @@ describe('amounts in the table of an answer', () => {
   const ask = (rows: readonly (readonly (string | null)[])[], columns: readonly string[]) =>
     renderQuery({ columns, rows, json: [], isCut: false }, { terminal, isCsv: false });
 
-  test('are shown as reports show them, by the currency of their row; CSV keeps all digits', () => {
+  test('are formatted like those of reports, by the currency of their row; CSV keeps all digits', () => {
     const columns = ['currency', 'orders', 'amount', 'ratio'];
     const rows = [
       ['EUR', '1204', '1234567.5000', '0.25'],
@@ -56,13 +56,13 @@ describe('amounts in the table of an answer', () => {
     );
   });
 
-  test('lose no digit that is not a trailing zero', () => {
+  test('lose only trailing zeros', () => {
     expect(ask([['10.1250'], ['0.0001']], ['sum'])).toBe('   sum\n10.125\n0.0001\n');
   });
 });
 
-describe('a question', () => {
-  test('is answered with exact numbers, instants in UTC, and days as days', async () => {
+describe('a query', () => {
+  test('returns exact numbers, instants in UTC, and dates as days', async () => {
     const { db } = await setup();
     const text = `select 12345678901234567890.1200::numeric as amount, '2026-04-01T00:30:00+02:00'::timestamptz as seen_at,
       date '2026-04-01' as day_utc, null::text as nothing, true as is_so, 'a' as twice, 'b' as twice -- and a comment`;
@@ -74,7 +74,7 @@ describe('a question', () => {
     expect(answer.json[0]).toContain('"amount":12345678901234567890.1200');
   });
 
-  test('gets so many rows as were asked for, and is told that there are more', async () => {
+  test('returns at most the requested number of rows, and reports if there are more', async () => {
     const { db } = await setup();
     const ask = (limit: number) =>
       queryViews(db, {
@@ -87,7 +87,7 @@ describe('a question', () => {
     expect((await ask(5)).rows).toHaveLength(5);
   });
 
-  test('that takes too long is given up', async () => {
+  test('is aborted at its time limit', async () => {
     const { db } = await setup();
     await expect(
       queryViews(db, { text: 'select pg_sleep(600)', limit: 1, timeoutMs: 20 }),
@@ -105,7 +105,7 @@ describe('a question', () => {
     expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
   });
 
-  test('cannot step out of its role, nor have a text run as a statement', async () => {
+  test('cannot leave its role or execute text as a statement', async () => {
     const { db } = await setup();
     for (const text of [
       "select set_config('role', 'postgres', true)",
@@ -122,7 +122,7 @@ describe('a question', () => {
       });
   });
 
-  test('ends at a limit of bytes', async () => {
+  test('fails above a size limit', async () => {
     const { db } = await setup();
     for (const text of [
       "select repeat('x', 40000000) as wide",
@@ -135,7 +135,7 @@ describe('a question', () => {
     expect(fitting.rows[0]?.[0]).toHaveLength(1_000_000);
   });
 
-  test('cannot change anything in the embedded database either', async () => {
+  test('cannot change anything in the embedded database', async () => {
     const db = await setupEmbedded();
     await tellStory(db);
     for (const text of NOT_QUESTIONS)
@@ -146,8 +146,8 @@ describe('a question', () => {
   });
 });
 
-describe('the command', () => {
-  test('shows a table, CSV or events, and a mistake with what Postgres says of it', async () => {
+describe('the command query', () => {
+  test('prints a table, CSV or events, and the message of Postgres for an invalid query', async () => {
     const shop = await openWorkshop();
     await tellStory(shop.db);
     const question =

@@ -25,7 +25,7 @@ function widestLine(text: string): number {
 }
 
 describe('tables', () => {
-  test('numbers stand to the right and the widest text is cut to fit', () => {
+  test('align numbers to the right and truncate the widest text to fit', () => {
     const columns = [
       { title: 'file', cutAt: 'front' },
       { title: 'orders', align: 'right' },
@@ -44,7 +44,7 @@ describe('tables', () => {
 });
 
 describe('text', () => {
-  test('is wrapped at blanks, and neither commands nor amounts are broken', () => {
+  test('wraps at blanks, but never within commands or amounts', () => {
     const text = `You can fix it with 12.00 EUR and then run this:\n  npx influencer-sync run a-job-with-a-long-name --config x`;
     expect(wrap(text, { width: 30, indent: '  ' })).toBe(
       '  You can fix it with\n  12.00 EUR and then run this:\n    npx influencer-sync run a-job-with-a-long-name --config x',
@@ -57,9 +57,9 @@ describe('text', () => {
     [3_599, '59 min'],
     [12_000, '3 h 20 min'],
     [500_000, '5 days'],
-  ])('%d seconds are %s', (seconds, shown) => expect(formatDuration(seconds)).toBe(shown));
+  ])('shows %d seconds as %s', (seconds, shown) => expect(formatDuration(seconds)).toBe(shown));
 
-  test('bytes have a unit', () =>
+  test('shows bytes with a unit', () =>
     expect([0, 999, 1_500, 2_900_000_000].map(formatBytes)).toEqual(['0 B', '999 B', '1.5 kB', '2.9 GB']));
 });
 
@@ -72,7 +72,7 @@ describe('errors', () => {
     exitCode: 2,
   } as const;
 
-  test('a known one says what, where, why, how to fix it and what is safe', () => {
+  test('of a known kind say what is wrong, where, why, how to fix it and what is safe', () => {
     const problems = [
       { where: 'config/pipeline.yaml:4:3', message: 'api has no setting "x".', help: 'Remove it.' },
     ];
@@ -89,13 +89,13 @@ describe('errors', () => {
 `);
   });
 
-  test('an unknown one shows its stack and says that it is a bug', () => {
+  test('of an unknown kind show their stack and say that it is a bug', () => {
     const text = renderUnknownError(new TypeError('x is undefined'), terminal);
     expect(text).toMatch(/^Error: TypeError: x is undefined\n +at /);
     expect(text).toContain('This is a bug');
   });
 
-  test('an unknown one does not say what it quotes from a row', () => {
+  test('of an unknown kind hide values quoted from a row', () => {
     const error = Object.assign(
       new Error('invalid input syntax for type numeric: "planted-value" of ann@example.com'),
       { code: '22P02' },
@@ -109,13 +109,13 @@ describe('errors', () => {
 describe('progress', () => {
   const step = { name: 'post', label: 'Posting', unit: 'orders', total: 10_000 } as const;
 
-  test('a bar shows share, count, rate and time left within the width', () => {
+  test('shows a bar with share, count, rate and time left within the width', () => {
     const line = renderBar({ step, done: 4_200, rows: 0, elapsedMs: 1_050_000 }, 79);
     expect(line).toBe('Posting  [█████████░░░░░░░░░░░░░]   42%  4,200/10,000 orders  4.0/s  ETA 24 min');
     expect(line.length).toBeLessThanOrEqual(79);
   });
 
-  test('a narrow terminal gets less, never a broken line', () => {
+  test('shows less on a narrow terminal, never a broken line', () => {
     for (let columns = 20; columns < 100; columns += 1) {
       const state = {
         step: { ...step, label: 'Reading a-very-long-file-name.csv.gz' },
@@ -127,7 +127,7 @@ describe('progress', () => {
     }
   });
 
-  test('what has no known total has no bar', () => {
+  test('shows no bar without a known total', () => {
     const reading = { name: 'read', label: 'Reading a.csv', unit: 'bytes', total: null } as const;
     expect(renderBar({ step: reading, done: 5e6, rows: 40_000, elapsedMs: 2_000 }, 79)).toBe(
       'Reading a.csv  40,000 rows  20,000/s',
@@ -137,7 +137,7 @@ describe('progress', () => {
     );
   });
 
-  test('one is one', () => {
+  test('uses the singular for one', () => {
     const posting = { name: 'post', label: 'Posting orders', unit: 'orders', total: null } as const;
     const reading = { name: 'read', label: 'Reading a.csv', unit: 'bytes', total: null } as const;
     expect(renderDone({ step: posting, done: 1, rows: 0, elapsedMs: 0 })).toBe(
@@ -148,7 +148,7 @@ describe('progress', () => {
     );
   });
 
-  test('a pipe gets a line each 10 % or each 30 s, and one at the end', () => {
+  test('writes a line into a pipe each 10 % or 30 s, and one at the end', () => {
     const stream = new PassThrough();
     let nowMs = 0;
     const progress = createLineProgress(stream, () => nowMs);
@@ -170,7 +170,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('ten thousand small files are not ten thousand lines', () => {
+  test('does not write ten thousand lines for ten thousand small files', () => {
     const stream = new PassThrough();
     let nowMs = 0;
     const progress = createLineProgress(stream, () => nowMs);
@@ -191,7 +191,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('--json gets events, one a second at most', () => {
+  test('with --json is written as events, at most one a second', () => {
     const events: unknown[] = [];
     let nowMs = 0;
     const progress = createEventProgress(
@@ -238,19 +238,19 @@ describe('CSV', () => {
     ['plain', ' blanks '],
   ];
 
-  test('formulas are escaped, and what needs quotes gets them', () => {
+  test('escapes formulas and quotes cells that need it', () => {
     expect(renderCsv(rows, { delimiter: ',', escapeFormulas: true })).toBe(
       `id,note\r\n1,'=1+1\r\n'-5.00,"a, ""b"""\r\n'@x,"two\nlines"\r\nplain," blanks "\r\n`,
     );
   });
 
-  test('and left as they are on request', () => {
+  test('leaves formulas as they are on request', () => {
     expect(renderCsv([['=1', 'a;b']], { delimiter: ';', escapeFormulas: false })).toBe('=1;"a;b"\r\n');
   });
 });
 
 describe('output', () => {
-  test('with --json standard output carries events in snake case and nothing else', () => {
+  test('with --json contains only events in snake case', () => {
     const stdout = new PassThrough();
     const stderr = new PassThrough();
     const output = createOutput({ stdout, stderr, json: true });
@@ -272,7 +272,7 @@ describe('output', () => {
   });
 });
 
-describe('summary of a run', () => {
+describe('the summary of a run', () => {
   const finished: RunFinished<OrdersReport> = {
     event: 'run_finished',
     exit_code: 6,
@@ -379,7 +379,7 @@ describe('summary of a run', () => {
     needsAttention: true,
   };
 
-  test('explains itself', () => {
+  test('explains its numbers', () => {
     const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, terminal);
     expect(text).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: finished; 6 rows were rejected, 1 file is held and 2
@@ -437,7 +437,7 @@ describe('summary of a run', () => {
     expect(widestLine(text)).toBeLessThanOrEqual(80);
   });
 
-  test('names a held file once', () => {
+  test('names a held file only once', () => {
     const uri = 'file:///exports/a%20b.csv';
     const held = { source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
     const summary = renderSummary(
@@ -447,7 +447,7 @@ describe('summary of a run', () => {
     expect(summary).toContain('  a b.csv (source s) is not utf-8.\n    Set it.');
   });
 
-  test('says how many of those to be posted are a backfill’s', () => {
+  test('shows how many of the orders to be posted belong to a backfill', () => {
     const waiting: OrderDetails = {
       ...details,
       dispositions: [
@@ -462,7 +462,7 @@ describe('summary of a run', () => {
     );
   });
 
-  test('leaves out what there is none of', () => {
+  test('omits empty lines of the report', () => {
     const none = {
       ...finished,
       status: 'ok',
@@ -510,12 +510,12 @@ describe('summary of a run', () => {
     `);
   });
 
-  test('shouts when the sums do not add up', () => {
+  test('warns in capitals if the sums do not add up', () => {
     const text = renderSummary({ finished, report: { ...report, sumsAddUp: false } }, terminal);
     expect(text).toContain('THE SUMS DO NOT ADD UP: 15 orders = ');
   });
 
-  test('says why it stopped', () => {
+  test('shows why the run stopped', () => {
     const failed: RunFinished = { ...finished, status: 'failed' };
     const text = renderSummary(
       { finished: failed, report, problem: 'It stopped: the key was refused.' },
@@ -524,7 +524,7 @@ describe('summary of a run', () => {
     expect(text).toContain('Run 12 of attribute-orders: failed\nIt stopped: the key was refused.\n');
   });
 
-  test('of a plan says that nothing was sent', () => {
+  test('says for a plan that nothing was sent', () => {
     const dispositions = [{ ...group, disposition: 'ready' as const }];
     const text = renderSummary(
       { finished, report: { ...report, details: { ...details, dispositions } }, isPlan: true },

@@ -7,7 +7,7 @@ import { listDoubts } from '../../src/report/list-doubts.ts';
 import { seedRuns } from '../report/seed.ts';
 import { setup } from '../support/setup.ts';
 
-it('an order that was sent for a handle is accepted for a deal only, and the mirror’s are told', async () => {
+it('an order that was sent for a handle can be accepted only for a deal, and the deals of the mirror are suggested', async () => {
   const { db } = await setup();
   const { lostId, runId } = await seedRuns(db);
   const output = createOutput({ stdout: process.stdout, stderr: process.stderr, json: false });

@@ -60,7 +60,7 @@ function start({ folder, env }: ReturnType<typeof layCheckout>, ...args: readonl
   return spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
 }
 
-it('an old Node hands over to the one that npm ci installed', () => {
+it('a Node that is too old hands over to the Node that npm ci installed', () => {
   const checkout = layCheckout(MAIN, { pinned: stub('pinned'), onPath: stub('other') });
   const { status, stdout, stderr } = start(checkout, OLD, 'src/start.js', 'run', 'a job', '--json');
   expect({ status, stdout, stderr }).toEqual({
@@ -70,22 +70,22 @@ it('an old Node hands over to the one that npm ci installed', () => {
   });
 });
 
-it('where no install script ran, another Node of the machine takes over', () => {
+it('another Node on the PATH takes over if no install script ran', () => {
   const { status, stdout } = start(layCheckout(MAIN, { onPath: stub('other') }), OLD, 'src/start.js');
   expect({ status, stdout }).toEqual({ status: 3, stdout: '["other"]\n' });
 });
 
-it('a pinned Node that does not run here, such as one of another platform, is passed over', () => {
+it('a pinned Node that cannot run here, such as one of another platform, is skipped', () => {
   const checkout = layCheckout(MAIN, { pinned: UNUSABLE, onPath: stub('other') });
   expect(start(checkout, OLD, 'src/start.js').stdout).toBe('["other"]\n');
 });
 
-it('on Alpine, where the pinned Node needs a loader that is not there, the Node of the system takes over', () => {
+it('on Alpine, if the loader of the pinned Node is missing, the Node of the system takes over', () => {
   const checkout = layCheckout(MAIN, { pinned: WITHOUT_GLIBC, onPath: stub('system') });
   expect(start(checkout, OLD, 'src/start.js').stdout).toBe('["system"]\n');
 });
 
-it('on Alpine with a Node that is too old, one line says that the pinned one needs glibc, and which to install', () => {
+it('on Alpine with a Node that is too old, one line explains that the pinned Node needs glibc, and which Node to install', () => {
   const checkout = layCheckout(MAIN, { pinned: WITHOUT_GLIBC });
   const { status, stdout, stderr } = start(checkout, OLD, 'src/start.js', '--help');
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -94,7 +94,7 @@ it('on Alpine with a Node that is too old, one line says that the pinned one nee
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-it('`npm ci` of an old npm on Alpine says so too, where it would complete the install with the pinned Node', () => {
+it('`npm ci` of an old npm on Alpine prints the same if it would complete the install with the pinned Node', () => {
   const { folder } = layCheckout(MAIN, { pinned: WITHOUT_GLIBC });
   const env = {
     npm_command: 'ci',
@@ -110,7 +110,7 @@ it('`npm ci` of an old npm on Alpine says so too, where it would complete the in
 });
 
 it.each(['src/start.js', 'src/with-node.js'])(
-  'where no Node can run TypeScript, %s says in one line what to run, without a stack trace',
+  'if no Node can run TypeScript, %s prints in one line what to run, without a stack trace',
   (starter) => {
     const checkout = layCheckout(MAIN, { onPath: UNUSABLE });
     const env = { ...checkout.env, NODE_OPTIONS: OLD };
@@ -123,7 +123,7 @@ it.each(['src/start.js', 'src/with-node.js'])(
   },
 );
 
-it('what a script of package.json starts finds the chosen Node first on its path', () => {
+it('a script of package.json finds the selected Node first on its PATH', () => {
   const checkout = layCheckout(MAIN, { pinned: stub('pinned'), onPath: stub('other') });
   const tool =
     "import { spawnSync } from 'node:child_process';\nspawnSync('node', ['src/main.ts'], { stdio: 'inherit' });";
@@ -137,13 +137,13 @@ it('what a script of package.json starts finds the chosen Node first on its path
   expect(start(checkout, OLD, 'src/with-node.js', 'tool').stdout).toBe('["pinned"]\n');
 });
 
-it('a signal to the starter reaches the program, and its exit code comes back', async () => {
+it('the starter passes a signal to the program and returns its exit code', async () => {
   const starter = await startServer();
   starter.kill('SIGTERM');
   expect(await once(starter, 'exit')).toEqual([7, null]);
 });
 
-it('a program that a signal ended ends the starter in the same way', async () => {
+it('the starter ends with the same signal as the program', async () => {
   const starter = await startServer();
   starter.kill('SIGHUP');
   expect(await once(starter, 'exit')).toEqual([null, 'SIGHUP']);
