@@ -40,13 +40,13 @@ function* variants(change: (line: string) => string): Generator<{ line: number; 
   }
 }
 
-describe('a line that is indented wrongly', () => {
+describe('a line with wrong indentation', () => {
   it.each([
     ['one space too far', (line: string) => ` ${line}`],
     ['three spaces too far', (line: string) => `   ${line}`],
     ['one space too little', (line: string) => line.replace(/^ /, '')],
     ['by a tab', (line: string) => line.replace(/^ */, '\t')],
-  ])('%s is one problem, on its own line, which it shows', (_, change) => {
+  ])('(%s) is one problem, reported on its own line, which is quoted', (_, change) => {
     const load = openFolder();
     const elsewhere: string[] = [];
     let told = 0;
@@ -69,13 +69,13 @@ describe('a line that is indented wrongly', () => {
     ['too far', (line: string) => `  ${line}`],
     ['not far enough', (line: string) => line.replace(/^ {2}/, '')],
     ['at the beginning of the line', (line: string) => line.replace(/^ +/, '')],
-  ])('%s is one problem also where it is still YAML', (_, change) => {
+  ])('(%s) is one problem even if the file is still valid YAML', (_, change) => {
     const load = openFolder();
     for (const { line, lines } of variants(change))
       expect(load(lines).length, `line ${line}`).toBeLessThanOrEqual(1);
   });
 
-  it('that makes a section a source, or a setting a section, is told where it belongs', () => {
+  it('that turns a section into a source, or a setting into a section, gets a message with the right place', () => {
     const load = openFolder();
     const indented = SHIPPED.map((line) => (line === 'jobs:' ? '  jobs:' : line));
     expect(load(indented)).toEqual([
@@ -106,8 +106,8 @@ it('a job and a source may have the name of a section', () => {
   ).toEqual([]);
 });
 
-describe('the line that is shown', () => {
-  it('never has what may be a secret', () => {
+describe('the quoted line', () => {
+  it('never contains a possible secret', () => {
     const load = openFolder();
     for (const secret of [
       '  key: planted-secret',
@@ -122,7 +122,7 @@ describe('the line that is shown', () => {
     );
   });
 
-  it('is shown of a layout too', () => {
+  it('is quoted from a layout too', () => {
     const folder = makeTestFolder();
     mkdirSync(join(folder, 'layouts'));
     writeFileSync(join(folder, 'layouts', 'mine.yaml'), 'columns:\n  id: [a]\n   email: [b]\n  code: [c]\n');

@@ -81,8 +81,8 @@ function problemAfter(from: string | RegExp, to: string): Problem {
   return problems[0] as Problem;
 }
 
-describe('a good file', () => {
-  test('the file of the specification works as it stands', () => {
+describe('a valid configuration', () => {
+  test('can be the file of the specification', () => {
     const config = load(SPECIFIED);
     expect(config.api).toEqual({
       url: '',
@@ -134,7 +134,7 @@ describe('a good file', () => {
     });
   });
 
-  test('events are received with defaults, and two secrets count while one is replaced', () => {
+  test('receives events with default settings, and accepts two secrets during a rotation', () => {
     expect(load(SPECIFIED).webhooks).toEqual({
       host: '127.0.0.1',
       port: 4020,
@@ -151,19 +151,19 @@ describe('a good file', () => {
     expect(webhooks).toMatchObject({ secrets: ['new', 'old'], headerPrefix: 'X-Acme' });
   });
 
-  test('the file that comes with the project works as it stands', () => {
+  test('can be the file of the project', () => {
     copyFileSync(new URL('../../config/pipeline.yaml', import.meta.url), join(folder, 'shipped.yaml'));
     expect(loadConfig(join(folder, 'shipped.yaml'), {}).jobs['attribute-orders']).toMatchObject({
       brandId: '4819',
     });
   });
 
-  test('a folder and a codes file are found relative to the file', () => {
+  test('resolves a folder and a file of codes relative to its own folder', () => {
     const config = load(SPECIFIED.replace('s3://acme-exports/orders/', './exports/orders/'));
     expect(config.sources['shop-orders']?.uri).toBe(join(folder, 'exports/orders'));
   });
 
-  test('a list of sources is taken, and ids keep every digit', () => {
+  test('accepts a list of sources, and keeps every digit of IDs', () => {
     const two = SPECIFIED.replace(
       'jobs:',
       '  b:\n    uri: ./b\n    layout: shopify-orders\n    order_platform: b\njobs:',
@@ -179,7 +179,7 @@ describe('a good file', () => {
     });
   });
 
-  test('an address loses its trailing slash', () => {
+  test('drops the trailing slash of an address', () => {
     expect(load(SPECIFIED, { INFLUENCER_API_URL: 'https://api.example.com/x/' }).api.url).toBe(
       'https://api.example.com/x',
     );
@@ -187,19 +187,19 @@ describe('a good file', () => {
 });
 
 describe('the environment', () => {
-  test('a value is text, whatever YAML it looks like', () => {
+  test('provides values as text, whatever YAML they look like', () => {
     const { api } = load(SPECIFIED, { INFLUENCER_API_KEY: 'a: [b]\n# c' });
     expect(api.key).toBe('a: [b]\n# c');
   });
 
-  test('a number may come from the environment', () => {
+  test('can provide a number', () => {
     expect(load(SPECIFIED.replace('concurrency: 4', `concurrency: \${N:-7}`)).api.concurrency).toBe(7);
     expect(
       load(SPECIFIED.replace('concurrency: 4', `concurrency: \${N:-7}`), { N: '9' }).api.concurrency,
     ).toBe(9);
   });
 
-  test('a missing variable without a default is named, with its line, and so is an empty one', () => {
+  test('must contain each variable without a default, not empty; the error names variable and line', () => {
     const text = SPECIFIED.replace(`\${INFLUENCER_API_KEY:-}`, `\${MY_KEY}`);
     for (const env of [{}, { MY_KEY: '' }]) {
       expect(problemsOf(text, env)).toEqual([
@@ -212,7 +212,7 @@ describe('the environment', () => {
     }
   });
 
-  describe('a variable with the name of a file', () => {
+  describe('a variable with a _FILE name', () => {
     const inFile = (content: string | Buffer): Record<string, string> => {
       writeFileSync(join(folder, 'key'), content);
       return { INFLUENCER_API_KEY_FILE: join(folder, 'key') };
@@ -222,13 +222,13 @@ describe('the environment', () => {
       ['one line', 'planted-key\n'],
       ['no end of line', 'planted-key'],
       ['an end of line of Windows and a byte order mark', '\u{feff}planted-key\r\n'],
-    ])('has its value from there: %s', (_, content) => {
+    ])('gets its value from the file: %s', (_, content) => {
       const config = load(SPECIFIED, inFile(content));
       expect(config.api.key).toBe('planted-key');
       expect(config.variables).toContain('INFLUENCER_API_KEY');
     });
 
-    test('goes for every setting that names a variable, whatever its name', () => {
+    test('works for every setting that uses a variable, whatever its name', () => {
       writeFileSync(join(folder, 'url'), 'postgres://u:planted@h/d\n');
       const text = SPECIFIED.replace('DATABASE_URL:-', 'OUR_LEDGER');
       expect(load(text, { OUR_LEDGER_FILE: join(folder, 'url') }).database.url).toBe(
@@ -242,7 +242,7 @@ describe('the environment', () => {
       ['has several lines', 'planted\nplanted\n', 'is not one line of UTF-8 text'],
       ['is UTF-16', Buffer.from('planted', 'utf16le'), 'is not one line of UTF-8 text'],
       ['is binary', Buffer.from([0xff, 0xfe, 0x41]), 'is not one line of UTF-8 text'],
-    ])('is a problem where the file %s, default or not, and nothing of it is said', (_, content, what) => {
+    ])('is reported if the file %s, even with a default, without its content', (_, content, what) => {
       const problems = problemsOf(SPECIFIED, inFile(content));
       expect(problems).toEqual([
         {
@@ -254,7 +254,7 @@ describe('the environment', () => {
       expect(JSON.stringify(problems)).not.toContain('planted');
     });
 
-    test('is a problem where there is no such file, or a folder', () => {
+    test('is reported if the file does not exist or is a folder', () => {
       for (const [path, code] of [
         [join(folder, 'absent'), 'ENOENT'],
         [folder, 'EISDIR'],
@@ -264,7 +264,7 @@ describe('the environment', () => {
         );
     });
 
-    test('is a problem where the variable is set as well, and none where it is empty', () => {
+    test('is reported if the variable is set as well, unless that is empty', () => {
       const env = inFile('planted-key');
       expect(problemsOf(SPECIFIED, { ...env, INFLUENCER_API_KEY: 'another' })[0]?.message).toBe(
         'INFLUENCER_API_KEY and INFLUENCER_API_KEY_FILE are both set.',
@@ -273,11 +273,11 @@ describe('the environment', () => {
     });
   });
 
-  test('two dollar signs stand for one', () => {
+  test('two dollar signs are an escape for one', () => {
     expect(load(SPECIFIED.replace(`\${INFLUENCER_API_KEY:-}`, () => `a$\${B}c`)).api.key).toBe(`a\${B}c`);
   });
 
-  test('a reference inside another, or without an end, is refused', () => {
+  test('a nested or unterminated reference is rejected', () => {
     expect(problemAfter(`\${DATABASE_URL:-}`, `\${A:-\${B}}`).message).toContain(
       'is not a valid reference to a variable',
     );
@@ -286,7 +286,7 @@ describe('the environment', () => {
     );
   });
 
-  test('a secret is in no message, wherever it stands', () => {
+  test('a secret never appears in a message, whichever setting contains it', () => {
     const secret = 's3cret-planted';
     const env = {
       INFLUENCER_API_URL: `https://u:${secret}@x.test`,
@@ -302,8 +302,8 @@ describe('the environment', () => {
   });
 });
 
-describe('problems', () => {
-  test('all are reported at once, in the order of the file', () => {
+describe('problems of a configuration', () => {
+  test('are all reported at once, in the order of the file', () => {
     const text = SPECIFIED.replace('concurrency: 4', 'concurency: 4')
       .replace('time_zone: Europe/Amsterdam', 'time_zone: Europe/Amsterdm')
       .replace('    order_platform: shopify\n', '')
@@ -318,7 +318,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('exchange rates need a currency into which they convert, and it must exist', () => {
+  test('include exchange rates without a reporting currency, and an unknown currency', () => {
     const messages = (statements: string) =>
       problemsOf(`${SPECIFIED}statements: ${statements}\n`).map(({ message }) => message);
     expect(messages('{fx: ./fx.csv}')).toEqual([
@@ -332,7 +332,7 @@ describe('problems', () => {
     );
   });
 
-  test('a setting of another kind of job is answered with the settings of its own kind', () => {
+  test('suggest the settings of the kind of job for a setting of another kind', () => {
     const [problem] = problemsOf(SPECIFIED.replace('revenue: total', 'autocomplete: false'));
     expect(problem).toMatchObject({ message: 'jobs.attribute-orders has no setting "autocomplete".' });
     expect(problem?.help).toMatch(/^Remove it, or use one of: .*brand_id/);
@@ -579,21 +579,21 @@ describe('problems', () => {
       'database: &a\n  url: *a\n',
       { message: 'Aliases (*name) refer to each other in a circle.' },
     ],
-  ])('%s is refused', (_title, from, to, expected) => {
+  ])('include %s', (_title, from, to, expected) => {
     const problems = problemsOf(SPECIFIED.replace(from, to));
     expect(problems.map(({ where, message, help }) => ({ where, message, help }))).toContainEqual(
       expect.objectContaining(expected),
     );
   });
 
-  test('two jobs of one kind on one source are refused', () => {
+  test('include two jobs of one kind on one source', () => {
     const twice = `${SPECIFIED}  again: {kind: attribute-orders, source: shop-orders, brand_id: 1}\n`;
     expect(problemsOf(twice)[0]?.message).toBe(
       'jobs.again reads source "shop-orders", which jobs.attribute-orders of the same kind already reads.',
     );
   });
 
-  test('a source of customers belongs to one brand, and how another brand gets them is said', () => {
+  test('include a source of customers that two brands share, with a way to give both the customers', () => {
     const job = (brandId: number) => `{kind: identify-customers, source: people, brand_id: ${brandId}}`;
     const twice = `sources:\n  people: {uri: ./x/, layout: mailchimp}\njobs:\n  a: ${job(1)}\n  b: ${job(2)}\n`;
     expect(problemsOf(twice)[0]).toMatchObject({
@@ -606,7 +606,7 @@ describe('problems', () => {
     );
   });
 
-  test('jobs that follow each other in a circle are refused, and so is one whose chain has no schedule', () => {
+  test('include jobs that follow each other in a circle, and jobs whose chain has no schedule', () => {
     const job = (after: string, source: string) =>
       `{kind: attribute-orders, source: ${source}, brand_id: 1, after: ${after}}`;
     const sources = ['one', 'two', 'three'].map(
@@ -623,19 +623,19 @@ describe('problems', () => {
     );
   });
 
-  test('a missing file names a command that shows an example', () => {
+  test('name a command that shows an example if the file is missing', () => {
     const details = refused(() => loadConfig(join(folder, 'nowhere.yaml'), {}));
     expect(details).toMatchObject({ code: 'config_missing', exitCode: 2 });
     expect(details.help).toContain('config/pipeline.yaml');
     expect(details.help).toContain('npx influencer-sync demo');
   });
 
-  test('an empty file is told what it lacks', () => {
+  test('list the missing sections of an empty file', () => {
     expect(problemsOf('').map(({ message }) => message)).toEqual(['sources is missing.', 'jobs is missing.']);
   });
 });
 
-test('without an address a command that sends is told how to start the sandbox', () => {
+test('explain how to start the sandbox if a command that sends has no address', () => {
   const details = refused(() => requireService(load(SPECIFIED)));
   expect(details).toMatchObject({ code: 'api_url_missing', exitCode: 2 });
   expect(details.help).toContain('npx influencer-sync sandbox --port 4010');
@@ -649,14 +649,14 @@ test('the JSON Schema for editors is up to date (npm run schema)', () => {
   );
 });
 
-test('the file that comes with the project names the schema', () => {
+test('the configuration of the project refers to the schema', () => {
   const [firstLine] = readFileSync(new URL('../../config/pipeline.yaml', import.meta.url), 'utf8').split(
     '\n',
   );
   expect(firstLine).toBe('# yaml-language-server: $schema=./pipeline.schema.json');
 });
 
-describe('words of a closed list', () => {
+describe('a setting with a closed list of words', () => {
   /**
    * Each setting with a closed list of words: the line in the file, the line with a typo, and the intended
    * word.
@@ -702,7 +702,7 @@ describe('words of a closed list', () => {
     ['[paid, partially_refunded]', '[paid, Partially Refundet]', 'partially_refunded'],
   ];
 
-  test.each(SETTINGS)('%s: %s is told what was meant', (line, wrong, meant) => {
+  test.each(SETTINGS)('%s: %s gets the right word as a suggestion', (line, wrong, meant) => {
     const text = SPECIFIED.replace(line, wrong);
     expect(text).not.toBe(SPECIFIED);
     expect(problemsOf(text).map(({ help }) => help)).toContainEqual(
@@ -710,7 +710,7 @@ describe('words of a closed list', () => {
     );
   });
 
-  test('are all in this list, those of a new setting too', () => {
+  test('must be in the list of this test, also if it is new', () => {
     const lists = [...pipelineJsonSchema(jobKinds).matchAll(/"enum": \[([^\]]*)\]/g)].map(
       ([, words = '']) => words,
     );
@@ -719,7 +719,7 @@ describe('words of a closed list', () => {
     expect(untried).toEqual([]);
   });
 
-  test('status words of the shop are taken as they are, unless they look like a misspelling', () => {
+  test('accepts status words of the shop unless they look like a misspelling', () => {
     for (const include of ['bezahlt, teilweise erstattet', 'unpaid, on_hold', 'PAID', 'betaald'])
       expect(load(SPECIFIED.replace('paid, partially_refunded', include)).jobs).toBeDefined();
     const layout = 'status: {words: {payee: paid}, credited: [payed]}';

@@ -34,7 +34,7 @@ function warningsOf(
   return found.map(({ message }) => message);
 }
 
-it('a key over http:// and a database without TLS are warned of where they leave this machine, without the password', () => {
+it('warns of an API key over http:// and a database without TLS on another machine, without the password', () => {
   const url = 'postgres://sync:a-password@db.example:5432/sync';
   const warnings = warningsOf({ api: 'http://api.example', url, biUrl: url.replace('sync:', 'bi_reader:') });
   expect(warnings).toHaveLength(3);
@@ -55,17 +55,17 @@ it.each([
   { url: 'postgres:///sync?host=/var/run/postgresql' },
   { url: 'postgres://db.example/sync?sslmode=verify-full' },
   { url: 'postgres://db.example/sync?ssl=true' },
-])('nothing is said of %j', (settings) => {
+])('does not warn of %j', (settings) => {
   expect(warningsOf(settings)).toEqual([]);
 });
 
-it('PGSSLMODE counts where the address says nothing, and only there', () => {
+it('applies PGSSLMODE only if the address has no sslmode', () => {
   expect(warningsOf({ url: 'postgres://db.example/sync' }, 'require')).toEqual([]);
   expect(warningsOf({ url: 'postgres://db.example/sync' }, 'disable')).toHaveLength(1);
   expect(warningsOf({ url: 'postgres://db.example/sync?sslmode=disable' }, 'require')).toHaveLength(1);
 });
 
-it('channels of notices are named that send over http:// or by a mail server without encryption, and their addresses are not', () => {
+it('names channels of notices that use http:// or a mail server without encryption, but not their addresses', () => {
   const mail = { kind: 'email', port: 25, user: '', password: '', from: 'a', to: ['b'] } as const;
   const channels: readonly ChannelSettings[] = [
     { name: 'chat', kind: 'slack', url: 'http://hooks.example/a-token' },
@@ -81,7 +81,7 @@ it('channels of notices are named that send over http:// or by a mail server wit
   ]);
 });
 
-it('a key for lineage is warned of over http://, and events without a key are not', () => {
+it('warns of a lineage key over http://, but not of events without a key', () => {
   const url = 'http://lineage.example:5000/base';
   expect(warningsOf({ openlineage: { url, apiKey: 'the-key' } })).toEqual([
     'The key of openlineage.api_key goes to lineage.example:5000 without encryption (http://).',

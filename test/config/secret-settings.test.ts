@@ -4,7 +4,7 @@ import { isSecretSetting } from '../../src/config/fields.ts';
 
 const SCHEMA = new URL('../../config/pipeline.schema.json', import.meta.url);
 
-it('every setting that is said to belong into an environment variable is a secret, which no command shows', () => {
+it('every setting whose description recommends an environment variable counts as a secret that no command shows', () => {
   const secrets = findSecrets(JSON.parse(readFileSync(SCHEMA, 'utf8')), []);
   expect(secrets).toContain('customers.previous_hash_key');
   expect(secrets).toContain('openlineage.api_key');
