@@ -17,8 +17,8 @@ const BEFORE: Partial<Record<OperationName, OperationName>> = {
   delete_webhook: 'create_webhook',
 };
 
-describe('the happy path', () => {
-  it.each(tested)('%s answers its example with 2xx and what the contract says', async (name) => {
+describe('a valid request', () => {
+  it.each(tested)('%s answers its example with 2xx and a body that matches the contract', async (name) => {
     const before = BEFORE[name];
     if (before !== undefined) await service.call(before, service.example(before));
     const answer = await service.call(name, service.example(name));
@@ -32,34 +32,40 @@ describe('the happy path', () => {
     tested.flatMap((name) =>
       operationOf(name).otherPaths.map((path): [OperationName, string] => [name, path]),
     ),
-  )('%s also answers at %s', async (name, path) => {
+  )('%s also answers at its other path %s', async (name, path) => {
     const answer = await service.call(name, { ...service.example(name), path });
     expect(answer.status, answer.text).toBe(200);
   });
 });
 
-describe('a request that does not fit', () => {
-  it.each(missingFields())('%s is refused without %s, and says so', async (name, field) => {
-    const example = service.example(name);
-    for (const part of [example.query, example.body]) if (part !== undefined) delete part[field];
-    const answer = await service.call(name, example);
-    expect(answer, answer.text).toSatisfy(isRefusal);
-    expect(answer.text).toContain(field);
-  });
+describe('an invalid request', () => {
+  it.each(missingFields())(
+    '%s without %s is rejected with a message that names the field',
+    async (name, field) => {
+      const example = service.example(name);
+      for (const part of [example.query, example.body]) if (part !== undefined) delete part[field];
+      const answer = await service.call(name, example);
+      expect(answer, answer.text).toSatisfy(isRefusal);
+      expect(answer.text).toContain(field);
+    },
+  );
 
-  it.each(wrongFields())('%s is refused with %s as %s, and says so', async (name, field, _shown, wrong) => {
-    const { place } = requestFieldsOf(operationOf(name));
-    const example = service.example(name);
-    const answer = await service.call(name, {
-      ...example,
-      [place]: { ...example[place as 'body'], [field]: wrong },
-    });
-    expect(answer, answer.text).toSatisfy(isRefusal);
-    expect(answer.text).toContain(field);
-  });
+  it.each(wrongFields())(
+    '%s with %s as %s is rejected with a message that names the field',
+    async (name, field, _shown, wrong) => {
+      const { place } = requestFieldsOf(operationOf(name));
+      const example = service.example(name);
+      const answer = await service.call(name, {
+        ...example,
+        [place]: { ...example[place as 'body'], [field]: wrong },
+      });
+      expect(answer, answer.text).toSatisfy(isRefusal);
+      expect(answer.text).toContain(field);
+    },
+  );
 
   it.each(tested.filter((name) => requestFieldsOf(operationOf(name)).rules.length > 0))(
-    '%s is refused when nothing names the deal',
+    '%s is rejected without an identifier of the deal',
     async (name) => {
       const example = service.example(name);
       for (const part of [example.query, example.body])
@@ -70,14 +76,14 @@ describe('a request that does not fit', () => {
   );
 
   it.each(tested.filter((name) => operationOf(name).body !== null))(
-    '%s is refused with a body that is no JSON object',
+    '%s is rejected with a body that is not a JSON object',
     async (name) => {
       for (const body of ['', '{', '[]', 'null', '"text"', '1'])
         expect(await service.call(name, { body }), body).toSatisfy(isRefusal);
     },
   );
 
-  it.each(tested)('%s is refused at another path', async (name) => {
+  it.each(tested)('%s is rejected at a wrong path', async (name) => {
     const path = `${operationOf(name).path}_`;
     const answer = await service.call(name, { ...service.example(name), path });
     expect(answer.status).toBe(404);
@@ -89,7 +95,7 @@ describe('authentication', () => {
   const needing = tested.filter(
     (name) => operationOf(name).sendsKey && (isOwnSandbox || !KEY_NOT_SHOWN.includes(name)),
   );
-  it.each(needing)('%s is refused without a key and with a wrong one', async (name) => {
+  it.each(needing)('%s is rejected without an API key and with a wrong one', async (name) => {
     for (const key of [null, 'wrong-key']) {
       const answer = await service.call(name, { ...service.example(name), key });
       expect([401, 403]).toContain(answer.status);
@@ -97,11 +103,11 @@ describe('authentication', () => {
     }
   });
 
-  it('the public hello needs no key', async () => {
+  it('public_hello needs no API key', async () => {
     expect(await service.call('public_hello', { key: null })).toMatchObject({ status: 200 });
   });
 
-  it('the account hello says whose key it is', async () => {
+  it('account_hello identifies the account of the API key', async () => {
     const { body } = await service.call('account_hello');
     expect(body).toMatchObject({ message: expect.stringMatching(/^You are logged in - \S+ - \S+$/) });
   });

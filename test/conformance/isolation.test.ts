@@ -30,7 +30,7 @@ async function lookAsNeighbour(): Promise<unknown> {
 }
 
 describe.runIf(hasNeighbour)('two accounts', () => {
-  it('the key says which of them is meant', async () => {
+  it('are distinguished by their API keys', async () => {
     const [one, other] = await Promise.all([
       service.call('account_hello'),
       service.call('account_hello', { key: service.neighbourKey() }),
@@ -40,7 +40,7 @@ describe.runIf(hasNeighbour)('two accounts', () => {
     expect(other.text).not.toBe(one.text);
   });
 
-  it('what one of them does, operation by operation, changes nothing of the other', async () => {
+  it("never see each other's changes, whichever operation makes them", async () => {
     await lookAsNeighbour();
     const before = await lookAsNeighbour();
     for (const name of tested) {
@@ -50,7 +50,7 @@ describe.runIf(hasNeighbour)('two accounts', () => {
     }
   });
 
-  it.runIf(isAllowedToWrite)('a deal of one is not found by the other, by id or by handle', async () => {
+  it.runIf(isAllowedToWrite)("cannot find each other's deals by ID or by handle", async () => {
     const influencer_handle = 'of.one.account.test';
     const { body } = service.example('create_deal');
     const made = await service.call('create_deal', { body: { ...body, influencer_handle } });

@@ -41,7 +41,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     deal = await makeDeal({ funnel_step: 2 });
   });
 
-  it('a deal exists once it is created, at the funnel step that was given, and under its page address', async () => {
+  it('a new deal exists at the given funnel step and under its page address', async () => {
     expect(await readDeal(deal)).toMatchObject({ id: deal, is_active: true, funnel_step: 2 });
     const { body } = service.example('create_deal');
     const answer = await done('create_deal', { body: { ...body, influencer_handle: 'page.maker.test' } });
@@ -49,7 +49,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     expect(await readDeal(String(answer.deal_page_url))).toMatchObject({ id: answer.deal_id });
   });
 
-  it('update_dealstage moves a deal to the stage, and says whether capture was activated', async () => {
+  it('update_dealstage moves a deal to the stage and returns whether capture was activated', async () => {
     const body = { deal_id: deal, new_stage: 5, dashboard_id: 'D_FSSI4P' };
     expect(await done('update_dealstage', { body })).toMatchObject({
       ugc_tracking_activated: expect.any(Boolean),
@@ -57,7 +57,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     expect(await readDeal(deal)).toMatchObject({ funnel_step: 5 });
   });
 
-  it('with status_update_only nothing but the active status changes', async () => {
+  it('status_update_only changes only the active status', async () => {
     const before = await readDeal(deal);
     const change = { is_active: false, first_name: 'Other', funnel_step: 9 };
     const body = { deal_id: deal, new_deal_info: change, status_update_only: true };
@@ -74,7 +74,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     expect(second.collab_id).toBe(first.collab_id);
   });
 
-  it('brand_id picks the collaboration where a deal has several, and without it that is refused', async () => {
+  it('brand_id selects one of several collaborations of a deal, and is then required', async () => {
     const click = { deal_id: 'BO27RFL9XE', increase_clicks: 1 };
     expect((await refused('new_influencer_click', click)).text).toContain('brand_id');
     const chosen = await Promise.all(
@@ -83,7 +83,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     expect(new Set(chosen.map(({ collab_id }) => collab_id)).size).toBe(2);
   });
 
-  it('a referral is credited to the deal, however it is named', async () => {
+  it('a referral is credited to the deal, whichever identifier names it', async () => {
     const order = { order_revenue: 12.5, order_platform: 'shopify', currency: 'EUR' };
     const ids = [{ deal_id: deal }, { deal_id: `https://app.example.test/deal/${deal}` }];
     for (const [index, named] of ids.entries()) {
@@ -93,7 +93,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
     expect(await readDeal(deal)).toMatchObject({ total_referrals: 2 });
   });
 
-  it('a webhook is a pair of address and kind: registered once, listed, deleted once', async () => {
+  it('a webhook is a pair of address and type: registered once, listed, deleted once', async () => {
     const body = { webhook_url: `https://hooks.example.com/${deal}`, webhook_type: 'new_max_bid' };
     await done('create_webhook', { body });
     expect((await refused('create_webhook', body)).status).toBe(409);
@@ -104,7 +104,7 @@ describe.runIf(isAllowedToWrite)('states and transitions', () => {
   });
 });
 
-describe.runIf(isAllowedToWrite)('errors', () => {
+describe.runIf(isAllowedToWrite)('error messages', () => {
   it.each([
     ['a brand that there is not', 'new_influencer_click', { deal_id: 'ETUNQ6ZTW1', brand_id: 1 }, /brand/i],
     ['a deal that there is not', 'create_note', { deal_id: 'NONE', note_description: 'x' }, /deal/i],
@@ -120,22 +120,22 @@ describe.runIf(isAllowedToWrite)('errors', () => {
       { webhook_url: 'https://a.example.com', webhook_type: 'x' },
       /webhook_type/,
     ],
-  ] as const)('%s is named in the message', async (_what, name, body, words) => {
+  ] as const)('name the problem: %s', async (_what, name, body, words) => {
     expect((await refused(name, body)).text).toMatch(words);
   });
 
-  it('a body that is too large or of another type is refused, not failed', async () => {
+  it('reject a body that is too large, without a server error', async () => {
     const body = { deal_id: 'ETUNQ6ZTW1', note_description: 'x'.repeat(2 ** 21) };
     expect((await refused('create_note', body)).status).toBe(413);
   });
 
-  it('another method than the one of the reference is refused', async () => {
+  it('reject a wrong HTTP method', async () => {
     expect(await service.call('create_note', { method: 'PUT', body: {} })).toSatisfy(isRefusal);
   });
 });
 
 describe.runIf(isAllowedToWrite)('limits', () => {
-  it('a search shows ten, and costs one credit for each influencer that is new', async () => {
+  it('a search returns ten results and costs one credit for each new influencer', async () => {
     const body = { platform: 'tiktok', filter: {}, offset: 0 };
     const first = await done('get_search', { body });
     const again = await done('get_search', { body });
@@ -148,7 +148,7 @@ describe.runIf(isAllowedToWrite)('limits', () => {
     expect(seen.size).toBe(20);
   });
 
-  it('searches at the same time cost each influencer once', async () => {
+  it('concurrent searches charge each influencer once', async () => {
     const body = { platform: 'tiktok', filter: { is_verified: true }, offset: 30 };
     const before = await done('get_search', { body: { platform: 'tiktok', filter: {} } });
     const answers = await Promise.all(Array.from({ length: 20 }, () => done('get_search', { body })));
@@ -156,7 +156,7 @@ describe.runIf(isAllowedToWrite)('limits', () => {
     expect(spent(before, least)).toBeLessThan(10.000_001);
   });
 
-  it('submitting costs 0.04 credits for each one added, and duplicates are counted and skipped', async () => {
+  it('a submission costs 0.04 credits for each added influencer, and counts and skips duplicates', async () => {
     const search = { body: { platform: 'youtube', filter: {} } };
     const { shown_accounts } = await done('get_search', search);
     const [one = '', two = '', three = ''] = shown_accounts as string[];
@@ -169,7 +169,7 @@ describe.runIf(isAllowedToWrite)('limits', () => {
     expect(spent(before, await done('get_search', search))).toBeCloseTo(0.12, 6);
   });
 
-  it('an analytics report is the same the second time', async () => {
+  it('an analytics report stays the same when it is requested again', async () => {
     const { shown_accounts } = await done('get_search', { body: { platform: 'instagram', filter: {} } });
     const query = { user_id: (shown_accounts as string[])[0] };
     const { report } = await done('get_analytics_page', { query });
@@ -178,20 +178,20 @@ describe.runIf(isAllowedToWrite)('limits', () => {
   });
 
   it.each([['2026-12-31'], ['31/12/2026'], ['1-1-2027'], ['32-01-2027'], ['29-02-2027']])(
-    'a task is refused with the deadline %s: it is DD-MM-YYYY',
+    'a task is rejected with the deadline %s: the format is DD-MM-YYYY',
     async (deadline) => {
       const { body } = service.example('create_task');
       expect((await refused('create_task', { ...body, deadline })).text).toContain('deadline');
     },
   );
 
-  it('code_perc is 0 to 100, both included', async () => {
+  it('code_perc is a number from 0 to 100', async () => {
     const { body } = service.example('create_deal');
     for (const code_perc of [-0.01, 100.01]) await refused('create_deal', { ...body, code_perc });
     for (const code_perc of [0, 100]) await makeDeal({ code_perc });
   });
 
-  it('identified customers are queued, and one is looked up at once', async () => {
+  it('customers to identify are queued, and a single one is looked up at once', async () => {
     expect(await done('identify_influencers')).toMatchObject({ message: expect.stringMatching(/queued/) });
     expect(await done('identify_influencers_real_time')).toMatchObject({
       is_influencer: expect.any(Boolean),
