@@ -6,7 +6,7 @@ import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
 describe('every action', () => {
-  it('is refused to other sites, to viewers, in a console that is read-only, and without a reason', async () => {
+  it('is refused from other sites, for viewers, in a read-only console, and without a reason', async () => {
     const { shop } = await openConsoleShop();
     const before = await countRows(shop.db);
     const open = await startTestConsole(shop);
@@ -52,7 +52,7 @@ describe('every action', () => {
     expect(await countRows(shop.db)).toEqual(before);
   });
 
-  it('says in a sentence what is missing', async () => {
+  it('reports missing fields in a plain sentence', async () => {
     const { post } = await startTestConsole((await openConsoleShop()).shop);
     for (const { path } of actions)
       expect(textOf((await post(path, {})).text)).not.toMatch(/Invalid input|expected|undefined/);

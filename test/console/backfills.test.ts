@@ -26,7 +26,7 @@ async function planned(): Promise<Workshop> {
 }
 
 describe('backfills', () => {
-  it('show the plan by month as the command does, and the command that executes it', async () => {
+  it('show the plan by month like the command, and the command that executes it', async () => {
     const shop = await planned();
     const { get } = await startTestConsole(shop);
     const command = (await shop.cli('backfill', 'orders', ...PERIOD, '--plan')).stdout;
@@ -44,7 +44,7 @@ describe('backfills', () => {
     for (const id of ['2', 'x', '1%27']) expect((await get(`/backfills/${id}`)).status).toBe(404);
   });
 
-  it('are paused and resumed while a process posts, with the progress that the command shows, all in the audit', async () => {
+  it('are paused and resumed while a process posts, with the progress of the command and records in the audit', async () => {
     const shop = await planned();
     const { get, post } = await startTestConsole(shop);
     const why = { backfill: '1', reason: 'the service is busy' };
@@ -77,7 +77,7 @@ describe('backfills', () => {
     );
   });
 
-  it('are cancelled with a reason; the command writes to the audit, too', async () => {
+  it('are cancelled with a reason; the command writes audit records, too', async () => {
     const shop = await planned();
     const { get, post } = await startTestConsole(shop);
     const cancelled = await post('/backfills/cancel', { backfill: '1', reason: 'wrong years' });
@@ -91,7 +91,7 @@ describe('backfills', () => {
     expect((await post('/backfills/cancel', { backfill: '3', reason: 'x' })).status).toBe(409);
   });
 
-  it('that has no process is resumed by a command, which the page names', async () => {
+  it('without a process are resumed by a command that the page shows', async () => {
     const shop = await planned();
     await shop.db
       .updateTable('ops.backfills')

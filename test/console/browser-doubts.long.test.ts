@@ -24,7 +24,7 @@ async function dealtWith(page: Page): Promise<readonly string[]> {
 
 // These tests need a browser; `.ci/run` installs one if it can.
 describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
-  it('is settled with keys alone', async () => {
+  it('can be settled by keyboard alone', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage();
@@ -42,7 +42,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     expect(await countStates(shop.db)).toEqual({ accepted: 2 });
   });
 
-  it('is settled with JavaScript off', async () => {
+  it('can be settled without JavaScript', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage({ javaScriptEnabled: false });
@@ -62,7 +62,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     expect(await countStates(shop.db)).toEqual({ accepted: 1, ready: 1 });
   });
 
-  it('a form that somebody fills in keeps what they saw, and is refused once that is over', async () => {
+  it('keeps what the operator entered in its form, and is refused if it was settled in the meantime', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     const browser = await openBrowser();
@@ -86,7 +86,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     expect(await countStates(shop.db)).toEqual({ accepted: 1, written_off: 1 });
   });
 
-  it('many are settled with JavaScript off, those that are ticked', async () => {
+  it('can be ticked with others, which are settled together without JavaScript', async () => {
     const { shop } = await openConsoleShop();
     await addDoubts(shop.db, 4);
     const { url } = await startTestConsole(shop);
@@ -106,7 +106,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     expect(await countStates(shop.db)).toEqual({ accepted: 1, in_doubt: 3, written_off: 2 });
   });
 
-  it('a page shows how far a bulk action is until it has ended, without being loaded again', async () => {
+  it('shows the progress of its bulk action until the end, without a reload of the page', async () => {
     const { shop } = await openConsoleShop();
     await addDoubts(shop.db, 1_000);
     const { url } = await startTestConsole(shop);

@@ -24,8 +24,8 @@ async function violations(page: Page, rules?: readonly string[]): Promise<string
 }
 
 // These tests need a browser; `.ci/run` installs one if it can.
-describe.skipIf(findChromium() === null)('in a browser', () => {
-  it('every page is accessible in both themes, wide and narrow, and nothing is refused by its policy', async () => {
+describe.skipIf(findChromium() === null)('the console in a browser', () => {
+  it('has accessible pages in both themes, wide and narrow, without violations of its security policy', async () => {
     const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage({ bypassCSP: false });
@@ -58,7 +58,7 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
     expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
   });
 
-  it('a page shows what has happened since, without losing the focus, until updates are paused', async () => {
+  it('updates a page without losing the focus, until updates are paused', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage();
@@ -79,7 +79,7 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe(label);
   });
 
-  it('works with keys alone', async () => {
+  it('works by keyboard alone', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage();
@@ -99,7 +99,7 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'a page that somebody looks at follows what happens after serve was ended by %s and started again',
+    'keeps an open page up to date after serve was ended by %s and restarted',
     async (signal) => {
       const { shop } = await openConsoleShop({ schedule: '0 0 1 1 *' });
       const port = String(await findFreePort());

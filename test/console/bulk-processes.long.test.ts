@@ -52,7 +52,7 @@ async function settledOf(shop: Workshop): Promise<number> {
 /** All doubts except the one with evidence. */
 const EXPECTED = DOUBTS + 1;
 
-it('a process that is killed loses nothing of a bulk action, and the next one does nothing twice', async () => {
+it('a killed process loses nothing of a bulk action, and its successor repeats nothing', async () => {
   const shop = await openProcesses();
   const first = await startConsole(shop);
   const bulk = await writeOffAll(first.url);
@@ -77,7 +77,7 @@ it('a process that is killed loses nothing of a bulk action, and the next one do
   });
 });
 
-it('of two processes one works on a bulk action, and the other one takes over when that is stopped', async () => {
+it('only one of two processes works on a bulk action, and the other takes over when that one is stopped', async () => {
   const shop = await openProcesses();
   const first = await startConsole(shop);
   const second = await startConsole(shop);

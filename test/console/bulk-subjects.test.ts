@@ -29,7 +29,7 @@ const fieldsOf = (names: Readonly<Record<string, string>>, ids: readonly string[
   ...ids.map((id) => ['file', id] as const),
 ];
 
-it('all held files that match are released as the command releases each, with a record for each', async () => {
+it('a bulk release releases all matching held files like the command, with a record for each', async () => {
   const shop = await openHeld();
   const console = await startTestConsole(shop);
   const shown = hiddenFields((await console.get('/files?state=held')).text, '/bulk/preview-files');
@@ -62,7 +62,7 @@ it('all held files that match are released as the command releases each, with a 
   ]);
 });
 
-it('ticked files are read again, and those for which a decision is none are left out', async () => {
+it('a bulk reread reads ticked files again and leaves out files to which the decision does not apply', async () => {
   const shop = await openHeld();
   const console = await startTestConsole(shop);
   const { text } = await console.get('/files');
@@ -93,7 +93,7 @@ it('ticked files are read again, and those for which a decision is none are left
   expect([none.status, textOf(none.text)]).toEqual([400, expect.stringContaining('Tick at least one file.')]);
 });
 
-it('double credits are acknowledged together, and one that was credited once more is left alone', async () => {
+it('a bulk acknowledgement of double credits leaves out one that was credited again in the meantime', async () => {
   const shop = await openWorkshop();
   await seedRuns(shop.db);
   await addDoubleCredits(shop.db);

@@ -26,8 +26,8 @@ async function openSeeded({ doubts = 0, errors = [] }: { doubts?: number; errors
   return { shop, db: shop.db, seeded, console: await startTestConsole(shop, {}, { errors }) };
 }
 
-describe('a preview', () => {
-  it('has the numbers of review, says what is left out and why, and changes nothing', async () => {
+describe('the preview of a bulk action', () => {
+  it('has the numbers of review, lists what is left out and why, and changes nothing', async () => {
     const { shop, db, console } = await openSeeded({ doubts: 3 });
     expect((await shop.cli('review')).stdout).toContain('5 orders in doubt: 58.00 EUR');
     const list = await console.get('/doubts');
@@ -43,7 +43,7 @@ describe('a preview', () => {
     expect((await countStates(db)).in_doubt).toBe(5);
   });
 
-  it('is frozen: neither a reload nor what comes into doubt later widens it', async () => {
+  it('is frozen: neither a reload nor later doubts extend it', async () => {
     const { db, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
     await addDoubts(db, 10);
@@ -53,7 +53,7 @@ describe('a preview', () => {
     expect(await countStates(db)).toMatchObject({ in_doubt: 11, written_off: 5 });
   });
 
-  it('is about the instant to which the page counted an age back', async () => {
+  it('uses the instant that the page used as the limit of the age filter', async () => {
     const { db, console } = await openSeeded({ doubts: 3 });
     const page = await console.get('/doubts?older=an_hour&job=attribute-orders');
     const shown = hiddenFields(page.text, '/bulk/preview');
@@ -81,7 +81,7 @@ describe('a preview', () => {
     expect(rows[0]?.since).toBe(shown.filter_since);
   });
 
-  it('of ticked entries is about these, and says which of them are no doubt any more', async () => {
+  it('of ticked entries contains only these, and lists those that are no longer in doubt', async () => {
     const { db, seeded, console } = await openSeeded({ doubts: 3 });
     const { text: list } = await console.get('/doubts');
     const boxes = [...list.matchAll(/type="checkbox" name="entry" value="(\d+)"/g)].map(([, id = '']) => id);
@@ -103,7 +103,7 @@ describe('a preview', () => {
     expect((await countStates(db)).in_doubt).toBe(3);
   });
 
-  it('needs a ticked entry or a match, and a deal only for what was credited', async () => {
+  it('requires a ticked or matching entry, and accepts a deal only for credited orders', async () => {
     const { console } = await openSeeded();
     const post = async (fields: Readonly<Record<string, string>>) => {
       const { status, text } = await console.post('/bulk/preview', { reason: 'looked up', ...fields });
@@ -124,7 +124,7 @@ describe('a preview', () => {
     expect(textOf((await console.get('/bulk')).text)).toContain('There are no bulk actions yet.');
   });
 
-  it('names a deal for each entry that is accepted: its own, that of its evidence, else the one given', async () => {
+  it('names a deal for each accepted entry: its own, that of its evidence, or else the given one', async () => {
     const { db, seeded, console } = await openSeeded({ doubts: 1 });
     const without = await previewAll(console, { decision: 'accepted' });
     expect(without.text).toContain('Accept 2 entries as credited: 34.00 EUR');
@@ -143,7 +143,7 @@ describe('a preview', () => {
     expect(rows.map(({ entry_id }) => entry_id)).toContain(seeded.lostId);
   });
 
-  it('cannot be confirmed after a day, and what it froze is deleted', async () => {
+  it('cannot be confirmed after a day, and its frozen entries are deleted', async () => {
     const { db, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
     const fields = hiddenFields((await console.get(preview.path)).text, '/bulk/confirm');
@@ -165,7 +165,7 @@ describe('a preview', () => {
 });
 
 describe('a bulk action', () => {
-  it('changes the ledger and the reports entry by entry as review does, with a record for each and one for all', async () => {
+  it('changes the ledger and the reports entry by entry like review, with a record for each and one for all', async () => {
     const { shop, db, seeded, console } = await openSeeded({ doubts: 2 });
     const preview = await previewAll(console, { decision: 'write_off' });
     await confirm(console, preview, { reason: 'asked jane@example.com' });
@@ -209,7 +209,7 @@ describe('a bulk action', () => {
     );
   });
 
-  it('leaves alone what is no longer as it was shown, and counts it', async () => {
+  it('skips and counts entries that have changed since the preview', async () => {
     const { db, seeded, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
     // One was settled. Another was sent again: it is in doubt as before, but because of another attempt.
@@ -234,7 +234,7 @@ describe('a bulk action', () => {
     );
   });
 
-  it('is confirmed once, and a reload of any page repeats nothing', async () => {
+  it('is confirmed only once, and a reload of any page repeats nothing', async () => {
     const { db, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
     const fields = {
@@ -253,7 +253,7 @@ describe('a bulk action', () => {
     expect(await countDecisions(db)).toMatchObject({ decisions: 4, entries: 4 });
   });
 
-  it('sends again only what somebody ticked the box for', async () => {
+  it('sends entries again only if the operator ticked the box for it', async () => {
     const { db, seeded, console } = await openSeeded();
     const preview = await previewAll(console, { decision: 'resend' });
     const unticked = await confirm(console, preview);
@@ -267,7 +267,7 @@ describe('a bulk action', () => {
     expect(rows).toEqual([{ state: 'in_doubt' }, { state: 'ready' }]);
   });
 
-  it('settles nothing more once it is aborted, and its reports are brought up to date', async () => {
+  it('settles nothing more after an abort, and updates its reports', async () => {
     const { db, console } = await openSeeded({ doubts: 1_500 });
     const preview = await previewAll(console, { decision: 'write_off' });
     await confirm(console, preview);
@@ -293,7 +293,7 @@ describe('a bulk action', () => {
     expect([again.status, textOf(again.text)]).toEqual([409, expect.stringContaining('tester has aborted')]);
   });
 
-  it('goes on where one entry cannot be settled, and says so', async () => {
+  it('continues after an entry that cannot be settled, and reports it', async () => {
     const errors: unknown[] = [];
     const { db, console } = await openSeeded({ doubts: 3, errors });
     await sql`alter table ledger.entries add constraint refused check (order_id <> '1006' or state <> 'written_off')`.execute(
@@ -305,7 +305,7 @@ describe('a bulk action', () => {
     expect(errors.splice(0)).toMatchObject([{ code: '23514' }]);
   });
 
-  it('is read part by part', async () => {
+  it('is shown in pages', async () => {
     const { db, console } = await openSeeded({ doubts: 120 });
     const { path, bulkId } = await previewAll(console, { decision: 'write_off' });
     const seen: string[] = [];
@@ -323,7 +323,7 @@ describe('a bulk action', () => {
     expect(seen).toEqual(rows.map(({ entry_id }) => entry_id));
   });
 
-  it('is shown to viewers without forms, and a console that is read-only carries none out', async () => {
+  it('is shown to viewers without forms, and cannot be carried out in a read-only console', async () => {
     const { db, shop, console } = await openSeeded({ doubts: 3 });
     const preview = await previewAll(console, { decision: 'write_off' });
     const readOnly = await startTestConsole(shop, { readOnly: true });

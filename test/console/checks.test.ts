@@ -32,8 +32,8 @@ const records = async ({ db }: Workshop) =>
     ({ auditId: _, occurredAt: __, actor: ___, via: ____, ...record }) => record,
   );
 
-describe('checks', () => {
-  it('are listed with what the command lists', async () => {
+describe('the findings of checks', () => {
+  it('are listed like those of the command', async () => {
     const shop = await openFound();
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('checks')).stdout;
@@ -51,7 +51,7 @@ describe('checks', () => {
     for (const none of ['/checks/99', '/checks/x']) expect((await get(none)).status).toBe(404);
   });
 
-  it('are acknowledged exactly as by the command: what nothing holds any more is read again, and both are written down', async () => {
+  it('are acknowledged like by the command: files that nothing else holds are read again, and both changes are recorded', async () => {
     const [byCommand, byForm] = [await openFound(), await openFound()];
     await hold(byCommand);
     await hold(byForm);
@@ -71,7 +71,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('several of a file are acknowledged together, or none of them', async () => {
+  it('of one file are acknowledged together or not at all', async () => {
     const shop = await openFound();
     const { get, post } = await startTestConsole(shop);
     expect(textOf((await get('/checks/1')).text)).toContain('Also 3, overlap:');
@@ -85,7 +85,7 @@ describe('checks', () => {
     expect(await records(shop)).toHaveLength(2);
   });
 
-  it('a date is expected exactly as by the command', async () => {
+  it('an expected date is added like by the command', async () => {
     const [byCommand, byForm] = [await openFound(), await openFound()];
     const day = '2026-11-27';
     await byCommand.cli('checks', 'expect-date', day, 'Black Friday', '--source', 'shop');

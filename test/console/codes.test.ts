@@ -5,8 +5,8 @@ import { openConsoleShop } from './console-shop.ts';
 
 const ASSIGN = { job: 'orders', code: 'NOBODY', deal_id: 'DEALZOE', reason: 'she told us' };
 
-describe('codes', () => {
-  it('one without an owner is assigned, and the next run credits its orders', async () => {
+describe('codes in the console', () => {
+  it('can be assigned if they have no owner, and the next run credits their orders', async () => {
     const { shop } = await openConsoleShop();
     const { get, post } = await startTestConsole(shop);
     expect(textOf((await get('/codes')).text)).toMatch(/NOBODY 1 7\.00 EUR 2026-04-10 orders/);
@@ -26,7 +26,7 @@ describe('codes', () => {
     expect(textOf((await get('/codes')).text)).not.toContain('NOBODY');
   });
 
-  it('a row of codes.csv for the same code takes precedence', async () => {
+  it('yield to a row of codes.csv for the same code', async () => {
     const { shop } = await openConsoleShop();
     const { get, post } = await startTestConsole(shop);
     await post('/codes/assign', ASSIGN);
@@ -46,7 +46,7 @@ describe('codes', () => {
     ]);
   });
 
-  it('one that was withdrawn is nobody\u2019s again, and credited orders stay so', async () => {
+  it('have no owner after they are withdrawn, while credited orders stay credited', async () => {
     const { shop } = await openConsoleShop();
     const { post } = await startTestConsole(shop);
     await post('/codes/assign', ASSIGN);
@@ -62,7 +62,7 @@ describe('codes', () => {
     expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
   });
 
-  it('are downloaded as a codes.csv that can be read again', async () => {
+  it('can be downloaded as a valid codes.csv', async () => {
     const { shop } = await openConsoleShop();
     const { get, post, url } = await startTestConsole(shop);
     await post('/codes/assign', ASSIGN);
@@ -78,7 +78,7 @@ describe('codes', () => {
     ]);
   });
 
-  it('are not given to an address, to nobody, or by somebody without a reason', async () => {
+  it('cannot be assigned to an e-mail address, without an owner or without a reason', async () => {
     const { shop } = await openConsoleShop();
     const { post, get } = await startTestConsole(shop);
     for (const [wrong, status, why] of [
@@ -94,7 +94,7 @@ describe('codes', () => {
     expect(textOf((await get('/audit')).text)).toContain('Nobody has changed anything yet.');
   });
 
-  it('are changed by an operator only, from a page of this server, and not where the console is read-only', async () => {
+  it('can be changed only by an operator, from a page of this server, and not in a read-only console', async () => {
     const { shop } = await openConsoleShop();
     const token = 't'.repeat(32);
     const asViewer = await startTestConsole(shop, { tokens: [{ name: 'robot', role: 'viewer', token }] });
@@ -114,8 +114,8 @@ describe('codes', () => {
   });
 });
 
-describe('deals and customers', () => {
-  it('a deal shows the orders that we credited, by month and currency', async () => {
+describe('the page of a deal', () => {
+  it('shows the credited orders by month and currency', async () => {
     const { shop } = await openConsoleShop();
     const { get } = await startTestConsole(shop);
     expect(textOf((await get('/deals/DEALMIA')).text)).toMatch(

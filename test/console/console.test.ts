@@ -34,7 +34,7 @@ async function fetchCompressed(url: string, acceptEncoding: string) {
 }
 
 describe('every page', () => {
-  it('is valid HTML, says so where there is nothing, and shows hostile text as text', async () => {
+  it('is valid HTML, shows a message if it is empty, and escapes hostile text', async () => {
     const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
     for (const path of paths) {
@@ -48,7 +48,7 @@ describe('every page', () => {
     }
   });
 
-  it('lets a browser load and send nothing but what is of this server', async () => {
+  it('lets a browser load from and send to this server only', async () => {
     const { url } = await startTestConsole((await openConsoleShop()).shop);
     const { headers } = await fetch(url);
     expect(headers.get('content-security-policy')).toMatch(
@@ -58,7 +58,7 @@ describe('every page', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('is compressed as the browser asks, below 50 kB, and events are not', async () => {
+  it('is compressed as the browser requests, below 50 kB, while events are not', async () => {
     const { shop, paths } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
     for (const path of ['/assets/console.css', ...paths]) {
@@ -75,7 +75,7 @@ describe('every page', () => {
     expect(new TextDecoder().decode(first?.value)).toBe('retry: 2000\n\n');
   });
 
-  it('works below a path', async () => {
+  it('works below a base path', async () => {
     const { get } = await startTestConsole((await openConsoleShop()).shop, { basePath: '/influencers' });
     const { status, text } = await get('/influencers/');
     expect(status).toBe(200);
@@ -87,8 +87,8 @@ describe('every page', () => {
   });
 });
 
-describe('numbers', () => {
-  it('are those of the commands', async () => {
+describe('numbers and times', () => {
+  it('equal those of the commands', async () => {
     const { shop } = await openConsoleShop();
     const { get } = await startTestConsole(shop);
     const status = (await shop.cli('status')).stdout;
@@ -106,7 +106,7 @@ describe('numbers', () => {
     );
   });
 
-  it('are shown in the chosen zone beside UTC, both named', async () => {
+  it('are shown in the selected time zone beside UTC, both labelled', async () => {
     const { get } = await startTestConsole((await openConsoleShop()).shop);
     const { text } = await get('/orders?zone=Asia/Tokyo');
     expect(textOf(text)).toContain('2026-04-10 11:11 UTC 2026-04-10 20:11 Asia/Tokyo');
@@ -115,8 +115,8 @@ describe('numbers', () => {
   });
 });
 
-describe('who may see it', () => {
-  it('without a sign-in it is for this machine, by its own name only', async () => {
+describe('access to the console', () => {
+  it('without sign-in is limited to this machine and its own host name', async () => {
     const { shop } = await openConsoleShop();
     const { get, url } = await startTestConsole(shop);
     expect((await get('/')).status).toBe(200);
@@ -126,7 +126,7 @@ describe('who may see it', () => {
     });
   });
 
-  it('asks for name and password, and limits how often they can be wrong', async () => {
+  it('requires a name and a password, and limits wrong attempts', async () => {
     const passwordHash = await hashPassword('correct horse battery');
     const { get } = await startTestConsole((await openConsoleShop()).shop, {
       users: [{ name: 'ann', role: 'viewer', passwordHash }],
@@ -145,7 +145,7 @@ describe('who may see it', () => {
     expect((await get('/', basic('ann', 'correct horse battery'))).status).toBe(200);
   });
 
-  it('knows programs by their token, and believes the header of a trusted proxy only', async () => {
+  it('is granted to programs by their token, and to the user header of a trusted proxy only', async () => {
     const { shop } = await openConsoleShop();
     const token = 't'.repeat(32);
     const byToken = await startTestConsole(shop, { tokens: [{ name: 'robot', role: 'viewer', token }] });

@@ -34,8 +34,8 @@ async function stateOf({ shop, entry }: { shop: { db: Parameters<typeof listAudi
   return rows[0];
 }
 
-describe('doubts', () => {
-  it('are listed with the numbers of the command, and each with what to look for', async () => {
+describe('orders in doubt', () => {
+  it('are listed with the numbers of the command, each with hints what to look for', async () => {
     const { shop, seeded, console } = await openSeeded();
     expect((await shop.cli('review')).stdout).toContain('2 orders in doubt: 55.00 EUR');
     const list = textOf((await console.get('/doubts')).text);
@@ -47,7 +47,7 @@ describe('doubts', () => {
     expect(one).toMatch(/webhook order, deal D1, 33\.00 EUR/);
   });
 
-  it('are filtered by reason, deal and age, and the sum is that of the filter', async () => {
+  it('are filtered by reason, deal and age, and the sum is that of the filtered entries', async () => {
     const { console } = await openSeeded();
     const gone = 'its process was gone before the answer was recorded';
     const list = textOf((await console.get(`/doubts?reason=${encodeURIComponent(gone)}`)).text);
@@ -62,7 +62,7 @@ describe('doubts', () => {
     ['write_off', ['--write-off'], {}],
     ['resend', ['--resend', '--yes'], { understood: 'yes' }],
   ] as const)(
-    'decision %s changes the ledger and the reports exactly as the command does',
+    'the decision %s changes the ledger and the reports exactly like the command',
     async (decision, options, more) => {
       const byCommand = await openSeeded();
       const { doubtId } = byCommand.seeded;
@@ -102,7 +102,7 @@ describe('doubts', () => {
     },
   );
 
-  it('whoever settles second is refused, and so is a form of before it was sent again', async () => {
+  it('the second decision on an entry is refused, and so is a form from before it was sent again', async () => {
     const { shop, seeded, console } = await openSeeded();
     const entry = seeded.doubtId;
     const fields = { ...(await shownFields(console, entry)), reason: 'looked up' };
@@ -120,7 +120,7 @@ describe('doubts', () => {
     expect((await stateOf({ shop, entry: seeded.lostId }))?.state).toBe('in_doubt');
   });
 
-  it('two at the same moment: one decision is made', async () => {
+  it('of concurrent decisions on one entry only one is made', async () => {
     const { shop, seeded, console } = await openSeeded();
     const fields = {
       ...(await shownFields(console, seeded.doubtId)),
@@ -133,7 +133,7 @@ describe('doubts', () => {
     expect(await listAudit(shop.db, { limit: 10 })).toHaveLength(1);
   });
 
-  it('a deal must be named where none is known, and the mirror’s are offered', async () => {
+  it('an entry without a deal can be accepted only with one, and the deals of the mirror are suggested', async () => {
     const { shop, seeded, console } = await openSeeded();
     await sql`
       insert into mirror.deal_versions (deal_id, influencer_handle, brand_id, is_active, raw, row_hash, valid_from, first_seen_at, run_id)
@@ -152,7 +152,7 @@ describe('doubts', () => {
     expect(await stateOf({ shop, entry: seeded.lostId })).toMatchObject({ state: 'accepted', deal_id: 'D7' });
   });
 
-  it('nothing is sent again without the tick, and nothing is settled without a reason', async () => {
+  it('an entry is sent again only after a tick, and settled only with a reason', async () => {
     const { shop, seeded, console } = await openSeeded();
     const fields = await shownFields(console, seeded.doubtId);
     const unticked = await console.post('/doubts/settle', {
@@ -171,7 +171,7 @@ describe('doubts', () => {
     });
   });
 
-  it('a refused entry can be sent again, and one that is settled has no form', async () => {
+  it('a refused entry can be sent again, and a settled entry has no form', async () => {
     const { shop, seeded, console } = await openSeeded();
     const { refusedId } = seeded as Seeded;
     const { text } = await console.get(`/doubts?entry=${refusedId}`);
@@ -185,7 +185,7 @@ describe('doubts', () => {
     expect((await console.get('/doubts?entry=999')).status).toBe(404);
   });
 
-  it('a viewer sees them without a form', async () => {
+  it('a viewer sees entries without a form', async () => {
     const { shop, seeded } = await openSeeded();
     const { get } = await startTestConsole(shop, { readOnly: true });
     const { text } = await get(`/doubts?entry=${seeded.doubtId}`);
@@ -193,7 +193,7 @@ describe('doubts', () => {
     expect(textOf(text)).toContain('An operator can settle it here.');
   });
 
-  it('hostile text of the service stays text, and a reason loses its addresses', async () => {
+  it('hostile text of the service is escaped, and e-mail addresses in a reason are masked', async () => {
     const { shop, entry } = await openHostile();
     const console = await startTestConsole(shop);
     for (const path of ['/doubts', `/doubts?entry=${entry}`]) {
@@ -223,7 +223,7 @@ async function openHostile() {
 }
 
 describe('double credits', () => {
-  it('are listed with the numbers of the command, and acknowledged once, as they were shown', async () => {
+  it('are listed with the numbers of the command, and acknowledged once, in the state that was shown', async () => {
     const { shop, console } = await openSeeded();
     const { rows } = await sql<{ entry_id: string }>`
       insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied)

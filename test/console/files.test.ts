@@ -38,7 +38,7 @@ const lasting = async ({ db }: Workshop) =>
   ).rows;
 
 describe('rejected rows', () => {
-  it('are grouped by cause with the numbers of the command, and filtered', async () => {
+  it('are grouped by cause with the numbers of the command, and can be filtered', async () => {
     const shop = await openRejected();
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('rejected')).stdout;
@@ -54,7 +54,7 @@ describe('rejected rows', () => {
       expect(textOf((await get(`/rejected?${filter}`)).text)).toContain('No row is rejected.');
   });
 
-  it('one is shown as it stands in its file, with addresses masked, to operators only', async () => {
+  it('are shown as they are in the file, with addresses masked, to operators only', async () => {
     const shop = await openRejected();
     const path = `/rejected/${await fileId(shop, 'april')}/2`;
     const { text, status } = await (await startTestConsole(shop)).get(path);
@@ -72,7 +72,7 @@ describe('rejected rows', () => {
     expect([saved.status, saved.text.includes('=B2')]).toEqual([404, false]);
   });
 
-  it('a file that is gone is said to be gone, and the page is there', async () => {
+  it('are shown without their content if the file is gone', async () => {
     const shop = await openRejected();
     rmSync(join(shop.folder, 'exports', 'april.csv'));
     const { get } = await startTestConsole(shop);
@@ -84,7 +84,7 @@ describe('rejected rows', () => {
     expect((await get(`/rejected/${await fileId(shop, 'april')}/2`)).status).toBe(200);
   });
 
-  it('are saved as the command exports them: formulas do nothing, and the file has a name of ours', async () => {
+  it('are saved like the export of the command: formulas are escaped, and the file has a fixed name', async () => {
     const shop = await openRejected();
     const { url } = await startTestConsole(shop);
     const response = await fetch(`${url}/rejected?download=csv&code=bad_money`);
@@ -98,7 +98,7 @@ describe('rejected rows', () => {
 });
 
 describe('files', () => {
-  it('are listed with the states of the command, and one with what held it', async () => {
+  it('are listed with the states of the command, and show why they were held', async () => {
     const shop = await openRejected();
     const { get } = await startTestConsole(shop);
     expect((await shop.cli('files')).stdout).toContain('2 files (1 held, 1 read)');
@@ -115,7 +115,7 @@ describe('files', () => {
       expect((await get(nothing)).status).toBe(404);
   });
 
-  it('one is released and read again exactly as by the command, and both are written down', async () => {
+  it('are released and read again exactly like by the command, with a record for each', async () => {
     const byCommand = await openRejected();
     await byCommand.cli('files', 'release', "<i>'held'.csv", '--reason', 'a test export');
     await byCommand.cli('files', 'reread', 'april.csv');
@@ -146,7 +146,7 @@ describe('files', () => {
     expect(await records(byForm)).toHaveLength(2);
   });
 
-  it('all of a layout are asked for by one command and one record', async () => {
+  it('of a layout are all read again with one command and one record', async () => {
     const shop = await openRejected();
     await shop.cli('files', 'reread', '--layout', 'generic');
     expect(await listAudit(shop.db, { limit: 10 })).toMatchObject([

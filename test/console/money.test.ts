@@ -60,7 +60,7 @@ const leaked = Array.from({ length: 134 }, (_, index) => {
 });
 
 describe('the pages about money', () => {
-  it('show what each deal brought and cost as the command does, and say what is unknown', async () => {
+  it('show the revenue and cost of each deal like the command, and mark unknown amounts', async () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('returns', '--from', '2026-04', '--to', '2026-04')).stdout;
@@ -85,7 +85,7 @@ describe('the pages about money', () => {
     expect(textOf((await get('/money?by=creator&handle=BEN')).text)).not.toContain('mia.test');
   });
 
-  it('show the customers whom a deal won, and whether their days are over', async () => {
+  it('show the customers whom a deal won, and whether their period is over', async () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
     const page = textOf((await get('/money/customers')).text);
@@ -97,7 +97,7 @@ describe('the pages about money', () => {
     expect(page).toMatch(/2026-04 DEALMIA mia\.test 1 1 60\.00 EUR 90\.00 EUR not over/);
   });
 
-  it('list leaked codes with their evidence, and acknowledge one exactly as the command does', async () => {
+  it('list leaked codes with their evidence, and acknowledge one exactly like the command', async () => {
     const [byCommand, byForm] = [await openShop(leaked), await openShop(leaked)];
     const { get, post } = await startTestConsole(byForm);
     const evidence =
@@ -140,7 +140,7 @@ describe('the pages about money', () => {
     );
   });
 
-  it('show what the service counts as reconcile does, deals of which most is unexplained first', async () => {
+  it('show what the service counts like reconcile, deals with the largest unexplained difference first', async () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
     expect(textOf((await get('/money/reconciliation')).text)).toContain('There is nothing to compare');
@@ -172,7 +172,7 @@ describe('the pages about money', () => {
     expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
   });
 
-  it('show which orders carry evidence for several creators, and what each rule would credit, as the command does', async () => {
+  it('show orders with evidence for several creators, and what each rule would credit, like the command', async () => {
     const shop = await openShop([
       ...earned,
       '#90,,paid,EUR,70.00,BEN15,2026-04-24 10:00:00 +0000,utm_campaign: mia.test,90',
@@ -199,7 +199,7 @@ describe('the pages about money', () => {
     expect(textOf((await get('/money/conflicts?to=2026-03')).text)).toContain('No revenue is in conflict.');
   });
 
-  it('are shown part by part where there are many deals, each deal once', async () => {
+  it('show many deals in pages, each deal once', async () => {
     const shop = await openShop(earned);
     await sql`
       insert into reporting.return_months (month_utc, deal_id, brand_id, currency, orders, sent_amount, net_amount, commission_amount,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDrill } from '../notify/drill.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
-it('notices are listed as by the command, with the problem that is open and what became of them in each channel', async () => {
+it('notices are listed like by the command, with their open problem and their delivery in each channel', async () => {
   const { shop } = await openDrill();
   await shop.run();
   expect((await shop.cli('notify', 'history')).stdout).toContain('opened  job_failed orders');

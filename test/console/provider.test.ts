@@ -151,12 +151,12 @@ async function openSignedConsole({
   return { ...server, url, oidc, errors };
 }
 
-describe('a provider of OpenID Connect', () => {
+describe('an OpenID Connect provider', () => {
   it.each([
     ['in the token', true],
     ['when it is asked', false],
   ])(
-    'signs people in by what it says %s, leads back to the page, and the role is that of the configuration',
+    'signs users in by what it reports %s, returns them to their page, and the configuration determines their role',
     async (_where, inToken) => {
       const { url } = await openSignedConsole({ inToken });
       const ann = await new Browser().signIn(`${url}/runs?job=orders`, 'ann');
@@ -169,7 +169,7 @@ describe('a provider of OpenID Connect', () => {
     },
   );
 
-  it.each(['eve', 'mallory', 'zoe'])('lets %s see nothing', async (login) => {
+  it.each(['eve', 'mallory', 'zoe'])('gives %s no access', async (login) => {
     const { url } = await openSignedConsole();
     const browser = new Browser();
     const { status, text } = await browser.signIn(`${url}/`, login);
@@ -180,7 +180,7 @@ describe('a provider of OpenID Connect', () => {
     expect([...browser.cookies(url).keys()]).toEqual([]);
   });
 
-  it('keeps who has signed in over a restart, and forgets who signs out', async () => {
+  it('keeps users signed in over a restart, until they sign out', async () => {
     const { url, oidc } = await openSignedConsole();
     const browser = new Browser();
     await browser.signIn(`${url}/`, 'ann');
@@ -200,7 +200,7 @@ describe('a provider of OpenID Connect', () => {
     expect([...browser.cookies(url).keys()]).toEqual([]);
   });
 
-  it('is asked by pages that a person opens; a script, a form and a program are told to sign in', async () => {
+  it('is opened only by page visits; scripts, forms and programs get a 401', async () => {
     const { url } = await openSignedConsole();
     for (const headers of [{ 'sec-fetch-mode': 'cors' }, { accept: '*/*' }]) {
       const response = await fetch(`${url}/live`, { headers, redirect: 'manual' });
@@ -210,7 +210,7 @@ describe('a provider of OpenID Connect', () => {
     expect(form.status).toBe(401);
   });
 
-  it('takes no cookie of another key, no answer to a sign-in that another browser began, and leads to no other site', async () => {
+  it('accepts no cookie of another key, no response for another browser, and no return address on another site', async () => {
     const { url, oidc } = await openSignedConsole();
     const victim = new Browser();
     const attacker = new Browser();
@@ -237,7 +237,7 @@ describe('a provider of OpenID Connect', () => {
     expect(led.url).toBe(`${url}/`);
   });
 
-  it('that refuses a person is logged by its code alone, without what it says about the person', async () => {
+  it('that refuses a user is logged with its error code alone, without personal data', async () => {
     const { url, oidc, errors } = await openSignedConsole();
     const browser = new Browser();
     await browser.open(`${url}/sign-in`);
@@ -254,7 +254,7 @@ describe('a provider of OpenID Connect', () => {
     expect(inspect(logged, { depth: null })).not.toContain('ann@shop.example');
   });
 
-  it('that is away is said so, and asked again the next time', async () => {
+  it('that is unreachable causes a message, and is contacted again the next time', async () => {
     const port = await findFreePort();
     const { url, errors } = await openSignedConsole({ settings: { issuer: `http://127.0.0.1:${port}` } });
     const { status, text } = await new Browser().open(`${url}/`);

@@ -20,7 +20,7 @@ async function addSlots(shop: Workshop): Promise<void> {
 }
 
 describe('runs', () => {
-  it('are listed as the command lists them, with what they did and amounts', async () => {
+  it('are listed like by the command, with what they did and their amounts', async () => {
     const { shop } = await openConsoleShop();
     const { get } = await startTestConsole(shop);
     const runs = (await shop.cli('runs')).stdout;
@@ -31,7 +31,7 @@ describe('runs', () => {
     );
   });
 
-  it('are filtered by job, status and day; the filter is in the address, and the pages follow one another', async () => {
+  it('are filtered by job, status and day, with the filter in the address, and shown in pages', async () => {
     const { shop } = await openConsoleShop();
     await sql`
       insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code)
@@ -55,7 +55,7 @@ describe('runs', () => {
     expect(url).toMatch(/^http/);
   });
 
-  it('one whose process is gone is shown as lost, and can be filtered', async () => {
+  it('whose process is gone are shown as lost, and can be filtered', async () => {
     const { shop } = await openConsoleShop();
     await sql`insert into ops.runs (job, kind, started_at, host, pid) values ('orders', 'attribute-orders', clock_timestamp() - interval '1 day', 'h', 1)`.execute(
       shop.db,
@@ -69,7 +69,7 @@ describe('runs', () => {
 });
 
 describe('the timeline', () => {
-  it('shows what became of each slot, and leads to the run, the day and the reasons', async () => {
+  it('shows the outcome of each slot, and links to the run, the day and the reasons', async () => {
     const { shop } = await openConsoleShop();
     await addSlots(shop);
     const { get } = await startTestConsole(shop);
@@ -94,8 +94,8 @@ describe('the timeline', () => {
   });
 });
 
-describe('a run', () => {
-  it('shows the sums of its report, its files and rejected rows, and the run before', async () => {
+describe('the page of a run', () => {
+  it('shows the sums of its report, its files and rejected rows, and the run before it', async () => {
     const shop = await openWorkshop();
     shop.drop(
       'april.csv',
@@ -125,7 +125,7 @@ describe('a run', () => {
     expect(textOf((await get('/runs/1')).text)).toContain('This is the first run of orders.');
   });
 
-  it('of files that a run before it could not report counts those, too, and says who read them', async () => {
+  it('includes files of an earlier run that ended before its report, and names that run', async () => {
     const { shop } = await openConsoleShop();
     await sql`update ops.runs set counts = null, amounts = null, status = 'interrupted' where run_id = 1`.execute(
       shop.db,
@@ -137,7 +137,7 @@ describe('a run', () => {
     expect(textOf((await get('/runs/1')).text)).toContain('The run ended before it counted');
   });
 
-  it('shows how long its steps and requests took, and what it said', async () => {
+  it('shows the duration of its steps and requests, and its messages', async () => {
     const { shop } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
     const first = textOf((await get('/runs/1')).text);
@@ -161,7 +161,7 @@ describe('a run', () => {
     expect(rows[0]?.requests).toBe((await shop.posted()).length);
   });
 
-  it('that goes on shows where it is, and one whose process died where it was', async () => {
+  it('shows the current step of a running process, and the last step of a process that died', async () => {
     const { shop } = await openConsoleShop();
     const before = await readChangeVersion(shop.db);
     await sql`insert into ops.runs (job, kind, host, pid) values ('orders', 'attribute-orders', 'h', 1)`.execute(
@@ -184,7 +184,7 @@ describe('a run', () => {
     expect(await readChangeVersion(shop.db)).not.toBe(then);
   });
 
-  it('that there is not is a page that says so', async () => {
+  it('is a 404 page if the run does not exist', async () => {
     const { get } = await startTestConsole((await openConsoleShop()).shop);
     for (const id of ['999', 'x', '1%27', `${'9'.repeat(19)}`])
       expect((await get(`/runs/${id}`)).status).toBe(404);

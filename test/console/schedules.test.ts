@@ -25,7 +25,7 @@ jobs:
 const ASK = { job: 'orders', reason: 'the shop has sent its file' };
 
 describe('schedules', () => {
-  it('show the next slots in UTC, in the zone of the job and in the chosen one', async () => {
+  it('show the next slots in UTC, in the time zone of the job and in the selected one', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const { get } = await startTestConsole(shop);
     const page = textOf((await get('/schedules?zone=Asia/Tokyo')).text);
@@ -45,7 +45,7 @@ describe('schedules', () => {
     expect(page).toContain(`${next?.[1] ?? 'none'} UTC`);
   });
 
-  it('a run that is asked for is begun by the process that serves, and is in the audit', async () => {
+  it('start a requested run in the process that serves, and record it in the audit', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('april.csv', toCsv([{ id: 'A1' }]));
     const { post } = await startTestConsole(shop);
@@ -84,7 +84,7 @@ describe('schedules', () => {
     expect((await server.ended).exitCode).toBe(0);
   });
 
-  it('a job is paused and resumed with a reason, which status shows', async () => {
+  it('pause and resume a job with a reason, which status shows', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const { get, post } = await startTestConsole(shop);
     const paused = await post('/schedules/pause', {
@@ -106,7 +106,7 @@ describe('schedules', () => {
     expect(textOf((await get('/audit?subject=orders')).text)).toMatch(/orders is resumed.* orders is paused/);
   });
 
-  it('nothing changes without a reason, for a job without a schedule, for viewers, or from elsewhere', async () => {
+  it('refuse changes without a reason, for a job without a schedule, by viewers, and from other sites', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const { post } = await startTestConsole(shop);
     expect((await post('/schedules/pause', { job: 'orders' })).status).toBe(400);
@@ -126,7 +126,7 @@ describe('schedules', () => {
     expect((await asViewer.post('/schedules/pause', ASK, headers)).status).toBe(403);
   });
 
-  it('slots are listed with their reasons, filtered by what the address says', async () => {
+  it('list slots with their reasons, filtered by the parameters of the address', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     await shop.db
       .insertInto('ops.slots')

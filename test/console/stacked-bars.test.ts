@@ -21,7 +21,7 @@ function colorsOf(names: readonly (readonly [name: string, color?: number])[]): 
   );
 }
 
-it('a series keeps its colour when another one is absent, and nine series have nine colours', () => {
+it('a series keeps its colour if another one is absent, and nine series have nine colours', () => {
   const all = colorsOf(Array.from({ length: 9 }, (_, color) => [`outcome${color}`, color]));
   expect(new Set(Object.values(all)).size).toBe(9);
   expect(Object.values(all)).not.toContain('');

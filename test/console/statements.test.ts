@@ -41,7 +41,7 @@ async function openEarned(settings = ''): Promise<Workshop> {
 }
 
 describe('a statement', () => {
-  it('has a table for each currency with the numbers of the command, and its lines as CSV', async () => {
+  it('shows a table for each currency with the numbers of the command, and its lines as CSV', async () => {
     const shop = await openEarned();
     const { get, url } = await startTestConsole(shop);
     const listed = (await shop.cli('statement', '--month', '2026-04')).stdout;
@@ -62,7 +62,7 @@ describe('a statement', () => {
     expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);
   });
 
-  it('has the total of all currencies in one, in the words of the command', async () => {
+  it('shows the total of all currencies in one, in the words of the command', async () => {
     const shop = await openEarned(' reporting_currency: EUR, fx: ./fx.csv,');
     shop.write('fx.csv', 'day,from,to,rate\n2026-04-19,USD,EUR,0.915\n');
     const { get } = await startTestConsole(shop);
@@ -80,7 +80,7 @@ describe('a statement', () => {
     expect(await page()).toContain('In one currency Unknown: the exchange rates cannot be used.');
   });
 
-  it('is closed exactly as by the command, once, and only as the page showed it', async () => {
+  it('is closed exactly like by the command, once, and only in the state that the page showed', async () => {
     const [byCommand, byForm] = [await openEarned(), await openEarned()];
     await byCommand.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
     const { get, post } = await startTestConsole(byForm);
@@ -120,7 +120,7 @@ describe('a statement', () => {
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
   });
 
-  it('that is closed is shown part by part where it has many deals, and also without its terms', async () => {
+  it('shows many deals in pages once it is closed, also without its terms', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     await sql`
       insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
