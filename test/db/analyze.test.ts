@@ -30,18 +30,18 @@ async function expectAnalysed(db: Database): Promise<void> {
   expect(await believed(db)).toBe(12_100);
 }
 
-describe('after a phase the server knows what was filled', () => {
-  test('whenever a table has grown by more than a tenth', async () => {
+describe('after a phase the statistics of the server are updated', () => {
+  test('if a table has grown by more than a tenth', async () => {
     const { db } = await setup();
     await expectAnalysed(db);
   });
 
-  test('also in the embedded database, where nothing else would tell it', async () => {
+  test('in the embedded database, which has no autovacuum', async () => {
     const db = await setupEmbedded();
     await expectAnalysed(db);
   });
 
-  test('also when a vacuum after a load that was rolled back has left it wrong', async () => {
+  test('if a vacuum after a rolled-back load has left wrong statistics', async () => {
     const { db } = await setup();
     await fill(db, 2_000);
     await sql`update pg_class set reltuples = 0, relpages = 10000 where oid = 'intake.code_lists'::regclass`.execute(
@@ -51,7 +51,7 @@ describe('after a phase the server knows what was filled', () => {
     expect(await believed(db)).toBe(2_000);
   });
 
-  test('also when the role that runs jobs does not own the tables', async () => {
+  test('if the role that runs jobs does not own the tables', async () => {
     const { db, databaseUrl } = await setup();
     await createRoles(db);
     const url = new URL(databaseUrl);
@@ -73,7 +73,7 @@ describe('after a phase the server knows what was filled', () => {
     }
   });
 
-  test('without waiting for another process that is at the same table', async () => {
+  test('without waiting for another process that locks the same table', async () => {
     const { db } = await setup();
     await fill(db, 2_000);
     await db.transaction().execute(async (trx) => {
@@ -83,7 +83,7 @@ describe('after a phase the server knows what was filled', () => {
     expect(await believed(db)).not.toBe(2_000);
   });
 
-  test('but not within a plan, whose rows are rolled back and whose statistics would not be', async () => {
+  test('but not within a plan, whose rows are rolled back while its statistics would stay', async () => {
     const { db } = await setup();
     const before = await believed(db);
     const trx = await db.startTransaction().execute();

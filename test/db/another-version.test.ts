@@ -4,7 +4,7 @@ import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { keepSchedule } from '../../src/pipeline/keep-schedule.ts';
 import { setup } from '../support/setup.ts';
 
-it('a database with a migration that this version does not have is called one of another version, and is left alone', async () => {
+it('a database with an unknown migration is reported as one of another version and left unchanged', async () => {
   const { db } = await setup();
   await sql`insert into influencer_sync_migrations values ('0999_not_released', now()::text)`.execute(db);
   for (const look of [pendingMigrations, migrate]) {
@@ -20,7 +20,7 @@ it('a database with a migration that this version does not have is called one of
   }
 });
 
-it('so is one that has had a later migration, but not one before it', async () => {
+it('a database that lacks a migration before its latest one is reported and left unchanged as well', async () => {
   const { db } = await setup();
   await sql`delete from influencer_sync_migrations where name = '0002_webhooks'`.execute(db);
   await expect(migrate(db)).rejects.toMatchObject({
@@ -30,7 +30,7 @@ it('so is one that has had a later migration, but not one before it', async () =
   await sql`select from bi.runs`.execute(db);
 });
 
-it('a process that serves from it does nothing, and readyz says why', async () => {
+it('a process that serves from such a database does nothing, and readyz gives the reason', async () => {
   const { db } = await setup();
   await sql`insert into influencer_sync_migrations values ('0999_not_released', now()::text)`.execute(db);
   const looked: unknown[] = [];

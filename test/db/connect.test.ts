@@ -5,7 +5,7 @@ import { connect } from '../../src/db/connect.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
-it('the embedded database gives its folder back when it is closed, also if nothing was asked of it', async () => {
+it('the embedded database releases its folder when it is closed, even if it was never queried', async () => {
   const folder = makeTestFolder();
   await layEmbeddedDatabase(folder);
   const db = await connect({ url: '', embeddedFolder: folder });

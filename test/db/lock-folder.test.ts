@@ -51,7 +51,7 @@ function isFree(): boolean {
   }
 }
 
-it('a folder that another process has open is refused, and free once that is gone', async () => {
+it('a folder that another process has open is refused, and free once that process has ended', async () => {
   const child = await holdElsewhere();
   expectInUse(` (pid ${child.pid})`);
   child.kill('SIGKILL');
@@ -63,7 +63,7 @@ it('a folder that another process has open is refused, and free once that is gon
   lockFolder(folder)();
 });
 
-it('pids decide nothing: between containers they mean nothing', async () => {
+it('process IDs do not decide, because they mean nothing across containers', async () => {
   await holdElsewhere();
   for (const pid of [String(process.pid), '4194305']) {
     writeFileSync(note, pid);
@@ -74,7 +74,7 @@ it('pids decide nothing: between containers they mean nothing', async () => {
 });
 
 it.skipIf(!existsSync('/proc/self/stat'))(
-  'a process that has ended holds nothing, though nobody has taken note of its end',
+  'a process that has ended holds no lock, even if its parent has not reaped it',
   async () => {
     // The shell starts the holder and then becomes a program that never reaps its children.
     const parent = spawn('sh', ['-c', '"$@" & exec sleep 60', 'sh', process.execPath, '-e', holding()]);

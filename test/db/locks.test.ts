@@ -47,7 +47,7 @@ const EVERY_GUESS = `
   union all select pg_advisory_lock(k) from generate_series(1, 2000) k
   union all select pg_advisory_lock(1, k) from generate_series(1, 500) k`;
 
-it('a session of bi_reader that takes every advisory lock it can guess stops neither migrations nor a run', async () => {
+it('a session of bi_reader that takes every guessable advisory lock blocks neither migrations nor a run', async () => {
   const { url, admin } = await emptyDatabase();
   const suffix = `_${randomInt(2 ** 47).toString(36)}`;
   const roles = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
@@ -87,7 +87,7 @@ it('a session of bi_reader that takes every advisory lock it can guess stops nei
   });
 });
 
-it('neither our code nor our SQL takes an advisory lock, which every role could hold', () => {
+it('neither the code nor its SQL takes an advisory lock, because every role could hold it', () => {
   const folder = new URL('../../', import.meta.url);
   const files = ['src', 'sql'].flatMap((root) =>
     readdirSync(new URL(root, folder), { recursive: true, encoding: 'utf8' })
@@ -99,7 +99,7 @@ it('neither our code nor our SQL takes an advisory lock, which every role could 
   expect(taking).toEqual([]);
 });
 
-it('two processes that find an empty database migrate it once', async () => {
+it('only one of two processes migrates an empty database', async () => {
   const { url } = await emptyDatabase();
   const both = await Promise.all([1, 2].map(() => connect({ url, embeddedFolder: '' })));
   const applied = await Promise.all(both.map((db) => migrate(db)));

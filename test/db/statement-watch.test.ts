@@ -48,7 +48,7 @@ describe.each([
   const test = it.skipIf(isPooled && POOLER === null);
   const reach = async (url: string): Promise<string> => (isPooled ? startPooler(POOLER ?? '', url) : url);
 
-  test('a statement that takes longer than its phase allows ends here and in the server, and the error names phase and limit', async () => {
+  test('a statement that exceeds the limit of its phase ends here and on the server, with an error that names phase and limit', async () => {
     const { db, databaseUrl } = await setup();
     const slow = await open(await reach(databaseUrl), 'slow');
     const phase = { name: 'Attributing orders', limitMs: 300 };
@@ -62,7 +62,7 @@ describe.each([
     expect((await sql`select 1 as one`.execute(slow)).rows).toEqual([{ one: 1 }]);
   });
 
-  test('a lock that is not free in time is told with who holds it', async () => {
+  test('a lock that is not free in time causes an error that names its holder', async () => {
     const { databaseUrl } = await setup();
     const holder = new pg.Client({ connectionString: databaseUrl, application_name: 'psql of a colleague' });
     await holder.connect();
@@ -87,7 +87,7 @@ describe.each([
     expect(details.message).toContain('Reading orders.csv');
   });
 
-  test('what a process has the server do is cancelled before it exits', async () => {
+  test('running statements of a process are cancelled before it exits', async () => {
     const { db, databaseUrl } = await setup();
     const leaving = await open(await reach(databaseUrl), 'leaving');
     const outcome = sql`select pg_sleep(60)`.execute(leaving).catch((error: unknown) => error);
@@ -97,7 +97,7 @@ describe.each([
     await waitFor(async () => (await atWork(db, 'leaving')).length === 0);
   });
 
-  test('whatever limits, isolation and idle times the role has, statements of ours are read committed and end in their own time', async () => {
+  test('statements run as read committed within their own limits, whatever limits, isolation and idle times the role has', async () => {
     const { db, databaseUrl } = await setup();
     const role = `strict_${process.pid}_${isPooled}`;
     await sql.raw(`create role ${role} login superuser password 'strict'`).execute(db);
@@ -147,7 +147,7 @@ async function dropRole(role: string): Promise<void> {
   await admin.end();
 }
 
-it('on a server that can, a session of ours has the server notice that its process is gone', async () => {
+it('on a server that supports it, a session lets the server detect that its process has ended', async () => {
   const { db } = await setup();
   const { rows } = await sql`
     select current_setting('client_connection_check_interval') as interval where version() ~ 'linux'`.execute(
@@ -175,7 +175,7 @@ const KNOWN = [
   ['XX001', 'database_damaged', 1],
 ] as const;
 
-it('what is wrong with the server is a known error, which quotes the server and its SQLSTATE', async () => {
+it('an error of the server is a known error that quotes the server and its SQLSTATE', async () => {
   const { db } = await setup();
   for (const [state, code, exitCode] of KNOWN) {
     const answer = sql.raw(
@@ -189,7 +189,7 @@ it('what is wrong with the server is a known error, which quotes the server and 
   }
 });
 
-it('a statement that is wrong stays a bug', async () => {
+it('an invalid statement is reported as a bug', async () => {
   const { db } = await setup();
   const error = await sql`select nothing from nowhere`.execute(db).catch((thrown: unknown) => thrown);
   expect(explainFailure(error)).toBeNull();

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { toUuidArrayParameter } from '../../src/db/array-parameters.ts';
 import { ENGINES, useDatabase } from '../intake/story.ts';
 
-describe.each(ENGINES)('an array of uuids on %s', (engine) => {
+describe.each(ENGINES)('an array of UUIDs on %s', (engine) => {
   const database = useDatabase(engine);
 
-  it.each([0, 1, 2, 5_000])('arrives as it was given, with %i elements', async (count) => {
+  it.each([0, 1, 2, 5_000])('arrives unchanged with %i elements', async (count) => {
     const uuids = Array.from({ length: count }, () => randomBytes(16).toString('hex'));
     const { rows } = await sql<{ type: string; uuids: string[] | null }>`
       select pg_typeof(given)::text as type,
