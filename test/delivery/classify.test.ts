@@ -15,7 +15,7 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 describe('an exchange that posted a referral', () => {
-  it('is accepted when a 2xx names the deal or the collaboration', () => {
+  it('is accepted if a 2xx names the deal or the collaboration', () => {
     expect(classifyFor('referral', answer(200, { deal_id: 'D1', collab_id: 'C1', message: 'ok' }))).toEqual({
       kind: 'accepted',
       httpStatus: 200,
@@ -35,11 +35,11 @@ describe('an exchange that posted a referral', () => {
     ['is a page', '<html>Welcome</html>'],
     ['is cut', '{"deal_id": "D1"'],
     ['is a list', [{ deal_id: 'D1' }]],
-  ])('is in doubt when a 2xx %s', (_name, body) => {
+  ])('is in doubt if a 2xx %s', (_name, body) => {
     expect(classifyFor('referral', answer(200, body)).kind).toBe('in_doubt');
   });
 
-  it.each([400, 401, 403, 404, 405, 413, 415, 422])('is rejected by a %i that says why', (status) => {
+  it.each([400, 401, 403, 404, 405, 413, 415, 422])('is rejected by a %i that gives a reason', (status) => {
     expect(classifyFor('referral', answer(status, { error: 'no such brand' }))).toEqual({
       kind: 'rejected',
       httpStatus: status,
@@ -48,7 +48,7 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
-  it('is in doubt when a 400 does not say why', () => {
+  it('is in doubt after a 400 without a reason', () => {
     expect(classifyFor('referral', answer(400, ''))).toEqual({
       kind: 'in_doubt',
       httpStatus: 400,
@@ -57,7 +57,7 @@ describe('an exchange that posted a referral', () => {
   });
 
   it.each([301, 302, 307, 402, 408, 409, 418, 425, 500, 502, 503, 504])(
-    'is in doubt after a %i, whatever it says',
+    'is in doubt after a %i, whatever its body says',
     (status) => {
       expect(classifyFor('referral', answer(status, { message: 'try again' }))).toEqual({
         kind: 'in_doubt',
@@ -67,7 +67,7 @@ describe('an exchange that posted a referral', () => {
     },
   );
 
-  it('was not processed after a 429, which may say how long to wait', () => {
+  it('is throttled after a 429, which may say how long to wait', () => {
     expect(classifyFor('referral', answer(429, '', { 'retry-after': '7' }))).toMatchObject({
       kind: 'throttled',
       retryAfterMs: 7_000,
@@ -78,7 +78,7 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
-  it('is in doubt after a failure, unless it is proven that nothing was written', () => {
+  it('is in doubt after a failure, unless it proves that nothing was written', () => {
     expect(classifyFor('referral', { kind: 'failure', written: true, reason: 'reset' }).kind).toBe(
       'in_doubt',
     );
@@ -88,17 +88,17 @@ describe('an exchange that posted a referral', () => {
   });
 });
 
-it('a note is accepted by its message, because nothing else comes back', () => {
+it('a note is accepted by the message of the answer, because that contains nothing else', () => {
   expect(classifyFor('note', answer(200, { message: 'created' })).kind).toBe('accepted');
   expect(classifyFor('note', answer(200, {})).kind).toBe('in_doubt');
 });
 
-it('a click is accepted by the deal it was added to', () => {
+it('a click is accepted by the deal that received it', () => {
   expect(classifyFor('click', answer(200, { deal_id: 'D1', new_clicks_value: 7 })).kind).toBe('accepted');
   expect(classifyFor('click', answer(200, { new_clicks_value: 7 })).kind).toBe('in_doubt');
 });
 
-it('a submission is accepted by how many were added, and says so', () => {
+it('a submission is accepted by the number of added influencers, which it reports', () => {
   const body = { total_added: 2, duplicates_ignored: 1, success: true, message: 'ok' };
   expect(classifyFor('outreach', answer(200, body))).toMatchObject({
     kind: 'accepted',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRateLimiter } from '../../src/delivery/rate-limiter.ts';
 
-it('hands out turns evenly, in the order of asking, without a burst after a rest', () => {
+it('grants turns at even intervals, in the order of the requests, without a burst after idle time', () => {
   let now = 0;
   const takeTurn = createRateLimiter(4, () => now);
   expect([takeTurn(), takeTurn(), takeTurn()]).toEqual([0, 250, 500]);
@@ -10,12 +10,12 @@ it('hands out turns evenly, in the order of asking, without a burst after a rest
   expect([takeTurn(), takeTurn()]).toEqual([0, 250]);
 });
 
-it('does not wait at all where no limit is set', () => {
+it('never waits without a limit', () => {
   const takeTurn = createRateLimiter(0, () => 0);
   expect([takeTurn(), takeTurn()]).toEqual([0, 0]);
 });
 
-it('never lets more than the limit through in any second, whenever it is asked', () => {
+it('never exceeds the limit in any second, whenever turns are requested', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 }),

@@ -10,7 +10,7 @@ const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
 const answer = (status: number, text: string, headers = {}) =>
   ({ kind: 'answer', status, text, headers }) as const;
 
-describe('what an exchange means for a batch of customers', () => {
+describe('the outcome of an exchange for a batch of customers', () => {
   test.each([
     ['queued', answer(200, '{"message":"queued"}'), { kind: 'accepted' }],
     ['queued, with success', answer(200, '{"message":"queued","success":true}'), { kind: 'accepted' }],
@@ -39,14 +39,14 @@ describe('what an exchange means for a batch of customers', () => {
     expect(classifyRepeatable(exchange, readBatchAnswer)).toMatchObject(outcome);
   });
 
-  test('any JSON, and nothing at all, answers a look-up; a page does not', () => {
+  test('a lookup is answered by any JSON or an empty body, but not by an HTML page', () => {
     for (const text of ['', 'null', '[]', '{}', '{"is_influencer":false}'])
       expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
     expect(classifyRepeatable(answer(200, '<html>'), readLookupAnswer).kind).toBe('in_doubt');
   });
 });
 
-describe('a profile', () => {
+describe('the profile in an answer', () => {
   test.each([
     '',
     'null',
@@ -57,11 +57,11 @@ describe('a profile', () => {
     '{"is_influencer":null}',
     '{"message":"not found"}',
     '{"is_influencer":"false"}',
-  ])('%s is no match', (text) => {
+  ])('is no match: %s', (text) => {
     expect(readProfile(text)).toBeNull();
   });
 
-  test('is read tolerantly: what has another form than expected is left out', () => {
+  test('is read tolerantly: a field of an unexpected type is omitted', () => {
     expect(
       readProfile(
         '{"is_influencer":true,"type":"tiktok","user_id":77,"username":"mia","followers":"many","is_verified":"no","url":{},"picture":null}',
@@ -79,14 +79,14 @@ describe('a profile', () => {
     expect(readProfile('{"username":"mia","followers":"1200"}')).toMatchObject({ followers: 1_200 });
   });
 
-  test('never holds an address', () => {
+  test('never contains an e-mail address', () => {
     expect(JSON.stringify(readProfile('{"is_influencer":true,"username":"mia@example.com"}'))).not.toContain(
       'mia@',
     );
   });
 });
 
-test('what a service says is kept without the names of those it talks about', () => {
+test('messages of the service are stored without the names of customers', () => {
   const addresses = ['jane.doe@example.com', "O'Brien@example.com", '_x_@example.com'];
   expect(withoutAddresses(`mailbox "Jane.Doe" (o'brien), x: not allowed`, addresses)).toBe(
     'mailbox "***" (***), ***: not allowed',

@@ -19,13 +19,13 @@ function gateWith(options: Partial<RequestGateOptions> = {}) {
   return { gate, waits };
 }
 
-describe('a gate', () => {
-  it('lets requests in at once when nothing speaks against it', async () => {
+describe('a request gate', () => {
+  it('admits requests at once by default', async () => {
     const { gate } = gateWith();
     expect(await gate.enter()).toBe(true);
   });
 
-  it('starts narrow, widens with accepted answers up to its limit, and halves when an answer is lost', () => {
+  it('starts narrow, widens with accepted answers up to its limit, and halves after a lost answer', () => {
     const { gate } = gateWith();
     expect(gate.concurrency()).toBe(2);
     for (let count = 0; count < 20; count += 1) gate.report(accepted);
@@ -34,7 +34,7 @@ describe('a gate', () => {
     expect(gate.concurrency()).toBe(4);
   });
 
-  it('opens at the fifth doubt, asks the service how it is, and goes on narrow when it answers', async () => {
+  it('opens the circuit at the fifth doubt, probes the service, and continues narrow if that answers', async () => {
     let probes = 0;
     const { gate, waits } = gateWith({
       probe: async () => {
@@ -53,14 +53,14 @@ describe('a gate', () => {
     expect(waits[0]).toContain('5 requests in 60 s are in doubt');
   });
 
-  it('stops when a request is refused for its key', async () => {
+  it('stops if a request is rejected for its API key', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsGate: true });
     expect(await gate.enter()).toBe(false);
     expect(gate.stopped()).toEqual({ kind: 'unauthorised', message: 'no such key' });
   });
 
-  it('stops when the service asks for more patience than a run has', async () => {
+  it('stops if the service asks to wait longer than a run may', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 86_400_000 });
     expect(await gate.enter()).toBe(false);
@@ -70,7 +70,7 @@ describe('a gate', () => {
     });
   });
 
-  it('rests as long as a 429 asks before the next request', async () => {
+  it('waits as long as a 429 asks before it admits the next request', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
     const before = performance.now();
@@ -78,13 +78,13 @@ describe('a gate', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(145);
   });
 
-  it('stops when its lease is no longer sure to be in force', async () => {
+  it('stops if its lease may no longer be in force', async () => {
     const { gate } = gateWith({ isLeaseHeld: () => false });
     expect(await gate.enter()).toBe(false);
     expect(gate.stopped()?.kind).toBe('lease_lost');
   });
 
-  it('wakes those who wait when it is stopped', async () => {
+  it('wakes all waiting requests when it is stopped', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 100_000 });
     const entering = gate.enter();
@@ -92,7 +92,7 @@ describe('a gate', () => {
     expect(await entering).toBe(false);
   });
 
-  it('asks the service how it is after five requests in a row could not be written', async () => {
+  it('probes the service after five requests in a row that could not be written', async () => {
     let probes = 0;
     const { gate } = gateWith({
       probe: async () => {
