@@ -54,7 +54,7 @@ function createSecrets(): string {
   return secrets;
 }
 
-it('every service has what it needs and no more: a read-only root, no capabilities, secrets as files', () => {
+it('every service has the least privileges: a read-only root, no capabilities, secrets as files', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     expect(service, name).toMatchObject({
       read_only: true,
@@ -75,7 +75,7 @@ it('every service has what it needs and no more: a read-only root, no capabiliti
   expect(compose.services['influencer-sync'].secrets).not.toContain('migration_url');
 });
 
-it('create-secrets.sh writes every secret, each once, into a folder of its owner alone', () => {
+it('create-secrets.sh writes every secret, each different, into a folder that only its owner can read', () => {
   const secrets = createSecrets();
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
   expect(readdirSync(secrets).toSorted()).toEqual(Object.keys(compose.secrets).toSorted());
@@ -84,7 +84,7 @@ it('create-secrets.sh writes every secret, each once, into a folder of its owner
   expect(new Set(passwords).size).toBe(4);
 });
 
-it('its owner, no superuser, migrates and makes the roles; its user credits orders, works for runs, and cannot change a table', async () => {
+it('the owner role, which is no superuser, migrates and creates the roles; the app role runs jobs but cannot alter a table', async () => {
   const secrets = createSecrets();
   const { host } = new URL(server().url);
   /** The address that a secret contains, of the server of this test. */

@@ -27,7 +27,7 @@ describe.skipIf(!isPossible)(
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    it('adds at most 150 MB to its base: what runs, without the demo, tests, sources and build tools', () => {
+    it('adds at most 150 MB to its base image, without the demo, tests, sources and build tools', () => {
       expect(readdirSync(join(image.root, 'app')).toSorted()).toEqual(
         ['.compiled', 'config', 'dist', 'node_modules', 'package.json', 'sql', 'src'].toSorted(),
       );
@@ -43,7 +43,7 @@ describe.skipIf(!isPossible)(
       expect(bytes).toBeLessThan(150_000_000);
     });
 
-    it('credits orders with a read-only root, as another user than root, from the configuration of a fresh clone', async () => {
+    it('credits orders with a read-only root, as a user other than root, with the configuration of a fresh clone', async () => {
       const config = join(folder, 'clone');
       cpSync('examples/shopify-folder', config, { recursive: true });
       const data = join(folder, 'volume');
@@ -70,7 +70,7 @@ describe.skipIf(!isPossible)(
       }
     });
 
-    it('cannot be written to, even by root', async () => {
+    it('is read-only, even for root', async () => {
       const { program, args } = runCommand({ ...image, user: '0:0' }, ['touch', '/app/x'], {
         readOnly: true,
         mounts: {},

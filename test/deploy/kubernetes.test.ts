@@ -69,8 +69,8 @@ const pods = all.flatMap((manifest) => {
 });
 const config = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});
 
-describe('the manifests of Kubernetes', () => {
-  it('are a migration, two processes that serve, and a job for each schedule', () => {
+describe('the Kubernetes manifests', () => {
+  it('contain a migration, two processes that serve, and a job for each schedule', () => {
     expect(files.migrate.map(({ kind }) => kind)).toEqual(['Job']);
     expect(files.serve.map(({ kind }) => kind).toSorted()).toEqual(
       ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'].toSorted(),
@@ -85,32 +85,29 @@ describe('the manifests of Kubernetes', () => {
     expect(jobs.toSorted()).toEqual(Object.keys(config.jobs).toSorted());
   });
 
-  it.each(pods)(
-    'give a pod of $name few rights, and nothing to write to but its data and /tmp',
-    ({ spec }) => {
-      expect(spec.automountServiceAccountToken).toBe(false);
-      expect(spec.securityContext).toMatchObject({
-        runAsNonRoot: true,
-        runAsUser: 1000,
-        seccompProfile: { type: 'RuntimeDefault' },
-      });
-      const [container] = spec.containers;
-      expect(container.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
-      expect(container.resources.limits.memory).toMatch(/^\d+Gi$/);
-      expect(container.image).toMatch(/^[\w./-]+:[\w.]+$/);
-      expect(container.image).not.toMatch(/:latest$/);
-      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(config.serve.graceSeconds);
-      const volumes = spec.volumes.map(({ name }) => name);
-      expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
-    },
-  );
+  it.each(pods)('give a pod of $name few privileges, and only its data and /tmp to write to', ({ spec }) => {
+    expect(spec.automountServiceAccountToken).toBe(false);
+    expect(spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    const [container] = spec.containers;
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.resources.limits.memory).toMatch(/^\d+Gi$/);
+    expect(container.image).toMatch(/^[\w./-]+:[\w.]+$/);
+    expect(container.image).not.toMatch(/:latest$/);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(config.serve.graceSeconds);
+    const volumes = spec.volumes.map(({ name }) => name);
+    expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+  });
 
   it.each(pods)(
-    'name only variables that our configuration has, in a pod of $name; secrets are files',
+    'set only variables that the configuration uses in a pod of $name, with secrets as files',
     ({ spec }) => {
       const [{ env }] = spec.containers;
       const names = env.map(({ name }) => name.replace(/_FILE$/, ''));
@@ -125,13 +122,13 @@ describe('the manifests of Kubernetes', () => {
     },
   );
 
-  it('keep the password of the owner of the tables for the migration', () => {
+  it('give only the migration the password of the owner of the tables', () => {
     const text = (manifests: readonly Manifest[]) => JSON.stringify(manifests);
     expect(text(files.migrate)).toContain('migration-url');
     expect(text([...files.serve, ...cronjobs])).not.toContain('migration-url');
   });
 
-  it('probe what serve answers, and select the pods that they mean', () => {
+  it('probe the endpoints of serve and select the right pods', () => {
     const deployment = files.serve.find(({ kind }) => kind === 'Deployment');
     const [container] = deployment?.spec.template?.spec.containers ?? [];
     expect(container?.startupProbe).toBeDefined();
@@ -146,7 +143,7 @@ describe('the manifests of Kubernetes', () => {
     expect(policy?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
   });
 
-  it('have the version of the package, as the chart has', () => {
+  it('have the version of the package, like the chart', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const chart = parse(readFileSync(join(DEPLOY, 'helm/Chart.yaml'), 'utf8')) as Record<string, string>;
     expect([chart.version, chart.appVersion]).toEqual([version, version]);

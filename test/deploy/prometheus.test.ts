@@ -40,14 +40,14 @@ async function knownMetrics(): Promise<ReadonlySet<string>> {
 }
 
 describe('the alerts', () => {
-  it('ask only for metrics that /metrics shows, or that a rule above records', async () => {
+  it('query only metrics that /metrics exposes or a recording rule defines', async () => {
     const known = await knownMetrics();
     const asked = [...alerts, ...recordings].flatMap(({ expr }) => metricsIn(expr));
     expect(asked.length).toBeGreaterThan(20);
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('have a runbook each, of the same name, and no runbook is without an alert', () => {
+  it('have one runbook each, of the same name, and every runbook has an alert', () => {
     for (const { alert, annotations } of alerts) {
       const kebab = alert
         .replace('InfluencerSync', '')
@@ -59,7 +59,7 @@ describe('the alerts', () => {
     expect([...used].toSorted()).toEqual(globSync('docs/runbooks/*.md').toSorted());
   });
 
-  it('are listed in docs/observability.md, with their severity and their runbook', () => {
+  it('are listed in docs/observability.md with their severity and their runbook', () => {
     const page = readFileSync('docs/observability.md', 'utf8');
     const listed = [...page.matchAll(/^\| \[(\w+)\]\(runbooks\/([\w-]+)\.md\) \| ([a-z ]+) \|/gm)];
     expect(new Set(listed.map(([, alert]) => alert))).toEqual(names);
@@ -70,29 +70,25 @@ describe('the alerts', () => {
     }
   });
 
-  it('are each tested by rules.test.yaml', () => {
+  it('are all tested by rules.test.yaml', () => {
     const tests = readFileSync('deploy/prometheus/rules.test.yaml', 'utf8');
     for (const { annotations } of alerts) expect(tests).toContain(`runbook: ${annotations.runbook}`);
   });
 
-  it.skipIf(!hasPromtool)(
-    'pass the tests of rules.test.yaml, as promtool runs them',
-    { timeout: 120_000 },
-    () => {
-      const { status, stdout, stderr } = promtool('test', 'rules', 'deploy/prometheus/rules.test.yaml');
-      expect(status, stdout + stderr).toBe(0);
-    },
-  );
+  it.skipIf(!hasPromtool)('pass the tests of rules.test.yaml in promtool', { timeout: 120_000 }, () => {
+    const { status, stdout, stderr } = promtool('test', 'rules', 'deploy/prometheus/rules.test.yaml');
+    expect(status, stdout + stderr).toBe(0);
+  });
 });
 
-it('docs/observability.md lists every metric that is ours', async () => {
+it('docs/observability.md lists every metric of this project', async () => {
   const page = readFileSync('docs/observability.md', 'utf8');
   const ours = [...(await knownMetrics())].filter((name) => name.startsWith('influencer_sync_'));
   const missing = ours.filter((name) => !page.includes(name.replace(/_(bucket|count|sum)$/, '')));
   expect(missing).toEqual([]);
 });
 
-describe('the dashboard of operations', () => {
+describe('the operations dashboard', () => {
   const Datasource = z.strictObject({ type: z.literal('prometheus'), uid: z.string() });
   const Target = z.looseObject({
     refId: z.string(),
@@ -110,11 +106,11 @@ describe('the dashboard of operations', () => {
     JSON.parse(readFileSync('deploy/grafana/dashboards/operations.json', 'utf8')),
   );
 
-  it('has the shape that Grafana imports: ids of their own, and no panel over another', () => {
+  it('can be imported by Grafana: its panels have unique IDs and do not overlap', () => {
     expect(findMisplaced(panels)).toEqual([]);
   });
 
-  it('asks only for metrics that there are, of the data source that is provisioned', async () => {
+  it('queries only existing metrics of the provisioned data source', async () => {
     const known = await knownMetrics();
     const targets = panels.flatMap((panel) => panel.targets);
     expect(targets.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !known.has(name))).toEqual([]);
@@ -126,14 +122,14 @@ describe('the dashboard of operations', () => {
     expect(provisioned.datasources.map(({ type, uid }) => `${type} ${uid}`)).toContain([...used][0]);
   });
 
-  it('names in its descriptions only runbooks that there are', () => {
+  it('refers only to existing runbooks', () => {
     const named = panels.flatMap(({ description }) => [...description.matchAll(/Runbook: ([\w-]+)\./g)]);
     expect(named.length).toBeGreaterThan(5);
     for (const [, runbook] of named) expect(existsSync(`docs/runbooks/${runbook}.md`)).toBe(true);
   });
 });
 
-it('prometheus.yml keeps the label job of the metrics', () => {
+it('prometheus.yml keeps the job label of the metrics', () => {
   const { scrape_configs: scrapes } = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) as {
     scrape_configs: { honor_labels?: boolean }[];
   };
@@ -145,21 +141,18 @@ describe('a runbook', () => {
     (path) => [basename(path), readFileSync(path, 'utf8')] as const,
   );
 
-  it.each(runbooks)(
-    '%s says what it means, what is at stake, where to look, what to do and how to prevent it',
-    (_, text) => {
-      expect(text).toMatch(/^# InfluencerSync\w+\n\n[A-Z]/);
-      expect(names).toContain(/^# (\w+)/.exec(text)?.[1]);
-      expect(text).toContain('**At stake.** ');
-      expect([...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([
-        'First look',
-        'What to do',
-        'Prevent it',
-      ]);
-    },
-  );
+  it.each(runbooks)('%s explains meaning, impact, diagnosis, remedy and prevention', (_, text) => {
+    expect(text).toMatch(/^# InfluencerSync\w+\n\n[A-Z]/);
+    expect(names).toContain(/^# (\w+)/.exec(text)?.[1]);
+    expect(text).toContain('**At stake.** ');
+    expect([...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([
+      'First look',
+      'What to do',
+      'Prevent it',
+    ]);
+  });
 
-  it.each(runbooks)('%s shows commands and options that exist', (_, text) => {
+  it.each(runbooks)('%s shows only commands and options that exist', (_, text) => {
     const program = createProgram(() => async () => {});
     const shown = [...text.matchAll(/npx influencer-sync ([^\n`#]+)/g)].map(([, words = '']) => words.trim());
     expect(text).toMatch(/^ {4}npx influencer-sync /m);

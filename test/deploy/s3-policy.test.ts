@@ -37,7 +37,7 @@ async function startStore(): Promise<S3Server> {
   return s3;
 }
 
-it('the policy for S3 permits what jobs ask of a store of exports, and no more', async () => {
+it('the S3 policy allows jobs exactly the requests that they send to a store of exports', async () => {
   const s3 = await startStore();
   const folder = new URL('../../examples/two-shops-on-s3/exports', import.meta.url).pathname;
   putFolder(s3, { bucket: 'acme-exports', folder });
@@ -47,7 +47,7 @@ it('the policy for S3 permits what jobs ask of a store of exports, and no more',
   expect(actionsNeeded(s3)).toEqual(actionsOf('ListExports', 'ReadExports'));
 });
 
-it('the policy for S3 permits what the mark needs, and no more', async () => {
+it('the S3 policy allows exactly the requests that the mark needs', async () => {
   const s3 = await startStore();
   s3.put('acme-ledger', 'mark/other', 'x');
   for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);

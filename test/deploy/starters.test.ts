@@ -22,7 +22,7 @@ async function columnsOf(db: Database): Promise<ReadonlyMap<string, readonly str
   return new Map(rows.map(({ view, columns }) => [view, columns]));
 }
 
-describe('dbt', () => {
+describe('the dbt starter', () => {
   const Period = z.strictObject({ count: z.number(), period: z.enum(['minute', 'hour', 'day']) });
   const Freshness = z.strictObject({
     warn_after: Period,
@@ -57,7 +57,7 @@ describe('dbt', () => {
   });
   const [source] = Sources.parse(parse(read('dbt/sources.yml'))).sources;
 
-  it('sources.yml names every view, and no column that is not there', async () => {
+  it('names every view in sources.yml, and only existing columns', async () => {
     const { db } = await setup();
     const there = await columnsOf(db);
     expect(source.tables.map(({ name }) => name).sort()).toEqual([...there.keys()]);
@@ -69,7 +69,7 @@ describe('dbt', () => {
     expect(missing).toEqual([]);
   });
 
-  it('its tests hold for the rows of a filled database, and its freshness can be read', async () => {
+  it('has tests that pass with the rows of a filled database, and a freshness that can be computed', async () => {
     const { db } = await setup();
     await tellStory(db);
     const failed: string[] = [];
@@ -107,7 +107,7 @@ describe('dbt', () => {
   }
 });
 
-describe('Grafana', () => {
+describe('the Grafana starter', () => {
   const Datasource = z.strictObject({ type: z.literal('grafana-postgresql-datasource'), uid: z.string() });
   const Target = z.strictObject({
     refId: z.string(),
@@ -132,11 +132,11 @@ describe('Grafana', () => {
   });
   const dashboard = Dashboard.parse(JSON.parse(read('grafana/dashboards/influencer-sync.json')));
 
-  it('the dashboard has the shape that Grafana imports: ids of their own, and no panel over another', () => {
+  it('has a dashboard that Grafana can import: its panels have unique IDs and do not overlap', () => {
     expect(findMisplaced(dashboard.panels)).toEqual([]);
   });
 
-  it('the panels and the data source that is provisioned are of one name, and it reads as bi_reader', () => {
+  it('uses the provisioned data source in all panels, and that connects as bi_reader', () => {
     const provisioned = parse(read('grafana/provisioning/datasources/influencer-sync.yaml'));
     const [datasource] = provisioned.datasources;
     expect(datasource).toMatchObject({ user: 'bi_reader', editable: false });
@@ -148,7 +148,7 @@ describe('Grafana', () => {
     expect(provider).toMatchObject({ type: 'file', options: { path: expect.stringMatching(/^\//) } });
   });
 
-  it('every panel and every variable has an answer from a filled database', async () => {
+  it('gets an answer for every panel and every variable from a filled database', async () => {
     const { db } = await setup();
     await tellStory(db);
     const chosen: Record<string, string> = {};
