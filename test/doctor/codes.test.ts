@@ -66,8 +66,8 @@ async function findingsOf(shop: Workshop): Promise<readonly Finding[]> {
   return events.filter(({ event }) => event === 'finding') as unknown as readonly Finding[];
 }
 
-describe('mistakes in codes.csv', () => {
-  it('are told by every command before anything is read, each with line, column and value, and with those of pipeline.yaml', async () => {
+describe('errors in codes.csv', () => {
+  it('are reported by every command before it reads anything, with line, column and value, together with those of pipeline.yaml', async () => {
     const { write, problems } = openCodes();
     const text = [HEADER, 'MIA10,,mia.test,,,,', ...MISTAKES.map(([row]) => row), ''].join('\n');
     write('codes.csv', text);
@@ -95,7 +95,7 @@ describe('mistakes in codes.csv', () => {
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('are also a column that looks like a misspelt one, and a file that is no list of codes', async () => {
+  it('include a column that looks like a misspelt one, and a file that is not a list of codes', async () => {
     const { write, problems } = openCodes();
     write('codes.csv', 'code,influencer_handle,valid_form,note\nMIA10,mia.test,2026-05-01,new\n');
     expect(await problems()).toMatchObject([
@@ -113,7 +113,7 @@ describe('mistakes in codes.csv', () => {
     expect((await problems()).some(({ message }) => message === '30 more rows cannot be used.')).toBe(true);
   });
 
-  it('are none where a spreadsheet has padded every row, or a column is for people', async () => {
+  it('do not include rows padded by a spreadsheet and unknown columns with notes', async () => {
     const { write, problems } = openCodes();
     write('codes.csv', 'code,influencer_handle,note,\nMIA10,mia.test,,,\nBEN15,ben.test,"from May, on",,\n');
     expect(await problems()).toEqual([]);
@@ -122,8 +122,8 @@ describe('mistakes in codes.csv', () => {
   });
 });
 
-describe('an owner that the mirror does not know', () => {
-  it('is told by doctor, and by a run before it reads, and stops nothing', async () => {
+describe('an owner that the mirror does not contain', () => {
+  it('is reported by doctor, and by a run before it reads, and does not stop the run', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
     expect((await findingsOf(shop)).find(({ about }) => about === 'codes of orders')).toMatchObject({

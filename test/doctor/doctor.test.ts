@@ -46,7 +46,7 @@ async function openHealthy(options: WorkshopOptions = {}): Promise<Workshop> {
 }
 
 describe('doctor', () => {
-  it('finds nothing wrong where all is well, exits with 0, and changes nothing', async () => {
+  it('reports no problem in a healthy deployment, exits with 0, and changes nothing', async () => {
     const workshop = await openHealthy();
     const examined = await examine(workshop);
     expect(troubles(examined, 'problem')).toEqual([]);
@@ -59,7 +59,7 @@ describe('doctor', () => {
     expect(stdout).toContain('No problems found.');
   });
 
-  it('tells every problem of the configuration, and looks at nothing else then', async () => {
+  it('reports every problem of the configuration, and then checks nothing else', async () => {
     const workshop = await openHealthy();
     workshop.write(
       'pipeline.yaml',
@@ -71,7 +71,7 @@ describe('doctor', () => {
     expect(examined.findings.every(({ about }) => about === 'configuration')).toBe(true);
   });
 
-  it('tells of a service that is away, of a key that is refused, and of another account’s key, and prints no key', async () => {
+  it('reports a service that is unreachable, a rejected key and the key of another account, without printing a key', async () => {
     const workshop = await openHealthy();
     workshop.env.INFLUENCER_API_KEY = 'not-the-key';
     const refused = await examine(workshop);
@@ -92,7 +92,7 @@ describe('doctor', () => {
     expect(troubles(await examine(workshop), 'problem')[0]).toContain('service: No service is configured');
   });
 
-  it('tells of a database that is away, and goes on with the rest', async () => {
+  it('reports an unreachable database and continues with the other checks', async () => {
     const workshop = await openHealthy();
     workshop.env.DATABASE_URL = 'postgres://somebody:secret-word@127.0.0.1:9/nowhere';
     const examined = await examine(workshop);
@@ -101,7 +101,7 @@ describe('doctor', () => {
     expect(examined.stdout + examined.stderr).not.toContain('secret-word');
   });
 
-  it('tells of migrations that are pending, and of rights that are missing', async () => {
+  it('reports pending migrations and missing rights', async () => {
     const workshop = await openHealthy();
     await sql`delete from influencer_sync_migrations where name = '0002_webhooks'`.execute(workshop.db);
     const pending = await examine(workshop);
@@ -128,7 +128,7 @@ describe('doctor', () => {
     expect(found[0]).toContain('database: This user lacks rights: DELETE on intake.');
   });
 
-  it('tells of a source that is not there, has no files, or whose last file does not fit its layout', async () => {
+  it('reports a source that does not exist, has no files, or whose latest file does not match its layout', async () => {
     const workshop = await openHealthy();
     workshop.drop('2026-05.csv', 'Foo,Bar\n1,2.00\n');
     utimesSync(join(workshop.folder, 'exports', 'orders.csv'), 1, 1);
@@ -145,7 +145,7 @@ describe('doctor', () => {
     expect(troubles(await examine(workshop), 'warning')[0]).toContain('contains no files');
   });
 
-  it('tells of a bucket that may not be read', async () => {
+  it('reports a bucket without read access', async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());
     s3.put('acme', 'orders/1.csv', toCsv([{ id: 'o1' }]));
@@ -158,7 +158,7 @@ describe('doctor', () => {
     expect(refused.stdout + refused.stderr).not.toContain('not-the-secret');
   });
 
-  it('tells of another channel that credits the same orders, and asks for the one channel to be declared', async () => {
+  it('reports another channel that credits the same orders, and asks to declare the only channel', async () => {
     const workshop = await openHealthy({ flow: FLOW.replace(', sole_channel: true', '') });
     const undeclared = await examine(workshop);
     expect(undeclared.exitCode, 'a warning is no failure').toBe(0);
@@ -184,7 +184,7 @@ describe('doctor', () => {
   });
 });
 
-describe('what a process cannot break on purpose', () => {
+describe('the result of doctor for', () => {
   async function openPatient(change: Partial<Patient> = {}): Promise<Patient> {
     const workshop = await openHealthy();
     const config = loadConfig(join(workshop.folder, 'pipeline.yaml'), workshop.env);
@@ -223,7 +223,7 @@ describe('what a process cannot break on purpose', () => {
     expect((await disk.look(patient)).map((finding) => finding.status)).toEqual([status]);
   });
 
-  it('a data folder that may not be written to', async () => {
+  it('a data folder without write access', async () => {
     const patient = await openPatient();
     const folder = patient.config.database.dataFolder;
     mkdirSync(folder);
@@ -251,7 +251,7 @@ describe('what a process cannot break on purpose', () => {
     expect((await schedules.look(scheduled)).map((finding) => finding.status)).toEqual([status]);
   });
 
-  it('a slot in the hour that the clock skips, at the time at which serve runs it', async () => {
+  it('a slot in the hour that a clock change skips, shown at the time at which serve runs it', async () => {
     const patient = await openPatient();
     const { config } = patient;
     const job = config.jobs.orders;

@@ -49,7 +49,7 @@ async function roleWith(
   return url.href;
 }
 
-it('a role that is read-only is a problem, and one with few connections a warning', async () => {
+it('a read-only role is a problem, and a role with few connections causes a warning', async () => {
   const stage = await setup();
   const url = await roleWith(stage, ['set default_transaction_read_only = on', 'connection limit 3']);
   const findings = await findingsAt(url);
@@ -59,13 +59,13 @@ it('a role that is read-only is a problem, and one with few connections a warnin
   ]);
 });
 
-it('limits and isolation of the role do not matter on a server', async () => {
+it('limits and isolation of the role cause no warning on a server', async () => {
   const stage = await setup();
   const settings = ["set default_transaction_isolation = 'serializable'", "set statement_timeout = '5s'"];
   expect(await findingsAt(await roleWith(stage, settings))).toMatchObject([{ status: 'ok' }]);
 });
 
-it.skipIf(POOLER === null)('limits and isolation of the role are warned of behind a pooler', async () => {
+it.skipIf(POOLER === null)('limits and isolation of the role cause a warning behind a pooler', async () => {
   const stage = await setup();
   const settings = ["set default_transaction_isolation = 'serializable'", "set statement_timeout = '5s'"];
   const url = await startPooler(POOLER ?? '', await roleWith(stage, settings));
@@ -78,7 +78,7 @@ it.skipIf(POOLER === null)('limits and isolation of the role are warned of behin
   ]);
 });
 
-it('a standby that follows asynchronously is warned of, with what protects from a failover', async () => {
+it('an asynchronous standby causes a warning with a way to protect a failover', async () => {
   // Every session of a server sees its standbys, and the server of the other tests must have none.
   const server = await startServer();
   onTestFinished(() => server.stop());
