@@ -11,7 +11,7 @@ import { setup } from '../support/setup.ts';
 const parse = (...rows: string[]) => parseRates(readLines(['day,from,to,rate', ...rows].join('\n')), 'EUR');
 
 describe('fx.csv', () => {
-  it('has rates by day into one currency; those into others are left out', () => {
+  it('contains rates by day into the reporting currency; rates into others are ignored', () => {
     expect(parse('2026-03-01,usd,EUR,0.92', '2026-03-01,EUR,USD,1.087', '2026-03-02,GBP,eur,1.15')).toEqual({
       rates: [
         { currency: 'USD', day: '2026-03-01', rate: '0.92' },
@@ -28,11 +28,11 @@ describe('fx.csv', () => {
     ['2026-03-01,USD,EUR,"0,92"', 'rate', 'This is not a rate.'],
     ['2026-03-01,USD,EUR,0.0', 'rate', 'This is not a rate.'],
     ['2026-03-01,USD,EUR,-1', 'rate', 'This is not a rate.'],
-  ])('is not used with the row %s', (row, column, reason) => {
+  ])('is rejected for the row %s', (row, column, reason) => {
     expect(parse(row).problems).toEqual([expect.objectContaining({ line: 2, column, reason })]);
   });
 
-  it('is not used with two rates of one day, or without a column', () => {
+  it('is rejected if it has two rates for one day or lacks a column', () => {
     expect(parse('2026-03-01,USD,EUR,0.92', '2026-03-01,USD,EUR,0.93').problems).toEqual([
       expect.objectContaining({ line: 3, reason: 'Line 2 already has a rate of USD for this day.' }),
     ]);
@@ -43,7 +43,7 @@ describe('fx.csv', () => {
 });
 
 describe('a total in one currency', () => {
-  it('is exact and rounded once, as the database does, and unknown where one rate is', async () => {
+  it('is exact and rounded once, like in the database, and unknown if a rate is unknown', async () => {
     const { db } = await setup();
     const line = fc.record({
       amount: fc.integer({ min: -1_000_000, max: 1_000_000 }).map((cents) => (cents / 100).toFixed(2)),
@@ -75,7 +75,7 @@ describe('a total in one currency', () => {
     );
   });
 
-  it('of a statement names the days without a rate; returns are converted by the day of the order', async () => {
+  it('of a statement lists the days without a rate; returns are converted by the day of the order', async () => {
     const shop = await openWorkshop({
       flow: `
 sources:

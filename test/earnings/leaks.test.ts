@@ -26,7 +26,7 @@ function toCsv(): string {
   return `${[HEADER, ...usual, ...leaked].join('\n')}\n`;
 }
 
-it('leaks lists a code with its evidence, exits with 3 until somebody has looked, and withholds nothing', async () => {
+it('leaks lists a code with its evidence, exits with 3 until it is acknowledged, and withholds no credit', async () => {
   const shop = await openWorkshop({ flow: FLOW });
   shop.drop('orders.csv', toCsv());
   const { finished } = await shop.run();

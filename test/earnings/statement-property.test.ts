@@ -86,7 +86,7 @@ const step = fc.oneof(
   },
 );
 
-it('all closed lines of an order add up to what it earned, whatever is refunded, excluded, comes late or is closed when', async () => {
+it('all closed lines of an order add up to its earnings, whatever is refunded, excluded, late or closed in any order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
       // Entries and adjustments are append-only.

@@ -53,7 +53,7 @@ async function linesOf(shop: Workshop, month: string): Promise<readonly Record<s
 }
 
 describe('a statement', () => {
-  it('has what each deal earned on orders that can no longer be returned, and says what is pending', async () => {
+  it('contains the earnings of each deal from orders that can no longer be returned, and lists pending orders', async () => {
     const shop = await openShop();
     shop.drop(
       'orders.csv',
@@ -78,7 +78,7 @@ describe('a statement', () => {
     expect((await linesOf(shop, '2026-05')).map(({ order_id }) => order_id)).toContain('A3');
   });
 
-  it('that is closed stays as it is; a refund, a late file and other terms are in the next one', async () => {
+  it('never changes after it was closed: a refund, a late file and new terms appear in the next one', async () => {
     const shop = await openShop();
     shop.drop(
       'orders.csv',
@@ -121,7 +121,7 @@ describe('a statement', () => {
     expect(audit).toEqual([{ action: 'close_statement', subject: '2026-04', reason: 'paid out' }]);
   });
 
-  it('says of orders whose rate nobody knows that it does not know it', async () => {
+  it('marks the earnings of an order without a rate as unknown', async () => {
     const shop = await openShop(TERMS.replace('DEALMIA,,10,,,,\n', ''));
     shop.drop('orders.csv', toCsv([{ id: 'A1', revenue: '100.00', day: '2026-03-01' }]));
     await shop.run();
@@ -131,7 +131,7 @@ describe('a statement', () => {
     expect(await linesOf(shop, '2026-04')).toHaveLength(1);
   });
 
-  it('takes the terms of a code before those of its deal, on the day of the order', async () => {
+  it('applies the terms of a code before those of its deal, by the day of the order', async () => {
     const shop = await openShop(`${TERMS},mia10,25,,,2026-03-02,2026-03-03\n`);
     shop.drop(
       'orders.csv',
@@ -155,7 +155,7 @@ describe('a statement', () => {
     ]);
   });
 
-  it('corrects an order that was cancelled after it was paid, also where only the terms of its code say a rate', async () => {
+  it('corrects an order that was cancelled after it was paid, also if only the terms of its code have a rate', async () => {
     const shop = await openShop('code,rate\nMIA10,25\n');
     const order = { id: 'A1', revenue: '100.00', day: '2026-03-01' };
     shop.drop('orders.csv', toCsv([order]));
@@ -168,7 +168,7 @@ describe('a statement', () => {
     ]);
   });
 
-  it('is announced in the report of a run: what each deal has earned so far, pending orders too, or unknown', async () => {
+  it('is announced in the report of a run: the earnings of each deal so far, including pending orders, or unknown', async () => {
     const shop = await openShop();
     shop.drop(
       'orders.csv',
@@ -188,7 +188,7 @@ describe('a statement', () => {
     expect(page).toMatch(/ben\.test 1 1 80\.00 EUR unknown/);
   });
 
-  it('is CSV for a spreadsheet and a page for a browser, in which text of orders is only text', async () => {
+  it('is available as CSV for a spreadsheet and HTML for a browser, with the text of orders escaped', async () => {
     const shop = await openShop();
     shop.drop(
       'orders.csv',
@@ -207,7 +207,7 @@ describe('a statement', () => {
     expect(page).not.toContain('<b>1</b>');
   });
 
-  it('is a PDF with the amounts of the CSV, the same file each time, and never written to a terminal', async () => {
+  it('is available as a PDF with the amounts of the CSV, always identical, and never written to a terminal', async () => {
     const shop = await openShop();
     const orders = Array.from({ length: 60 }, (_, index) => ({
       id: `A${index}`,
@@ -245,8 +245,8 @@ describe('a statement', () => {
   });
 });
 
-describe('closing', () => {
-  it('is refused twice, before the month is over, and for a month before a closed one', async () => {
+describe('closing a statement', () => {
+  it('is refused twice, before the end of the month, and for a month before a closed one', async () => {
     const shop = await openShop();
     const close = (month: string) => shop.cli('statement', 'close', '--month', month, '--reason', 'paid out');
     const thisMonth = new Date().toISOString().slice(0, 7);
@@ -264,7 +264,7 @@ describe('closing', () => {
     expect((await shop.cli('statement', '--month', '2026-13')).exitCode).toBe(2);
   });
 
-  it('writes all or nothing: a process that is killed in it leaves nothing, and the next one closes the same', async () => {
+  it('is atomic: a process that is killed leaves nothing, and the next one closes the same lines', async () => {
     const shop = await openShop();
     shop.drop('orders.csv', toCsv([{ id: 'A1', revenue: '100.00', day: '2026-03-01' }]));
     await shop.run();
@@ -291,7 +291,7 @@ describe('closing', () => {
     expect(await linesOf(shop, '2026-04')).toEqual(open);
   });
 
-  it('is for good: the database refuses changes, and verify finds those that were made in spite of it', async () => {
+  it('is permanent: the database refuses changes, and verify finds changes that were made anyway', async () => {
     const shop = await openShop();
     shop.drop('orders.csv', toCsv([{ id: 'A1', revenue: '100.00', day: '2026-03-01' }]));
     await shop.run();
@@ -317,8 +317,8 @@ describe('closing', () => {
   });
 });
 
-describe('terms', () => {
-  it('with a mistake stop the command, which names the line, and a missing file is said so', async () => {
+describe('the terms of statements', () => {
+  it('stop the command if they have an error, which names the line, or if their file is missing', async () => {
     const shop = await openShop('deal_id,rate\nD1,a lot\n');
     const { exitCode, stderr } = await shop.cli('statement', '--month', '2026-04');
     expect(exitCode).toBe(3);

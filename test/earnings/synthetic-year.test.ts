@@ -24,7 +24,7 @@ const years = Array.from({ length: propertyRuns(1) }, (_, index) => ({
 }));
 
 it.each(years)(
-  'every view and command says to the cent what a year came to: seed $seed',
+  'every view and command returns the exact amounts of a year: seed $seed',
   async ({ seed, perMonth }) => {
     const year = makeSyntheticYear({ seed, perMonth, now: Date.now() });
     const shop = await openWorkshop({ flow: FLOW });

@@ -9,7 +9,7 @@ function parse(...rows: string[]) {
 }
 
 describe('terms.csv', () => {
-  it('has rates and fees by deal or code; a code is matched however it is written', () => {
+  it('contains rates and fees by deal or code; a code matches in any spelling', () => {
     expect(
       parse('D1,,12.5,,,,', ',Été 10,8%,,,2026-01-01,2026-06-30', 'D2,,,300.00,eur,2026-03-01,').terms,
     ).toEqual([
@@ -117,14 +117,14 @@ describe('terms.csv', () => {
       'This is an e-mail address, which is personal data.',
       'Name the deal, or the code.',
     ],
-  ])('says of %s what is wrong and how to fix it', (row, column, reason, help) => {
+  ])('with the row %s is rejected with a reason and a remedy', (row, column, reason, help) => {
     const { terms, problems } = parse(row);
     expect(terms).toEqual([]);
     expect(problems).toMatchObject([{ line: 2, column, reason, help }]);
     expect(JSON.stringify(problems)).not.toContain('jane@');
   });
 
-  it('excludes products of a deal, of a code or for everybody, by their SKUs or how these begin', () => {
+  it('excludes products for a deal, a code or everyone by SKU or by the beginning of a SKU', () => {
     const ofSkus = (...rows: string[]) =>
       parseTerms(readLines(['deal_id,code,rate,excluded_skus', ...rows].join('\n')));
     expect(
@@ -155,7 +155,7 @@ describe('terms.csv', () => {
     expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);
   });
 
-  it('with a header that is not one is refused as a whole', () => {
+  it('is rejected as a whole if its header is invalid', () => {
     expect(
       parseTerms(readLines('deal,rate\nD1,10')).problems.map(({ column, reason }) => [column, reason]),
     ).toEqual([
