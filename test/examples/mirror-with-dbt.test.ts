@@ -22,7 +22,7 @@ const Sources = z.object({
 const [{ tables }] = Sources.parse(parse(read('models/sources.yml'))).sources;
 
 describe('examples/mirror-with-dbt', () => {
-  it('the job mirrors the account, and each model has rows', async () => {
+  it('mirrors the account, so that each model has rows', async () => {
     const { db, run } = await openExample('mirror-with-dbt');
     expect(await run('mirror-account')).toMatchObject({ exit_code: 0 });
     for (const model of MODELS) expect(await rowsOf(db, compile(model)), model).not.toEqual([]);
@@ -30,7 +30,7 @@ describe('examples/mirror-with-dbt', () => {
     expect(brand).toMatchObject({ brand_name: 'Acme Skincare' });
   });
 
-  it('schema bi has each source and column that sources.yml names, and the models read no other', async () => {
+  it('names only sources and columns in sources.yml that schema bi has, and its models read no others', async () => {
     const { db } = await setup();
     const columns = await rowsOf(
       db,

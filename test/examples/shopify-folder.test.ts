@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openExample } from './open-example.ts';
 
-it('examples/shopify-folder: three of eight orders are posted, and a second run posts none again', async () => {
+it('examples/shopify-folder posts three of eight orders, and a second run posts none again', async () => {
   const example = await openExample('shopify-folder');
   const { exit_code, counts } = await example.run('attribute-orders');
   expect(exit_code).toBe(0);

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { putFolder, startS3Server } from '../support/s3-server.ts';
 import { openExample } from './open-example.ts';
 
-it('examples/two-shops-on-s3: the orders of both shops are posted, and the customers who gave consent are submitted', async () => {
+it('examples/two-shops-on-s3 posts the orders of both shops and submits the customers who gave consent', async () => {
   const s3 = await startS3Server();
   onTestFinished(() => s3.close());
   const folder = new URL('../../examples/two-shops-on-s3/exports', import.meta.url).pathname;
