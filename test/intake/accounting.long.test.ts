@@ -32,12 +32,12 @@ function cut(rows: readonly Row[], at: readonly number[]): Partial<OrderBatch>[]
   return [0, ...places].map((from, index) => toBatch(rows.slice(from, places[index] ?? rows.length)));
 }
 
-describe.each(ENGINES)('accounting on %s', (engine) => {
+describe.each(ENGINES)('the accounting of rows on %s', (engine) => {
   const database = useDatabase(engine);
   const numRuns = propertyRuns(engine === 'a Postgres server' ? 20 : 9);
 
   test.each([{ sums: false }, { sums: true }])(
-    'whatever files say, however they are cut, every row is accounted for and the orders are the same: %o',
+    'covers every row and yields the same orders, whatever the files contain and however they are split: %o',
     async ({ sums }) => {
       const cuts = fc.array(fc.nat(100), { maxLength: 4 });
       await fc.assert(

@@ -162,7 +162,7 @@ async function states({ db, brandId }: Store): Promise<Record<string, number>> {
 describe.each(ENGINES)('customers on %s', (engine) => {
   const database = useDatabase(engine);
 
-  it('wait in full batches, each once, however often they stand in files', async () => {
+  it('wait in full batches, each customer once, however often files contain them', async () => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'A@x.example', 'c@x.example', 'd@x.example']);
     await read(store, ['d@x.example', 'e@x.example']);
@@ -176,7 +176,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await states(store)).toEqual({ submitted: 5, staged: 1 });
   });
 
-  it('who wait are judged again when their file is read under other settings; others in their batches, and the submitted, stay', async () => {
+  it('who wait are evaluated again if their file is read with other settings; other and submitted customers stay', async () => {
     const store = await openStore(database());
     const uri = 'file:///customers.csv';
     await read(store, ['sent@x.example'], { uri });
@@ -201,7 +201,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await states(store)).toEqual({ submitted: 1, staged: 2 });
   });
 
-  it('are found where thousands before them were new', async () => {
+  it('who are known are recognized after thousands of new ones', async () => {
     const store = await openStore(database());
     const some = Array.from({ length: STATEMENT }, (_, number) => `${number}@x.example`);
     await read(store, ['known@x.example']);
@@ -218,13 +218,13 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await wanderers(store)).toEqual([]);
   });
 
-  it('are cut anew when the size of a batch changes', async () => {
+  it('are split into new batches if the batch size changes', async () => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example'], { batchSize: 4 });
     expect((await calls(store, 2)).map((list) => list.length)).toEqual([2, 2]);
   });
 
-  it('know the batch that they wait in, however it was cut or joined', async () => {
+  it('are counted in the right batch, however batches are split or joined', async () => {
     const store = await openStore(database());
     const many = Array.from({ length: 12_000 }, (_, index) => `${index}@x.example`);
     const { staged } = await read(store, [...many, ...many.slice(100, 300)], { batchSize: 700 });
@@ -243,7 +243,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await states(store)).toEqual({ submitted: 12_000 });
   });
 
-  it('do not count while their file is being read, and are forgotten when it is held', async () => {
+  it('do not count while their file is being read, and are removed if it is held', async () => {
     const store = await openStore(database());
     const held = await stage(store, ['a@x.example', 'b@x.example']);
     expect(await calls(store)).toEqual([]);
@@ -256,7 +256,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([['a@x.example']]);
   });
 
-  it('are taken over from a reader that died, also one of another source', async () => {
+  it('are taken over from a dead reader, also from another source', async () => {
     const store = await openStore(database());
     const dead = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-gone` });
     await read(store, ['b@x.example', 'c@x.example']);
@@ -266,7 +266,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect((await calls(store)).flat()).toEqual(expect.arrayContaining(['a@x.example', 'b@x.example']));
   });
 
-  it('lose nothing to a reader that was taken over itself', async () => {
+  it('are not lost to a reader whose file was taken over', async () => {
     const store = await openStore(database());
     const uri = 'file:///same.csv';
     const first = await stage(store, ['a@x.example'], { uri });
@@ -276,7 +276,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([['a@x.example']]);
   });
 
-  it('hold their file when rows do not add up, when too many are of no use, and not when they are known by content', async () => {
+  it('hold their file if rows do not add up or too many are rejected, but not if the content is known', async () => {
     const store = await openStore(database());
     expect(await (await stage(store, ['a@x.example'])).seal(2)).toMatchObject({
       kind: 'held',
@@ -296,7 +296,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([['a@x.example']]);
   });
 
-  it('are held with their file when too many cells of an optional column cannot be read: it names column, share, line and limit, no value', async () => {
+  it('are held with their file if too many cells of an optional column are unreadable; the reason names column, share, line and limit, but no value', async () => {
     const store = await openStore(database());
     const given = ['a@x.example', 'b@x.example'];
     const spent = {
@@ -320,7 +320,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect((await read(store, given, within)).sealed).toMatchObject({ kind: 'sealed' });
   });
 
-  it('are not held for a few unreadable cells in a share, nor for a column of nineteen', async () => {
+  it('are not held for a small share of unreadable cells, nor for a column with nineteen cells', async () => {
     const store = await openStore(database());
     const cells = { column: 'Currency', holds: 'currency', firstUnreadableLine: 2 } as const;
     const few = { ...cells, filled: 20, unreadable: 4 };
@@ -333,7 +333,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     });
   });
 
-  it('who were refused in a run that died before its report are reported by the next run of the job, and by no other', async () => {
+  it('who were refused in a run that died before its report are reported by the next run of that job only', async () => {
     const { db, brandId, source, runId, ...store } = await openStore(database());
     await read({ db, brandId, source, runId, ...store }, ['a@x.example']);
     for await (const batch of waitingBatches(db, brandId)) {
@@ -359,7 +359,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await report()).toEqual({ needsAttention: false, split: 0, customers: 0, why: [] });
   });
 
-  it('are taken out of their batch when another file says that they have unsubscribed', async () => {
+  it('are removed from their batch if another file marks them as unsubscribed', async () => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example']);
     await read(store, [
@@ -376,13 +376,13 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await states(store)).toEqual({ submitted: 1, unsubscribed: 3 });
   });
 
-  it('have unsubscribed when one of their rows says so', async () => {
+  it('count as unsubscribed if any of their rows says so', async () => {
     const store = await openStore(database());
     await read(store, [{ address: 'a@x.example', isUnsubscribed: true }, 'a@x.example', 'b@x.example']);
     expect(await calls(store)).toEqual([['b@x.example']]);
   });
 
-  it('are submitted again when their time has come, once a file', async () => {
+  it('are submitted again when they are due, once for each file', async () => {
     const store = await openStore(database());
     await read(store, ['a@x.example']);
     await submitAll(store);
@@ -400,7 +400,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(rows).toEqual([{ submissions: 2, is_waiting: false }]);
   });
 
-  it('keep what the last file says of their orders', async () => {
+  it('keep the latest order data of a file', async () => {
     const store = await openStore(database());
     await read(store, [{ address: 'a@x.example', ordersCount: 1, spent: '5.00', currency: 'EUR' }]);
     await read(store, [{ address: 'a@x.example', ordersCount: 2, spent: '7.50', boughtWithCode: true }]);
@@ -420,7 +420,7 @@ async function somebodyWaits(db: Database): Promise<boolean> {
   return rows.length === 1;
 }
 
-test('a customer whom another reader notes at the same moment is noted once', async () => {
+test('a customer whom two readers add at the same moment is added once', async () => {
   const { db } = await setup();
   const store = await openStore(db);
   let second: ReturnType<typeof stage> | undefined;
@@ -432,7 +432,7 @@ test('a customer whom another reader notes at the same moment is noted once', as
   expect((await second)?.staged).toMatchObject({ new: 1, toSubmit: 2 });
 });
 
-test('a customer whose file is given up while another reader notes it is new in that one', async () => {
+test('a customer whose file is abandoned while another reader adds them counts as new for that reader', async () => {
   const { db } = await setup();
   const store = await openStore(db);
   const first = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-other` });

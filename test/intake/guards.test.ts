@@ -9,10 +9,10 @@ function some(count: number, given: Partial<StagedOrder> = {}, from = 0): Staged
 
 const LIMITS = { maxZeroRevenueShare: 0.9, maxUnlistedShare: 0.9 };
 
-describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine) => {
+describe.each(ENGINES)('a file of similar orders, on %s,', (engine) => {
   const database = useDatabase(engine);
 
-  test('is held when nine in ten orders to be credited have no revenue, with the setting that releases it', async () => {
+  test('is held if nine in ten orders to be credited have no revenue, with the setting that releases it', async () => {
     const shop = await openShop(database());
     const free = [...some(18, { total: '0.00' }), ...some(2, { total: '5.00' }, 100)];
     const held = await shop.read({ orders: free }, LIMITS);
@@ -28,7 +28,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(released).toMatchObject({ kind: 'sealed', ordersNew: 20 });
   });
 
-  test('is judged by the amount that the job reads, blank ones included, and by the orders it would credit', async () => {
+  test('is judged by the amount that the job reads, including blank ones, and by the orders that it would credit', async () => {
     const shop = await openShop(database());
     const bySubtotal = { ...LIMITS, expected: { revenue: 'subtotal' } } as const;
     const orders = some(12, { total: '5.00', subtotal: null });
@@ -45,7 +45,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(await shop.read({ orders: excluded }, LIMITS)).toMatchObject({ kind: 'sealed' });
   });
 
-  test('is not held for nine orders, nor for new orders among many known ones unless the new ones are alike', async () => {
+  test('is not held for nine orders, but for similar new orders among many known ones', async () => {
     const shop = await openShop(database());
     expect(await shop.read({ orders: some(9, { total: '0.00' }) }, LIMITS)).toMatchObject({ kind: 'sealed' });
     const known = some(40, { total: '5.00' }, 100);
@@ -54,7 +54,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(await shop.read({ orders: grown }, LIMITS)).toMatchObject({ reason: { code: 'zero_revenue' } });
   });
 
-  test('is held when nine in ten have a status that nothing names, and the status is named', async () => {
+  test('is held if nine in ten orders have an unlisted status, and the reason names that status', async () => {
     const shop = await openShop(database());
     const expected = { credited: ['paid'], listed: ['paid', 'refunded'] };
     const orders = [...some(19, { status: 'betaald' }), ...some(1, { status: 'paid' }, 100)];
@@ -73,7 +73,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(await shop.read({ orders: listed }, { ...LIMITS, expected })).toMatchObject({ kind: 'sealed' });
   });
 
-  test('does not show what stands in a column that is no status', async () => {
+  test('is held without showing the values of a column that is not a status', async () => {
     const shop = await openShop(database());
     const names = Array.from({ length: 20 }, (_, at) => order(`${at}`, { status: `jane_doe_${at}` }));
     const expected = { credited: ['paid'], listed: ['paid'] };
@@ -82,7 +82,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(JSON.stringify(held)).not.toContain('jane');
   });
 
-  test('is held when nine in ten are in another currency than its source says', async () => {
+  test('is held if nine in ten orders have a currency other than that of the source', async () => {
     const shop = await openShop(database());
     const orders = some(20, { currency: 'USD' });
     const held = await shop.read({ orders }, { ...LIMITS, expected: { currency: 'EUR' } });
@@ -90,7 +90,7 @@ describe.each(ENGINES)('a file whose orders are nearly all alike on %s', (engine
     expect(await shop.read({ orders }, LIMITS)).toMatchObject({ kind: 'sealed' });
   });
 
-  test('names the limit that would let many rejected rows pass by its path in pipeline.yaml', async () => {
+  test('is held for too many rejected rows with the path of the limit in pipeline.yaml', async () => {
     const shop = await openShop(database());
     const rejected = Array.from({ length: 10 }, () => rejection());
     const held = await shop.read({ orders: some(20), rejected }, { maxRejectedShare: 0.2 });

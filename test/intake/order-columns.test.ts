@@ -10,12 +10,12 @@ import { order } from './story.ts';
 /** Fields of an order that are not part of its meaning. */
 const BOOKKEEPING = ['contentHash', 'customerKey', 'line', 'lines', 'record', 'rowCount'];
 
-it('every field of an order is in the list of its columns, so that none is left out of staging or of the digest', () => {
+it('every field of an order is in the list of columns, so that neither staging nor the digest omits it: add it there', () => {
   const listed = ORDER_COLUMNS.map(({ field }) => field);
   expect([...listed, ...BOOKKEEPING].toSorted()).toEqual(Object.keys(order('1')).toSorted());
 });
 
-it('every column in the list is one of intake.orders, with that type', async () => {
+it('every column in the list is a column of intake.orders with the same type', async () => {
   const { db } = await setup();
   const { rows } = await sql<{ column: string; type: string }>`
     select attname as column, replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz') as type
@@ -26,7 +26,7 @@ it('every column in the list is one of intake.orders, with that type', async () 
   expect(known).toEqual(expect.arrayContaining(ORDER_COLUMNS.map(({ column, type }) => `${column} ${type}`)));
 });
 
-it('every column in the list is part of the digest, and of the row that is sent', () => {
+it('every column in the list is part of the digest and of the row that is sent', () => {
   const sample = order('1');
   for (const { field, type } of ORDER_COLUMNS) {
     const other = type === 'text[]' ? ['other'] : type.startsWith('numeric') ? '7.77' : 'other';

@@ -7,14 +7,14 @@ const BY_NAME = { orderIdColumn: { name: 'name', isFallback: true } };
 const byId = (number: number) => order(`50000${number}`, { groupKey: `#${number}`, orderName: `#${number}` });
 const byName = (number: number) => order(`#${number}`, { groupKey: `#${number}`, orderName: `#${number}` });
 
-describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
+describe.each(ENGINES)('the column that identifies orders, on %s:', (engine) => {
   const database = useDatabase(engine);
 
   test.each([
     ['by id, then by name', [byId(1), byId(2)], BY_ID, [byName(2), byName(3)], BY_NAME],
     ['by name, then by id', [byName(1), byName(2)], BY_NAME, [byId(2), byId(3)], BY_ID],
   ] as const)(
-    'a file that names a known order by another column is held, so that it cannot be credited twice: %s',
+    'a file that identifies a known order by another column is held, so that it cannot be credited twice: %s',
     async (_, first, firstBy, second, secondBy) => {
       const shop = await openShop(database());
       await shop.read({ orders: first }, firstBy);
@@ -31,7 +31,7 @@ describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
     },
   );
 
-  test('where the files share no order, both count, and a third that shares one with the first is held', async () => {
+  test('files without a common order both count, and a third file that shares one with the first is held', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [byId(1)] }, BY_ID);
     expect(await shop.read({ orders: [byName(2)] }, BY_NAME)).toMatchObject({ kind: 'sealed' });
@@ -39,7 +39,7 @@ describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
     expect(await shop.read({ orders: [byId(1), byId(3)] }, BY_ID)).toMatchObject({ kind: 'sealed' });
   });
 
-  test('a translated header names orders by the same ids, and counts', async () => {
+  test('a file with a translated header has the same order IDs and counts', async () => {
     const shop = await openShop(database());
     const named = (id: string) => order(id, { groupKey: id, orderName: id });
     await shop.read({ orders: [named('71')] }, { orderIdColumn: { name: 'order', isFallback: false } });
@@ -47,7 +47,7 @@ describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
     expect(await shop.read({ orders: [named('71'), named('72')] }, dutch)).toMatchObject({ kind: 'sealed' });
   });
 
-  test('orders without a name cannot be compared, so a file by another column is held', async () => {
+  test('a file with another column is held if its orders have no name to compare', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('71', { orderName: null })] }, BY_ID);
     expect(await shop.read({ orders: [byName(1071)] }, BY_NAME)).toMatchObject({
@@ -56,7 +56,7 @@ describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
     });
   });
 
-  test('a file without orders, or of the same column, is not compared', async () => {
+  test('a file without orders, or with the same column, is not compared', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('71', { orderName: null })] }, BY_ID);
     expect(await shop.read({ orders: [] }, BY_NAME)).toMatchObject({ kind: 'sealed' });
@@ -65,7 +65,7 @@ describe.each(ENGINES)('the column that names orders, on %s', (engine) => {
     });
   });
 
-  test('files from before the column was kept count as named by another one only where this file falls back', async () => {
+  test('files from before the column was stored count as identified by another one only if this file uses a fallback', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [byId(1)] });
     expect(await shop.read({ orders: [byId(2)] }, BY_ID)).toMatchObject({ kind: 'sealed' });

@@ -17,7 +17,7 @@ async function linesIn({ db, source }: Shop) {
   return rows.map(({ order_id, lines, versions }) => [order_id, lines, Number(versions)]);
 }
 
-it('an export that says for the first time what was bought adds it to an order that is known, and one that does not takes nothing away', async () => {
+it('an export that contains lines for the first time adds them to a known order, and an export without lines removes none', async () => {
   const shop = await openShop(database());
   await shop.read({ orders: [order('1'), order('2')] });
   const told = await shop.read({ orders: [order('1', { lines: AB }), order('2')] });
@@ -36,21 +36,21 @@ it('an export that says for the first time what was bought adds it to an order t
   ]);
 });
 
-it('other products for the same money are another version of an order', async () => {
+it('other products for the same amount are a new version of an order', async () => {
   const shop = await openShop(database());
   await shop.read({ orders: [order('1', { lines: A })] });
   expect(await shop.read({ orders: [order('1', { lines: B })] })).toMatchObject({ ordersChanged: 1 });
   expect(await linesIn(shop)).toEqual([['1', B, 2]]);
 });
 
-it('a changed order of which the export does not say what was bought has unknown lines, not those of before', async () => {
+it('a changed order in an export without lines has unknown lines, not the previous ones', async () => {
   const shop = await openShop(database());
   await shop.read({ orders: [order('1', { lines: A })] });
   await shop.read({ orders: [order('1', { total: '7.00' })] });
   expect(await linesIn(shop)).toEqual([['1', null, 2]]);
 });
 
-it('nobody knows the lines of an order whose rows are far apart, and it contradicts itself no more than without them', async () => {
+it('an order with distant rows has unknown lines, and lines never cause a contradiction', async () => {
   const shop = await openShop(database());
   await shop.read([{ orders: [order('1', { lines: A })] }, { orders: [order('1', { lines: B })] }]);
   expect(await linesIn(shop)).toEqual([['1', null, 1]]);
@@ -70,7 +70,7 @@ it('nobody knows the lines of an order whose rows are far apart, and it contradi
   ]);
 });
 
-it('rows of an order that is added up, and that are far apart, leave its lines unknown', async () => {
+it('an order that is summed over distant rows has unknown lines', async () => {
   const shop = await openShop(database());
   await shop.read([{ orders: [order('1', { lines: A })] }, { orders: [order('1', { lines: B })] }], {
     sums: true,

@@ -5,7 +5,7 @@ import { setup } from '../support/setup.ts';
 
 const FOLDER = new URL('../../sql/runbook/', import.meta.url);
 
-test('every query of the runbook runs as it stands', async () => {
+test('every query of the runbook can be run unchanged', async () => {
   const { db } = await setup();
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.sql'));
   expect(files.length).toBeGreaterThan(0);

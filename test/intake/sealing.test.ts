@@ -12,10 +12,10 @@ import {
   useDatabase,
 } from './story.ts';
 
-describe.each(ENGINES)('sealing on %s', (engine) => {
+describe.each(ENGINES)('sealing a file on %s', (engine) => {
   const database = useDatabase(engine);
 
-  test('an order that changed gets a new version, and the old one is kept', async () => {
+  test('adds a new version of a changed order and keeps the old one', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1'), order('2')] });
     const changed = order('1', { total: '4.00', status: 'partially_refunded' });
@@ -35,7 +35,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     ]);
   });
 
-  test('an order may change back', async () => {
+  test('accepts an order that changes back', async () => {
     const shop = await openShop(database());
     const first = order('1');
     await shop.read({ orders: [first] });
@@ -44,7 +44,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 
-  test('the same content under another name is a duplicate of which nothing is kept', async () => {
+  test('treats the same content under another name as a duplicate and stores none of it', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] }, { uri: 'file:///a.csv', content: 'same' });
     expect(
@@ -56,7 +56,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 
-  test('two sources may have the same content and the same order ids', async () => {
+  test('accepts the same content and the same order IDs from two sources', async () => {
     const [one, two] = [await openShop(database()), await openShop(database())];
     await one.read({ orders: [order('1')] }, { content: 'same' });
     expect(await two.read({ orders: [order('1')] }, { content: 'same' })).toMatchObject({
@@ -65,7 +65,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     });
   });
 
-  test('the same order again with the same content adds its rows', async () => {
+  test('adds the rows of an order that occurs again with the same content', async () => {
     const shop = await openShop(database());
     const batches = [{ orders: [order('1', { rowCount: 2 })] }, { orders: [order('1'), order('2')] }];
     expect(await shop.read(batches)).toMatchObject({ ordersNew: 2, orderRows: 4, rejectedRows: 0 });
@@ -82,7 +82,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
       'in two batches',
       (orders: readonly ReturnType<typeof order>[]) => orders.map((one) => ({ orders: [one] })),
     ],
-  ])('an order that contradicts itself %s is rejected, and never counts', async (_where, cut) => {
+  ])('rejects an order that contradicts itself %s', async (_where, cut) => {
     const shop = await openShop(database());
     const [first, second] = [order('1', { rowCount: 2 }), order('1', { total: '11.00' })];
     expect(await shop.read(cut([first, second]))).toMatchObject({
@@ -95,7 +95,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
   });
 
   test.each(['known content first', 'known content last'])(
-    'an order that is stated as known and otherwise is rejected, and the known one stays: %s',
+    'rejects an order whose rows equal and contradict the known one, which stays: %s',
     async (which) => {
       const shop = await openShop(database());
       await shop.read({ orders: [order('1'), order('2')] });
@@ -110,7 +110,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     },
   );
 
-  test('where rows add up, an order whose rows are apart is their sum', async () => {
+  test('sums the distant rows of an order if rows are summed', async () => {
     const shop = await openShop(database());
     const parts = [
       { orders: [order('1', { total: '1.50', codes: ['A'] }), order('2', { total: null })] },
@@ -126,7 +126,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await codesOf(shop)).toEqual([['A', 'B'], []]);
   });
 
-  test('where rows add up, a first part that looks like the known order is not lost', async () => {
+  test('includes a first part that equals the known order if rows are summed', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1', { total: '10.00', codes: ['A'] }), order('2')] }, { sums: true });
     const parts = [
@@ -142,7 +142,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await codesOf(shop)).toEqual([['A', 'B'], []]);
   });
 
-  test('where rows add up, two parts that each look like the known order are two', async () => {
+  test('sums two parts that each equal the known order if rows are summed', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] }, { sums: true });
     const parts = [{ orders: [order('1')] }, { orders: [order('1')] }];
@@ -154,7 +154,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 20']);
   });
 
-  test('where rows add up, parts that come to the known order are no change', async () => {
+  test('recognizes parts whose sum equals the known order as unchanged if rows are summed', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1', { total: '15.00', subtotal: '16.00' })] }, { sums: true });
     const parts = [{ orders: [order('1', { total: '10.00' })] }, { orders: [order('1', { total: '5.00' })] }];
@@ -166,13 +166,13 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 15']);
   });
 
-  test('where rows add up, two currencies contradict each other', async () => {
+  test('rejects an order with two currencies if rows are summed', async () => {
     const shop = await openShop(database());
     const parts = [{ orders: [order('1')] }, { orders: [order('1', { currency: 'USD' })] }];
     expect(await shop.read(parts, { sums: true })).toMatchObject({ ordersNew: 0, rejectedRows: 2 });
   });
 
-  test('rows that are apart go to their order in the file, before or after them', async () => {
+  test('adds continuation rows to their order in the file, before or after them', async () => {
     const shop = await openShop(database());
     const batches = [
       { continuations: [continuation('2', 2)] },
@@ -182,7 +182,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await shop.read(batches)).toMatchObject({ ordersNew: 2, orderRows: 5, rejectedRows: 0 });
   });
 
-  test('rows that are apart from a known order count with it; without an order they are rejected', async () => {
+  test('adds continuation rows to a known order, and rejects them without an order', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] });
     const orphan = continuation('9', 2);
@@ -193,7 +193,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(await rejectedRows(shop)).toEqual([`orphan_rows ${orphan.line} 2`]);
   });
 
-  test('rows of another source do not own rows that are apart', async () => {
+  test('never adds continuation rows to an order of another source', async () => {
     const [one, two] = [await openShop(database()), await openShop(database())];
     await one.read({ orders: [order('1')] });
     expect(await two.read({ continuations: [continuation('1')] })).toMatchObject({
@@ -202,14 +202,14 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     });
   });
 
-  test('rows that do not add up hold the file', async () => {
+  test('holds a file whose rows do not add up', async () => {
     const shop = await openShop(database());
     const held = await shop.read({ orders: [order('1')] }, { rowsRead: 2 });
     expect(held).toMatchObject({ kind: 'held', reason: { code: 'rows_do_not_add_up' } });
     expect(await currentOrders(shop)).toEqual([]);
   });
 
-  test('too many rejected rows hold a file, but not a small one', async () => {
+  test('holds a file with too many rejected rows, unless it is small', async () => {
     const shop = await openShop(database());
     const good = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => order(`${from + at}`));
@@ -223,7 +223,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(small).toMatchObject({ kind: 'sealed', rejectedRows: 6 });
   });
 
-  test('too many cancelled orders hold a file, known ones included', async () => {
+  test('holds a file with too many cancelled orders, including known ones', async () => {
     const shop = await openShop(database());
     const cancelled = { cancelledAt: '2026-04-11T00:00:00Z', exclusion: 'cancelled' };
     const some = (from: number, count: number, given = {}) =>
@@ -241,7 +241,7 @@ describe.each(ENGINES)('sealing on %s', (engine) => {
     expect(sealed).toMatchObject({ kind: 'sealed', ordersUnchanged: 8 });
   });
 
-  test('nothing of the staging is left behind', async () => {
+  test('leaves nothing in the staging tables', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] });
     await shop.read({ orders: [order('1')], continuations: [continuation('1')] });

@@ -27,10 +27,10 @@ const THRESHOLDS = {
   expected: { revenue: 'total', credited: null, listed: null, currency: null },
 } as const;
 
-describe.each(ENGINES)('staging on %s', (engine) => {
+describe.each(ENGINES)('staging a file on %s', (engine) => {
   const database = useDatabase(engine);
 
-  test('orders are hidden until their file is sealed', async () => {
+  test('hides orders until their file is sealed', async () => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1')] });
@@ -51,7 +51,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 
-  test('a read that died is begun anew, and what it had staged is gone', async () => {
+  test('starts again after a dead reader and deletes what that had staged', async () => {
     const shop = await openShop(database());
     const uri = 'file:///orders.csv';
     const dead = { sourceFileId: await open({ ...shop, uri, reader: READER }), reader: READER };
@@ -70,7 +70,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await rejectedRows(shop)).toEqual([]);
   });
 
-  test('a dead read of another file does not stand in the way of its orders', async () => {
+  test('does not block the orders of a file that a dead reader had staged', async () => {
     const shop = await openShop(database());
     const dead = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1', { total: '1.00' })] });
@@ -80,7 +80,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 
-  test('a reader that has lost the file can neither stage nor seal nor hold, and is told so', async () => {
+  test('refuses batches, sealing and holding by a reader that has lost the file', async () => {
     const shop = await openShop(database());
     const uri = 'file:///orders.csv';
     const old = { sourceFileId: await open({ ...shop, uri, reader: READER }), reader: READER };
@@ -107,7 +107,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await rejectedRows(shop)).toEqual([]);
   });
 
-  test('a sealed file is known; a held one is read again when its layout changes, when asked, or when the reason may have passed', async () => {
+  test('skips a sealed file, but reads a held one again if its layout changes, on request, or if the reason is temporary', async () => {
     const shop = await openShop(database());
     const file = { uri: 'file:///orders.csv', version: 'v1', sizeBytes: 1 };
     const begin = (given: { layoutHash?: string; again?: boolean }) =>
@@ -130,7 +130,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await begin({ again: true })).toMatchObject({ kind: 'known', state: 'sealed' });
   });
 
-  test('a held file leaves nothing but its reason', async () => {
+  test('leaves only the reason of a held file', async () => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1')], rejected: [rejection()] });
@@ -159,7 +159,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     expect(await rejectedRows(shop)).toEqual([]);
   });
 
-  test('every field of an order survives exactly, and its codes and links are folded', async () => {
+  test('keeps every field of an order exactly, and folds its codes and links', async () => {
     const shop = await openShop(database());
     await shop.read({
       orders: [
@@ -189,7 +189,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     ]);
   });
 
-  test('NUL and lone surrogates, which Postgres refuses, do not stop a file', async () => {
+  test('accepts NUL and lone surrogates, which Postgres refuses', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1', { orderName: 'a\u0000b\ud800' })] });
     const { rows } = await sql`select order_name from intake.orders where source = ${shop.source}`.execute(

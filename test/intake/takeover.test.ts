@@ -6,7 +6,7 @@ import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { open, openShop, order, rejection, toBatch } from './story.ts';
 
-test('what an old reader is staging while the file is taken over is cleared, not left behind', async () => {
+test('a takeover of a file removes what the old reader is staging at the same time', async () => {
   const { db } = await setup();
   const shop = await openShop(db);
   const uri = 'file:///orders.csv';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { migrateBy } from '../support/migrate-by.ts';
 import { setupEmbedded } from '../support/setup.ts';
 
-it('customers of a database that wrote each of them twice stand where they stood', async () => {
+it('customers keep their state when a database that stored each of them twice is migrated', async () => {
   const db = await setupEmbedded('empty');
   await migrateBy(db, (file) => file < '0009');
   for (const statement of [
