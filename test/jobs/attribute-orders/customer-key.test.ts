@@ -36,8 +36,8 @@ async function keysOf(shop: Workshop): Promise<Record<string, string | null>> {
   return Object.fromEntries(rows.map(({ id, key }) => [id, key]));
 }
 
-describe('customer_key of a source', () => {
-  it('stores the key that identify-customers makes, whatever the case of the address, and nothing where there is none', async () => {
+describe('the setting customer_key of a source', () => {
+  it('stores the key that identify-customers derives, whatever the case of the address, and none without an address', async () => {
     const shop = await openWorkshop({ flow: flow() });
     shop.drop(
       'orders.csv',
@@ -62,7 +62,7 @@ describe('customer_key of a source', () => {
     expect(told).toEqual([]);
   });
 
-  it('is off by default; once on, it makes no known order a changed one, and a key that is known stays', async () => {
+  it('is off by default; when it is turned on, it changes no known order, and known keys stay', async () => {
     const shop = await openWorkshop({ flow: flow('customer_key: false') });
     shop.drop('1.csv', toCsv([['1', 'ann@example.com']]));
     await shop.run();
@@ -87,7 +87,7 @@ describe('customer_key of a source', () => {
     expect(rows).toEqual([{ versions: '1' }, { versions: '2' }]);
   });
 
-  it('is taken away from orders of a customer who is forgotten, and no later export brings it back', async () => {
+  it('removes the key from orders of a forgotten customer, and no later export restores it', async () => {
     const shop = await openWorkshop({ flow: flow() });
     shop.drop(
       '1.csv',
@@ -112,7 +112,7 @@ describe('customer_key of a source', () => {
     expect(await keysOf(shop)).toEqual({ 1: null, 2: bob, 3: null });
   });
 
-  it('needs customers.hash_key, the same as before, and a layout with an e-mail column', async () => {
+  it('requires an unchanged customers.hash_key and a layout with an e-mail column', async () => {
     const shop = await openWorkshop({ flow: flow('customer_key: true', '') });
     shop.drop('1.csv', toCsv([['1', 'ann@example.com']]));
     const missing = await shop.run();

@@ -24,8 +24,8 @@ async function summarise(
   return reportOrders(db, { runId, ...of, codeProblems: [] });
 }
 
-describe('summary of a run', () => {
-  test('every order is counted once, and the sums add up', async () => {
+describe('the summary of a run', () => {
+  test('counts every order once, so that the sums add up', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     const { counts, amounts, sumsAddUp } = await summarise(db, runId);
@@ -50,7 +50,7 @@ describe('summary of a run', () => {
     ]);
   });
 
-  test('an order that no step has accounted for spoils the sums', async () => {
+  test('has sums that do not add up if an order is unaccounted for', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     await sql`delete from intake.attributions where order_id = '1009'`.execute(db);
@@ -66,7 +66,7 @@ describe('summary of a run', () => {
     });
   });
 
-  test('an order that is being sent counts as ready while its process lives', async () => {
+  test('counts an order that is being sent as ready while its process is alive', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     await sql`insert into ops.leases (name, owner, expires_at, host, pid)
@@ -78,7 +78,7 @@ describe('summary of a run', () => {
     expect(await listDoubts(db)).toHaveLength(1);
   });
 
-  test('codes that nobody owns are folded and ranked by revenue in their currency', async () => {
+  test('folds codes without an owner and ranks them by revenue in their currency', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     const { details } = await summarise(db, runId);
@@ -89,7 +89,7 @@ describe('summary of a run', () => {
     expect(details.unownedCodesTotal).toBe(2);
   });
 
-  test('rejected rows, held files and doubts come with their places and reasons', async () => {
+  test('lists rejected rows, held files and doubts with their places and reasons', async () => {
     const { db } = await setup();
     const { runId, doubtId, lostId } = await seedRuns(db);
     const { details } = await summarise(db, runId);
@@ -100,7 +100,7 @@ describe('summary of a run', () => {
     expect(details.doubts.map(({ entryId }) => entryId).sort()).toEqual([doubtId, lostId].sort());
   });
 
-  test('another job of other sources counts none of them', async () => {
+  test('counts nothing of jobs with other sources', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     const { counts } = await summarise(db, runId, { job: 'other', sources: ['other-shop'] });
@@ -108,7 +108,7 @@ describe('summary of a run', () => {
   });
 });
 
-test('a doubt says what it is about, since when, and what others say about it', async () => {
+test('a doubt has its order, its start and its evidence', async () => {
   const { db } = await setup();
   const { doubtId } = await seedRuns(db);
   const [doubt] = await listDoubts(db, { entryId: doubtId });
@@ -126,7 +126,7 @@ test('a doubt says what it is about, since when, and what others say about it', 
   });
 });
 
-test('rejected rows can be narrowed down', async () => {
+test('rejected rows can be filtered', async () => {
   const { db } = await setup();
   const { runId } = await seedRuns(db);
   expect(await countRejected(db)).toBe(1);
@@ -143,7 +143,7 @@ test('rejected rows can be narrowed down', async () => {
   }
 });
 
-test('a run whose process is gone is lost, not running', async () => {
+test('a run whose process is gone is reported as lost, not as running', async () => {
   const { db } = await setup();
   const { runId } = await seedRuns(db);
   expect((await listRuns(db)).map(({ status }) => status)).toEqual(['lost', 'ok']);
@@ -154,7 +154,7 @@ test('a run whose process is gone is lost, not running', async () => {
   expect(await listRuns(db, { perJob: true })).toMatchObject([{ runId, status: 'running' }]);
 });
 
-test('the status shows the ledger by job and state, and who is at work', async () => {
+test('the status shows the ledger by job and state, and the processes at work', async () => {
   const { db } = await setup();
   await seedRuns(db);
   const status = await readStatus(db);
@@ -167,8 +167,8 @@ test('the status shows the ledger by job and state, and who is at work', async (
   expect(status.leases).toEqual([]);
 });
 
-describe('the life of an order', () => {
-  test('it is found by id and by name, from the line of the file to the answer', async () => {
+describe('the history of an order', () => {
+  test('is found by ID and by name, from the line of the file to the answer', async () => {
     const { db } = await setup();
     await seedRuns(db);
     for (const order of ['1001', '#1001']) {
@@ -185,7 +185,7 @@ describe('the life of an order', () => {
     }
   });
 
-  test('an adjustment is told with its amounts, to the cent and beyond where there is more', async () => {
+  test('shows the amounts of an adjustment with all significant decimals', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     const { entry_id: entryId } = await db
@@ -200,7 +200,7 @@ describe('the life of an order', () => {
     expect(life?.entries[0]?.events.at(-1)?.text).toBe(`changed in run ${runId}: 10.00 to 12.345 EUR`);
   });
 
-  test('an unknown order has none', async () => {
+  test('is empty for an unknown order', async () => {
     const { db } = await setup();
     await seedRuns(db);
     expect(await explainOrder(db, { order: 'nope' })).toEqual([]);
@@ -208,7 +208,7 @@ describe('the life of an order', () => {
   });
 });
 
-test('every report works on the embedded database too', async () => {
+test('every report works with the embedded database, too', async () => {
   const db = await setupEmbedded();
   const { runId } = await seedRuns(db);
   const { counts, sumsAddUp } = await summarise(db, runId);

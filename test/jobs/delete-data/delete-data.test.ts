@@ -12,7 +12,7 @@ const DELETING = `
 retention: {rejected_rows: 30}
 `;
 
-it('a job forgets everybody whom a folder lists, once, and deletes what is old', async () => {
+it('the job forgets every customer listed in a folder, once, and deletes old data', async () => {
   const shop = await openCustomers();
   mkdirSync(join(shop.folder, 'requests'));
   const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');

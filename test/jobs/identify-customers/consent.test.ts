@@ -16,7 +16,7 @@ const SHOPIFY = [
 ].join('\n');
 
 describe('a file whose consent is not read', () => {
-  it('is held, its layout is named, and nobody in it is submitted; read right, run, plan and doctor name the column and count it', async () => {
+  it('is held, with the right layout in the reason, and submits no one; with that layout, run, plan and doctor count its consent by column', async () => {
     const shop = await openCustomers({ layout: 'hubspot', consent: 'recorded' });
     shop.drop('customers.csv', SHOPIFY);
     const held = await shop.cli('run', 'customers');
@@ -38,7 +38,7 @@ describe('a file whose consent is not read', () => {
     expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
   });
 
-  it('is held under a layout of your own that does not say where consent stands: plan, run and doctor say what to add', async () => {
+  it('is held if your own layout does not define consent: plan, run and doctor explain what to add', async () => {
     const shop = await openCustomers({ layout: 'members', consent: 'recorded' });
     mkdirSync(join(shop.folder, 'layouts'));
     shop.write('layouts/members.yaml', 'title: Members\ncolumns: {email: [Email]}\nrequired: [email]\n');
@@ -57,7 +57,7 @@ describe('a file whose consent is not read', () => {
     expect(await queuedAt(shop.sandbox.url)).toEqual([]);
   });
 
-  it('is read again when the rule changes: who may be submitted now is, and nobody is submitted twice', async () => {
+  it('is read again after the rule changes, and submits newly permitted customers, but no one twice', async () => {
     const shop = await openCustomers({
       layout: 'shopify-customers',
       consent: 'recorded',
@@ -74,7 +74,7 @@ describe('a file whose consent is not read', () => {
   });
 });
 
-it('a file whose amounts are written in another format is held with the column, a line and the limit, and no value of it; the limit lets it pass', async () => {
+it('a file with amounts in another format is held; the reason names column, line and limit, but no value, and the limit releases it', async () => {
   const shop = await openCustomers({
     layout: 'shopify-customers',
     job: 'lookup: {budget: 5, min_spent: 250}',

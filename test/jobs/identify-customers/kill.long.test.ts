@@ -65,8 +65,8 @@ async function expectAllSubmitted(
   expect(rows).toEqual([{ most: 1 }]);
 }
 
-describe('killed, the run goes on, and nobody is lost or sent again but those in flight', () => {
-  it('while it stages: the file is read again from its beginning', async () => {
+describe('after a kill, the next run completes the work without losing customers, and repeats only requests in flight', () => {
+  it('during staging: the file is read again from its beginning', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
     shop.drop('1.csv', toCustomers(EMAILS));
@@ -84,7 +84,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await expectAllSubmitted(shop, service.batches.flat(), 0);
   });
 
-  it('after staging, before the first call: the batches wait for the next run, which says what the file says of consent', async () => {
+  it('after staging, before the first call: the batches wait for the next run, which reports the consent of the file', async () => {
     const service = await startFakeService({
       onBatch: () => (isWell ? QUEUED : { status: 429, body: '{"message":"slow down"}' }),
     });
@@ -108,7 +108,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await expectAllSubmitted(shop, service.batches.flat(), 0);
   });
 
-  it('during calls: those in flight are repeated', async () => {
+  it('during calls: the batches in flight are repeated', async () => {
     const stalled: (() => void)[] = [];
     const service = await startFakeService({
       onBatch: () => (service.batches.length > 5 ? new Promise(() => stalled.push(() => {})) : QUEUED),
@@ -127,7 +127,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await expectAllSubmitted(shop, service.batches.flat(), inFlight);
   });
 
-  it('after the answer, before it is recorded: those are repeated', async () => {
+  it('after an answer that was not yet recorded: those batches are repeated', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
     shop.drop('1.csv', toCustomers(EMAILS));
@@ -143,7 +143,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await expectAllSubmitted(shop, service.batches.flat(), inFlight);
   });
 
-  it('while it looks customers up: nobody is asked about again but those in flight', async () => {
+  it('during lookups: only lookups in flight are repeated', async () => {
     const service = await startFakeService({
       onLookup: () => (service.lookups.length > 10 ? new Promise(() => {}) : NO_MATCH),
     });
@@ -159,7 +159,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     expect(service.lookups.length).toBeLessThanOrEqual(30 + 4);
   });
 
-  it('ends by itself on SIGTERM: what is in flight is finished, nothing is repeated', async () => {
+  it('after SIGTERM: the process finishes its requests in flight, and nothing is repeated', async () => {
     const open: (() => void)[] = [];
     const service = await startFakeService({
       onBatch: () => new Promise((resolve) => open.push(() => resolve(QUEUED))),

@@ -63,7 +63,7 @@ describe('lookup: real_time', () => {
     expect(JSON.stringify(all)).not.toMatch(/Secret-Name|@example/);
   });
 
-  it('asks about each customer once, within the budget; the rest comes with a later file', async () => {
+  it('looks up each customer once within the budget; later files continue with the others', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: {budget: 4}' });
     shop.drop('1.csv', toCustomers([...manyEmails(6), 'C1@example.com']));
@@ -78,7 +78,7 @@ describe('lookup: real_time', () => {
     expect([...service.lookups].sort()).toEqual([...manyEmails(6), 'new@example.com'].sort());
   });
 
-  it('counts a customer who stands in several files of a run once against the budget', async () => {
+  it('counts a customer in several files of a run once against the budget', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: {budget: 4}' });
     shop.drop('1.csv', toCustomers(manyEmails(3)));
@@ -90,7 +90,7 @@ describe('lookup: real_time', () => {
     });
   });
 
-  it('asks about those alone who meet one of its conditions', async () => {
+  it('looks up only customers who meet one of its conditions', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({
       serviceUrl: service.url,
@@ -104,7 +104,7 @@ describe('lookup: real_time', () => {
     expect([...service.lookups].sort()).toEqual(['many@example.com', 'rich@example.com']);
   });
 
-  it('asks again after recheck_after, and replaces what it knew', async () => {
+  it('looks customers up again after recheck_after, and replaces their profile', async () => {
     let isInfluencer = false;
     const service = await startFakeService({
       onLookup: () => ({ status: 200, body: isInfluencer ? JSON.stringify(MIA) : '{}' }),
@@ -121,7 +121,7 @@ describe('lookup: real_time', () => {
     expect((await shop.identify()).finished?.counts).toMatchObject({ lookups: { asked: 2, influencers: 2 } });
   });
 
-  it('does not take an unknown brand for a lot of customers without a match', async () => {
+  it('does not treat an unknown brand as customers without a match', async () => {
     const service = await startFakeService({
       onLookup: () => ({ status: 404, body: '{"message":"Brand not found"}' }),
     });

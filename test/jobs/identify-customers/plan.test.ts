@@ -13,8 +13,8 @@ vi.setConfig({ testTimeout: 180_000 });
  */
 const MANY = 20_000;
 
-describe('a plan of customers', () => {
-  it('leaves no dead rows in the tables of the runs, whoever is new, known, unsubscribed or submitted again', async () => {
+describe('a plan of identify-customers', () => {
+  it('leaves no dead rows in the tables of runs, for new, known, unsubscribed and resubmitted customers', async () => {
     const shop = await openCustomers({ consent: 'recorded', layout: 'shopify-customers' });
     const toShop = (emails: readonly string[], accepts: string) =>
       `Email,Accepts Email Marketing,Phone,Total Spent,Total Orders\n${emails.map((email) => `${email},${accepts},,5.00,1`).join('\n')}\n`;
@@ -33,7 +33,7 @@ describe('a plan of customers', () => {
     expect((await shop.identify()).finished).toMatchObject({ counts: { customers: 700, submitted: 500 } });
   });
 
-  it('knows a customer who comes after thousands of new ones', async () => {
+  it('recognizes a known customer after thousands of new ones', async () => {
     const shop = await openCustomers();
     shop.drop('1.csv', toCustomers(manyEmails(2)));
     await shop.identify();
@@ -45,7 +45,7 @@ describe('a plan of customers', () => {
     });
   });
 
-  it('that lost its lease and a run do not wait for each other, and neither sees what the other does', async () => {
+  it('that lost its lease does not block a run or see its changes, and vice versa', async () => {
     const shop = await openCustomers();
     shop.drop('1.csv', toCustomers(manyEmails(5)));
     shop.drop('2.csv', toCustomers(manyEmails(40_000, 'more')));

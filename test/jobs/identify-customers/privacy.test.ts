@@ -67,7 +67,7 @@ function filesUnder(folder: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-describe('plain addresses', () => {
+describe('plain e-mail addresses', () => {
   it('are in no table, no output, no log and no file after a run', async () => {
     const service = await startFakeService(QUOTING);
     const shop = await openCustomers({
@@ -102,7 +102,7 @@ describe('plain addresses', () => {
     expect(filesUnder(shop.folder).filter((path) => PRIVATE.test(readFileSync(path, 'latin1')))).toEqual([]);
   });
 
-  it('are in none of what pg_dump writes of the embedded database', async () => {
+  it('are not in a pg_dump of the embedded database', async () => {
     const service = await startFakeService(QUOTING);
     const shop = await openCustomers({ embedded: true, serviceUrl: service.url, job: 'lookup: real_time' });
     await layEmbeddedDatabase(join(shop.folder, '.data'), 'migrated');
@@ -115,7 +115,7 @@ describe('plain addresses', () => {
     expect(dump).not.toMatch(PRIVATE);
   });
 
-  it('are in one table alone while they wait for a service that is away', async () => {
+  it('are in a single table while they wait for an unavailable service', async () => {
     const service = await startFakeService({ onBatch: () => ({ status: 401, body: '{"message":"no"}' }) });
     const shop = await openCustomers({ serviceUrl: service.url });
     shop.drop('1.csv', EXPORT);

@@ -32,7 +32,7 @@ describe('a batch that the service refuses', () => {
     ['last', [500]],
     ['one in the middle', [317]],
     ['three of them', [2, 250, 499]],
-  ])('is cut in halves down to the bad address (%s), in O(log n) calls', async (_where, places) => {
+  ])('is split in halves down to the bad address (%s), in O(log n) calls', async (_where, places) => {
     const emails = manyEmails(500);
     const bad = places.map((place) => emails[place - 1] ?? '');
     const service = await startFakeService(refusing(...bad));
@@ -62,7 +62,7 @@ describe('a batch that the service refuses', () => {
     expect(service.batches).toHaveLength(calls);
   });
 
-  it('is found in every batch at once, when there is one in each', async () => {
+  it('is detected in every batch if each has a bad address', async () => {
     const emails = manyEmails(400);
     const bad = emails.filter((_, index) => index % 20 === 7);
     const service = await startFakeService(refusing(...bad));
@@ -78,7 +78,7 @@ describe('a service that refuses everything', () => {
   it.each([
     ['the brand', 404, '{"message":"Brand not found"}', 1],
     ['the label', 422, '{"message":"source_type is not allowed"}', 400],
-  ])('gives nobody up: %s', async (_what, status, body, callsAtMost) => {
+  ])('loses no customers: %s', async (_what, status, body, callsAtMost) => {
     let isWell = false;
     const service = await startFakeService({ onBatch: () => (isWell ? QUEUED : { status, body }) });
     const shop = await openCustomers({ serviceUrl: service.url, api: 'concurrency: 2' });
@@ -96,7 +96,7 @@ describe('a service that refuses everything', () => {
     });
   });
 
-  it('gives nobody up either when it has taken batches before', async () => {
+  it('loses no customers even if it accepted batches before', async () => {
     let isWell = true;
     const refused = { status: 400, body: '{"message":"no"}' };
     const service = await startFakeService({ onBatch: () => (isWell ? QUEUED : refused) });
@@ -109,7 +109,7 @@ describe('a service that refuses everything', () => {
     expect(await countCustomers(shop.db)).toEqual({ staged: 200, submitted: 3 });
   });
 
-  it('says so with exit 4 when it is the key', async () => {
+  it('ends the run with exit 4 if it rejects the API key', async () => {
     const service = await startFakeService({
       onBatch: () => ({ status: 401, body: '{"message":"bad key"}' }),
     });
@@ -120,14 +120,14 @@ describe('a service that refuses everything', () => {
   });
 });
 
-describe('a service that stumbles', () => {
+describe('a service with a temporary fault', () => {
   it.each([
     ['an error after it took the batch', { kind: 'error_after', count: 2 }],
     ['a lost answer', { kind: 'reset_after', count: 2 }],
     ['a page of a proxy', { kind: 'html', count: 2 }],
     ['an empty answer', { kind: 'empty', count: 2 }],
     ['a request to slow down', { kind: '429', count: 2, retry_after: 0 }],
-  ])('is asked again: %s', async (_what, fault) => {
+  ])('gets the request again: %s', async (_what, fault) => {
     const shop = await openCustomers({ job: 'batch_size: 5' });
     await shop.sandbox.setFaults([{ operation: 'identify_influencers', ...fault }]);
     shop.drop('1.csv', toCustomers(manyEmails(20)));

@@ -8,8 +8,8 @@ import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from
 // Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-describe('run of identify-customers', () => {
-  it('submits each customer once, says what became of every row, and submits nobody the second time', async () => {
+describe('a run of identify-customers', () => {
+  it('submits each customer once, accounts for every row, and submits no one in a second run', async () => {
     const shop = await openCustomers({ layout: 'shopify-customers', job: 'source_type: web-shop' });
     shop.drop(
       'customers.csv',
@@ -62,7 +62,7 @@ describe('run of identify-customers', () => {
     }
   });
 
-  it('sends full batches with the brand and the label, and joins what several files bring', async () => {
+  it('sends full batches with brand and label, and joins the customers of several files', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({
       serviceUrl: service.url,
@@ -77,7 +77,7 @@ describe('run of identify-customers', () => {
     expect(service.calls[0]).toEqual({ brand_id: 4819, source_type: 'web "shop"' });
   });
 
-  it('goes on with other files when one is held', async () => {
+  it('continues with other files if one is held', async () => {
     const shop = await openCustomers();
     shop.drop('1-broken.csv', 'Name,Phone\nAnn,1\n');
     shop.drop('2-good.csv', toCustomers(manyEmails(3)));
@@ -87,7 +87,7 @@ describe('run of identify-customers', () => {
     expect(await queuedAt(shop.sandbox.url)).toHaveLength(3);
   });
 
-  it('reads the customers of an export of orders, also where a job has read its orders', async () => {
+  it('reads the customers of an export of orders, also after another job has read its orders', async () => {
     const flow = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, consent: not_recorded}
@@ -110,7 +110,7 @@ jobs:
     expect(rows).toEqual([{ bought_with_code: true }]);
   });
 
-  it('plans the calls without sending one or keeping anything', async () => {
+  it('only plans the calls, without sending or storing anything', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, job: 'batch_size: 10, lookup: {budget: 5}' });
     shop.drop('1.csv', toCustomers(manyEmails(25)));
@@ -126,7 +126,7 @@ jobs:
     expect(await countCustomers(shop.db)).toEqual({});
   });
 
-  it('submits no more than --limit; the rest waits', async () => {
+  it('submits at most --limit customers, and the others wait', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url });
     shop.drop('1.csv', toCustomers(manyEmails(25)));
@@ -142,7 +142,7 @@ jobs:
     expect(service.batches.map((batch) => batch.length)).toEqual([10, 15]);
   });
 
-  it('submits again after recheck_after, and only who stands in a new file', async () => {
+  it('submits again after recheck_after, but only customers in a new file', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, job: 'recheck_after: 30' });
     shop.drop('1.csv', toCustomers(manyEmails(3)));
@@ -158,8 +158,8 @@ jobs:
   });
 });
 
-describe('who must not be submitted', () => {
-  it('is never submitted once unsubscribed, whichever export says otherwise, before or after', async () => {
+describe('the customers who must not be submitted', () => {
+  it('include unsubscribed ones forever, even if an earlier or later export says otherwise', async () => {
     const shop = await openCustomers({ layout: 'generic-customers' });
     shop.drop('1.csv', 'email,unsubscribed\nann@example.com,yes\nbob@example.com,no\n');
     shop.drop('2.csv', toCustomers(['ANN@example.com', 'cy@example.com', 'di@example.com']));
@@ -174,22 +174,22 @@ describe('who must not be submitted', () => {
     expect(await queuedAt(shop.sandbox.url)).toEqual(['bob@example.com', 'di@example.com']);
   });
 
-  it('is who has not consented, where the job requires consent', async () => {
+  it('include those without consent if the job requires consent', async () => {
     const shop = await openCustomers({ job: 'consent: required', consent: 'recorded' });
     shop.drop('1.csv', 'email,consent\na@example.com,yes\nb@example.com,\nc@example.com,no\n');
     expect((await shop.identify()).finished?.counts).toMatchObject({ passed_over: { no_consent: 2 } });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['a@example.com']);
   });
 
-  it('is nobody, where the job ignores what exports say', async () => {
+  it('include no one if the job ignores consent', async () => {
     const shop = await openCustomers({ job: 'consent: ignored' });
     shop.drop('1.csv', 'email,consent,unsubscribed\na@example.com,no,\nb@example.com,,yes\n');
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 2 });
   });
 });
 
-describe('the key of the hashes', () => {
-  it('is asked for, with the command that makes one', async () => {
+describe('the hash key', () => {
+  it('is required, and the error names the command that creates one', async () => {
     const shop = await openCustomers({ env: { CUSTOMER_HASH_KEY: '' } });
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
@@ -198,7 +198,7 @@ describe('the key of the hashes', () => {
     expect((await shop.cli('run', 'customers')).stderr).toMatch(/has 9 characters; it\s+needs\s+32/);
   });
 
-  it('may not change: another one would make every customer a new one', async () => {
+  it('must not change, because every customer would then be new', async () => {
     const shop = await openCustomers();
     shop.drop('1.csv', toCustomers(manyEmails(3)));
     expect((await shop.identify()).exitCode).toBe(0);
@@ -213,7 +213,7 @@ describe('the key of the hashes', () => {
 });
 
 describe('`files reread` of an export of customers', () => {
-  it('reads it again though nothing about it has changed: who was forgotten meanwhile is submitted, and nobody else twice', async () => {
+  it('reads an unchanged file again: a customer who was forgotten is submitted, and no one else twice', async () => {
     const shop = await openCustomers();
     shop.drop('members.csv', toCustomers(['ann@example.com', 'bob@example.com', 'cy@example.com']));
     expect((await shop.identify()).finished?.counts).toMatchObject({ files: 1, submitted: 3 });
@@ -239,7 +239,7 @@ describe('`files reread` of an export of customers', () => {
 });
 
 describe('explain customer', () => {
-  it('says what became of one, by the address, and repeats it nowhere', async () => {
+  it('shows the history of a customer by address, and never repeats the address', async () => {
     const shop = await openCustomers({ job: 'source_type: web' });
     shop.drop('1.csv', 'email,orders_count,unsubscribed\nann@example.com,3,\nbob@example.com,,yes\n');
     await shop.identify();

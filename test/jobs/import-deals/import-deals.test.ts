@@ -5,8 +5,8 @@ import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openCreatorShop } from './story.ts';
 
-describe('creators of a list get a deal', () => {
-  it('once each: known ones get none, and a second run sends nothing', async () => {
+describe('import-deals', () => {
+  it('creates one deal for each new creator of a list, and sends nothing in a second run', async () => {
     const shop = await openCreatorShop();
     shop.drop(
       'list.csv',
@@ -49,7 +49,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect(await shop.processed('update_deal_info')).toBe(2);
   });
 
-  it('refuses to run where the account was never mirrored', async () => {
+  it('refuses to run if the account was never mirrored', async () => {
     const shop = await openCreatorShop({ isMirrored: false });
     shop.drop('list.csv', 'handle,platform\nmia.test,instagram\n');
     const run = await shop.cli('run', 'deals');
@@ -59,7 +59,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect(await shop.processed('create_deal')).toBe(0);
   });
 
-  it('a plan says what would be created and sent, and keeps nothing', async () => {
+  it('plans what it would create and send, and stores nothing', async () => {
     const shop = await openCreatorShop();
     shop.drop(
       'list.csv',
@@ -76,7 +76,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect((await shop.runDeals()).counts).toMatchObject({ created: 1, already: 1, notes_sent: 1 });
   });
 
-  it('a deal that the mirror has not discovered is found by asking, and held until the mirror has read it', async () => {
+  it('finds a deal that the mirror has not discovered by asking the service, and holds the row until the mirror has read it', async () => {
     const shop = await openCreatorShop();
     await createByHand(shop, { influencer_handle: 'late.test', platform: 'instagram' });
     shop.drop('list.csv', 'handle,platform\nlate.test,instagram\nlate.test,tiktok\n');
@@ -88,7 +88,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect(await shop.dealsOf('late.test')).toHaveLength(2);
   });
 
-  it('no deal is created for a handle that the service could not be asked about', async () => {
+  it('creates no deal for a handle if the service could not be asked about it', async () => {
     const shop = await openCreatorShop();
     shop.drop('list.csv', 'handle,platform\nnoor.test,instagram\n');
     await shop.sandbox.setFaults([{ kind: 'error_before', operation: 'get_deal_details' }]);
@@ -98,7 +98,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect((await shop.runDeals()).counts).toMatchObject({ created: 1, to_create: 0 });
   });
 
-  it('of several deals a person chooses, by naming one in the row', async () => {
+  it('lets an operator choose among several deals by naming one in the row', async () => {
     const shop = await openCreatorShop();
     await createByHand(shop, { influencer_handle: 'mia.test', platform: 'instagram' });
     await sql`insert into mirror.known_handles (handle_folded, handle, first_way, ways) values ('mia.test', 'mia.test', 'codes', '{codes}')`.execute(
@@ -113,7 +113,7 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
     expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 4 });
   });
 
-  it('another default dealflow creates no second deal, and without any dealflow none is created', async () => {
+  it('creates no second deal for another default dealflow, and none without any dealflow', async () => {
     const shop = await openCreatorShop({ job: '' });
     shop.drop('1.csv', 'handle,platform,dealflow_id\nnoor.test,tiktok,\nbo.test,tiktok,D_TEST\n');
     expect(await shop.runDeals()).toMatchObject({ code: 3, counts: { held: 1, created: 1 } });
@@ -124,8 +124,8 @@ noor.test,TikTok,NOOR10,10%,"12,5",2,active,First film in June
   });
 });
 
-describe('what a list states later', () => {
-  it('a new stage, status and note are sent; terms that only create_deal sets are shown, and noted as an adjustment', async () => {
+describe('later lists', () => {
+  it('send a new stage, status and note; terms that only create_deal can set are shown and recorded as an adjustment', async () => {
     const shop = await openCreatorShop();
     shop.drop(
       '1.csv',
@@ -159,7 +159,7 @@ describe('what a list states later', () => {
     expect(await shop.processed('create_note')).toBe(2);
   });
 
-  it('what waits is replaced by what a newer list states, and of two rows the last one counts', async () => {
+  it('replace a request that still waits, and the last of two rows for a creator counts', async () => {
     const shop = await openCreatorShop();
     shop.drop('1.csv', 'handle,platform,code\nnoor.test,tiktok,FIRST\n@NOOR.test,TikTok,SECOND\n');
     await shop.sandbox.setFaults([{ kind: '429', operation: 'create_deal' }]);
@@ -173,7 +173,7 @@ describe('what a list states later', () => {
     });
   });
 
-  it('what the service refuses is sent again: deals when the row is corrected, stages in each run', async () => {
+  it('send rejected requests again: deals after the row was corrected, stages in each run', async () => {
     const shop = await openCreatorShop();
     shop.drop(
       '1.csv',
@@ -188,7 +188,7 @@ describe('what a list states later', () => {
   });
 });
 
-it('a stage that the service refuses does not keep the status of its deal from being sent', async () => {
+it('still send the status of a deal if the service rejects its stage', async () => {
   const shop = await openCreatorShop();
   shop.drop('1.csv', 'handle,platform,deal_id,stage,status\nmia.test,instagram,DEALMIA,1,inactive\n');
   await shop.sandbox.setFaults([
@@ -205,8 +205,8 @@ it('a stage that the service refuses does not keep the status of its deal from b
   });
 });
 
-describe('a request whose answer is lost', () => {
-  it('is in doubt and never sent again; whoever accepts it names the deal, and its note and status follow', async () => {
+describe('a request with a lost answer', () => {
+  it('is in doubt and never sent again; the operator who accepts it names the deal, and its note and status follow', async () => {
     const shop = await openCreatorShop();
     shop.drop('1.csv', 'handle,platform,note,status\nnoor.test,tiktok,Hello,inactive\n');
     await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'create_deal', count: 1 }]);
@@ -236,8 +236,8 @@ describe('a request whose answer is lost', () => {
   });
 });
 
-describe('who a person is', () => {
-  it('is never read: no name, address or number of a list reaches the database, a log or the service', async () => {
+describe('personal data', () => {
+  it('in a list is never read: no name, address or number reaches the database, a log or the service', async () => {
     const shop = await openCreatorShop();
     shop.drop(
       'list.csv',
@@ -270,7 +270,7 @@ secretname@example.com;tiktok;Secretname;;;;
 });
 
 describe('a new deal', () => {
-  it('is known to the mirror with its next run, so that codes.csv may name the creator by handle', async () => {
+  it('is known to the mirror after its next run, so that codes.csv can name the creator by handle', async () => {
     const shop = await openCreatorShop();
     shop.write(
       'pipeline.yaml',
@@ -296,7 +296,7 @@ describe('a new deal', () => {
 });
 
 describe('a run that is killed', () => {
-  it('has created no deal and added no note twice, and the next runs do what is left', {
+  it('creates no deal and adds no note twice, and the next runs complete the work', {
     timeout: 120_000,
   }, async () => {
     const shop = await openCreatorShop({ api: 'lease_seconds: 2\ntimeout_seconds: 1' });

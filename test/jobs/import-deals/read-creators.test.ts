@@ -26,7 +26,7 @@ it.each([
   ['m.youtube.com/@MiaGlow/videos', 'YT', 'MiaGlow', 'miaglow', 'youtube'],
   ['https://youtube.com/c/MiaGlow', '', 'MiaGlow', 'miaglow', 'youtube'],
   ['mia', 'Twitch', 'mia', 'mia', 'twitch'],
-])('%s on %s is the handle %s', (written, platform, handle, handleFolded, isOn) => {
+])('reads %s on %s as the handle %s', (written, platform, handle, handleFolded, isOn) => {
   expect(read({ Handle: written, Platform: platform })).toMatchObject({
     handle,
     handleFolded,
@@ -50,7 +50,7 @@ it.each([
   [{ handle: 'mia', platform: 'tiktok', commission: '0.15' }, 'unclear_percent at commission'],
   [{ handle: 'mia', platform: 'tiktok', commission: '120%' }, 'bad_percent at commission'],
   [{ handle: 'mia', platform: 'tiktok', code: 'mia@example.com' }, 'address_in_value at code'],
-])('%o is rejected: %s', (row, said) => {
+])('rejects %o: %s', (row, said) => {
   expect(read(row)).toBe(said);
 });
 
@@ -61,13 +61,13 @@ it.each([
   ['0.5%', '0.5'],
   ['0', '0'],
   ['100', '100'],
-])('the percentage %s is %s', (written, percent) => {
+])('reads the percentage %s as %s', (written, percent) => {
   expect(read({ handle: 'mia', platform: 'tiktok', 'Discount %': written })).toMatchObject({
     codePercent: percent,
   });
 });
 
-it('a layout translates the words of a list, and e-mail addresses in notes are masked', () => {
+it('translates the words of a list by its layout, and masks e-mail addresses in notes', () => {
   const row = {
     Handle: 'mia',
     Platform: 'tiktok',

@@ -5,8 +5,8 @@ import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { clicksCsv, openClickShop } from './story.ts';
 
-describe('clicks are added to the total of a deal', () => {
-  it('once each, whoever the link, the code or the column names, and a second run sends nothing', async () => {
+describe('post-clicks', () => {
+  it('adds clicks to the total of a deal once, whether link, code or column names it, and sends nothing in a second run', async () => {
     const shop = await openClickShop();
     shop.drop(
       'clicks.csv',
@@ -36,7 +36,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(await shop.totals()).toEqual({ DEALMIA: 18, DEALBEN: 9 });
   });
 
-  it('a newer file that states more posts the difference; one that states fewer is noted, and nothing is sent', async () => {
+  it('posts the difference if a newer file states more; fewer clicks are recorded as an adjustment and not sent', async () => {
     const shop = await openClickShop();
     shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
     await shop.runClicks();
@@ -61,7 +61,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(await shop.totals()).toEqual({ DEALMIA: 20 });
   });
 
-  it('what waits to be sent is replaced by what a newer file states, so one request posts all of it', async () => {
+  it('replaces waiting clicks by those of a newer file, so that one request posts them all', async () => {
     const shop = await openClickShop();
     shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
     await shop.sandbox.setFaults([{ kind: '429', operation: 'new_influencer_click' }]);
@@ -73,7 +73,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(await shop.totals()).toEqual({ DEALMIA: 14 });
   });
 
-  it('a request whose answer is lost is in doubt and never sent again, and a newer file posts only what is beyond it', async () => {
+  it('never repeats a request with a lost answer, which is in doubt, and posts only the additional clicks of a newer file', async () => {
     const shop = await openClickShop();
     shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
     await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_click', count: 1 }]);
@@ -95,7 +95,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(life.stdout).toContain('accepted');
   });
 
-  it('what the service refuses is sent again when codes.csv names somebody else', async () => {
+  it('sends rejected clicks again when codes.csv names another owner', async () => {
     const shop = await openClickShop();
     shop.write('codes.csv', `${CODES}GONE1,4819,,DEALGONE,,,\n`);
     shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/GONE1', 8]]));
@@ -105,7 +105,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(await shop.totals()).toEqual({ DEALBEN: 8 });
   });
 
-  it('a code that two influencers own holds its clicks, and a code counts only on the days of its owner', async () => {
+  it('holds clicks on a code with two owners, and applies a code only on the days of its owner', async () => {
     const shop = await openClickShop();
     shop.write(
       'codes.csv',
@@ -127,7 +127,7 @@ describe('clicks are added to the total of a deal', () => {
     expect(await shop.totals()).toEqual({ DEALMIA: 1, DEALBEN: 4 });
   });
 
-  it('a plan says what would be posted and keeps nothing, and start_date leaves earlier days out', async () => {
+  it('only plans what it would post, and ignores days before start_date', async () => {
     const shop = await openClickShop({ job: 'start_date: 2026-04-11' });
     shop.drop(
       '1.csv',
@@ -146,8 +146,8 @@ describe('clicks are added to the total of a deal', () => {
   });
 });
 
-describe('exports of clicks as they really are', () => {
-  it('one of Google Analytics has comments before its header and a grand total after its rows', async () => {
+describe('real-world exports of clicks', () => {
+  it('from Google Analytics have comments before their header and a grand total after their rows', async () => {
     const shop = await openClickShop({ layout: 'ga4-landing-pages' });
     shop.drop(
       'ga4.csv',
@@ -170,7 +170,7 @@ Grand total,,"2,052","1,613"
     expect(await shop.totals()).toEqual({ DEALMIA: 1_205, DEALBEN: 7 });
   });
 
-  it('a list of links with their total clicks is held, because it has no days', async () => {
+  it('with only the total clicks of links are held, because they have no days', async () => {
     const shop = await openClickShop({ layout: 'bitly-clicks' });
     shop.drop(
       'links.csv',
@@ -183,7 +183,7 @@ Grand total,,"2,052","1,613"
     expect((await shop.runClicks()).counts).toMatchObject({ posted: 12 });
   });
 
-  it('a row without a number of clicks is rejected with its line and column, and the rest goes on', async () => {
+  it('with a row without a number of clicks: it is rejected with line and column, and the others are posted', async () => {
     const shop = await openClickShop();
     shop.drop(
       '1.csv',
@@ -197,7 +197,7 @@ Grand total,,"2,052","1,613"
 });
 
 describe('a run that is killed', () => {
-  it('has added no click twice, and the next runs add what is left', { timeout: 120_000 }, async () => {
+  it('adds no click twice, and the next runs add the others', { timeout: 120_000 }, async () => {
     const shop = await openClickShop({ api: 'lease_seconds: 2\ntimeout_seconds: 1' });
     const days = Array.from({ length: 60 }, (_, index) =>
       new Date(Date.UTC(2026, 2, 1 + index)).toISOString().slice(0, 10),

@@ -9,8 +9,8 @@ import { idOf, openOutreach, type Person } from './story.ts';
 const many = (count: number): Person[] =>
   Array.from({ length: count }, (_, index) => ({ followers: 100_000 - index }));
 
-describe('influencers among the customers are submitted to an outreach', () => {
-  it('in batches of one platform, those with the most followers first, and a second run sends nothing', async () => {
+describe('submit-outreach', () => {
+  it('submits influencers among the customers in batches of one platform, most followers first, and sends nothing in a second run', async () => {
     const shop = await openOutreach(
       'platform: [instagram, tiktok], credits: 40, approve: true, batch_size: 2',
     );
@@ -49,7 +49,7 @@ describe('influencers among the customers are submitted to an outreach', () => {
     expect(await shop.submissions()).toHaveLength(3);
   });
 
-  it('by the rule: each who is left out is counted with the reason', async () => {
+  it('applies the rules of the job, and counts excluded influencers by reason', async () => {
     const shop = await openOutreach(
       'platform: instagram, min_followers: 1000, max_followers: 50000, verified: yes, min_orders: 2, min_spent: 100, with_code: true, credits: 1, approve: true',
     );
@@ -97,7 +97,7 @@ describe('influencers among the customers are submitted to an outreach', () => {
     );
   });
 
-  it('an influencer who is two customers is one, and out if either of them unsubscribed, whichever the brand', async () => {
+  it('counts an influencer with two customer records once, and excludes them if either has unsubscribed for any brand', async () => {
     const shop = await openOutreach();
     await shop.meet([
       { userId: idOf(0), username: 'ann', orders: 1 },
@@ -115,7 +115,7 @@ describe('influencers among the customers are submitted to an outreach', () => {
     expect(await shop.named()).toEqual([idOf(0)]);
   });
 
-  it('nobody goes to another outreach within not_contacted_days', async () => {
+  it('submits no one to another outreach within not_contacted_days', async () => {
     const shop = await openOutreach();
     await shop.meet(many(2));
     await shop.submit();
@@ -128,8 +128,8 @@ describe('influencers among the customers are submitted to an outreach', () => {
   });
 });
 
-describe('what a run may submit', () => {
-  it('is bounded by its credits and by --limit, and the next run takes the rest', async () => {
+describe('the size of a run', () => {
+  it('is limited by its credits and --limit, and the next run submits the others', async () => {
     const shop = await openOutreach('platform: instagram, credits: 0.29, approve: true, batch_size: 3');
     await shop.meet(many(10));
     expect((await shop.submit('--limit', '4')).counts).toMatchObject({
@@ -146,7 +146,7 @@ describe('what a run may submit', () => {
     expect(await shop.named()).toHaveLength(10);
   });
 
-  it('needs an approval: without one nothing is sent, the cost is said, and the exit code is 3', async () => {
+  it('needs approval: otherwise it sends nothing, reports the cost and exits with 3', async () => {
     const shop = await openOutreach('platform: instagram, credits: 40');
     await shop.meet(many(3));
     const asked = await shop.cli('run', 'outreach');
@@ -166,7 +166,7 @@ describe('what a run may submit', () => {
     expect(await shop.submit('--yes')).toMatchObject({ code: 0, counts: { submitted: 2 } });
   });
 
-  it('what an approved run could not send needs an approval again', async () => {
+  it('needs approval again for submissions that an approved run could not send', async () => {
     const shop = await openOutreach('platform: instagram, credits: 40');
     await shop.meet(many(3));
     await shop.sandbox.setFaults([{ kind: '429', operation: 'submit_influencers' }]);
@@ -181,7 +181,7 @@ describe('what a run may submit', () => {
     expect(await shop.entries()).toEqual(['3 accepted']);
   });
 
-  it('a plan says who and what it costs, and keeps nothing', async () => {
+  it('is planned with candidates and cost, and without storing anything', async () => {
     const shop = await openOutreach('platform: instagram, credits: 0.08');
     await shop.meet(many(3));
     const plan = await shop.cli('plan', 'outreach');
@@ -194,7 +194,7 @@ describe('what a run may submit', () => {
     expect(rows).toEqual([]);
   });
 
-  it('--yes is refused for a job that needs no approval, and a schedule without approve: true is a mistake', async () => {
+  it('cannot be approved by --yes for a job that needs no approval, and a schedule requires approve: true', async () => {
     const shop = await openOutreach('platform: instagram, credits: 40, schedule: "5 * * * *"');
     const scheduled = await shop.cli('run', 'outreach');
     expect(scheduled).toMatchObject({ exitCode: 2 });
@@ -205,7 +205,7 @@ describe('what a run may submit', () => {
     expect(mirror.stderr).toContain('needs no approval');
   });
 
-  it('consent: ignored is a mistake, because then nobody knows who has unsubscribed', async () => {
+  it('cannot be planned with consent: ignored, because it is then unknown who has unsubscribed', async () => {
     const shop = await openOutreach();
     shop.write(
       'ignored.yaml',
@@ -222,8 +222,8 @@ jobs:
   });
 });
 
-describe('who has unsubscribed or was forgotten', () => {
-  it('after the batch was proposed is dropped from it while it was not sent', async () => {
+describe('a customer who unsubscribes or is forgotten', () => {
+  it('after the batch was proposed is removed from it unless it was already sent', async () => {
     const shop = await openOutreach();
     await shop.meet(many(4));
     await shop.sandbox.setFaults([{ kind: '429', operation: 'submit_influencers' }]);
@@ -245,8 +245,8 @@ describe('who has unsubscribed or was forgotten', () => {
   });
 });
 
-describe('what the service does not accept', () => {
-  it('is cut into ten until the id that it does not know is alone, and nobody is submitted twice', async () => {
+describe('a batch that the service does not accept', () => {
+  it('is split into ten until the unknown ID is alone, and no one is submitted twice', async () => {
     const shop = await openOutreach();
     const people = many(30);
     people[17] = { ...people[17], userId: 'NOBODY' };
@@ -262,7 +262,7 @@ describe('what the service does not accept', () => {
     expect(new Set(await shop.named()).size).toBe(29);
   });
 
-  it('is in doubt where the answer is lost: never sent again by itself, and a person settles it', async () => {
+  it('is in doubt if the answer is lost: it is never repeated automatically, and an operator settles it', async () => {
     const shop = await openOutreach('platform: instagram, credits: 40, approve: true, batch_size: 2');
     await shop.meet(many(4));
     await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'submit_influencers', count: 1 }]);
@@ -284,7 +284,7 @@ describe('what the service does not accept', () => {
     expect(await shop.named()).toHaveLength(4);
   });
 
-  it('ends the run where the account has no credits left, with one doubt and not one for each request', async () => {
+  it('ends the run if the account has no credits left, with one doubt instead of one for each request', async () => {
     const shop = await openOutreach('platform: instagram, credits: 40, approve: true, batch_size: 1', {
       api: 'concurrency: 1',
     });
@@ -317,7 +317,7 @@ describe('what the service does not accept', () => {
 });
 
 describe('a run that is killed', () => {
-  it('has submitted nobody twice, and the next runs submit the rest', { timeout: 120_000 }, async () => {
+  it('submits no one twice, and the next runs submit the others', { timeout: 120_000 }, async () => {
     const shop = await openOutreach('platform: instagram, credits: 40, approve: true, batch_size: 2', {
       api: 'lease_seconds: 2\ntimeout_seconds: 1',
     });

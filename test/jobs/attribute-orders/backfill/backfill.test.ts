@@ -14,7 +14,7 @@ import {
   twoYears,
 } from './history.ts';
 
-describe('a job with a first day', () => {
+describe('a job with a start date', () => {
   it('leaves orders that were placed before it to backfills, and its sums add up', async () => {
     const workshop = await openHistory();
     workshop.drop(
@@ -34,8 +34,8 @@ describe('a job with a first day', () => {
   });
 });
 
-describe('a plan', () => {
-  it('says what is to become of every order of the period, and sends nothing', async () => {
+describe('the plan of a backfill', () => {
+  it('states the outcome of every order of the period and sends nothing', async () => {
     const workshop = await openHistory();
     workshop.drop('2025.csv', toHistory([{ id: 'new', placedAt: '2025-06-01T00:00:00Z' }]));
     await workshop.run();
@@ -57,7 +57,7 @@ describe('a plan', () => {
 });
 
 describe('a backfill', () => {
-  it('posts exactly what its plan says, to the order and the cent, and nothing that is credited already', async () => {
+  it('posts exactly what its plan says, to the order and the cent, and nothing that is already credited', async () => {
     const workshop = await openHistory();
     const orders = twoYears(500);
     // A run credited the last months before the job got a start date.

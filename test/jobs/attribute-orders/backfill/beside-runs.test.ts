@@ -17,8 +17,8 @@ import {
 
 const NEW = { id: 'new', placedAt: '2025-02-02T00:00:00Z', revenue: '5.00' };
 
-describe('a run beside a backfill', () => {
-  it('posts its own orders and none of the backfill, counts only its own, and says what waits for the backfill', async () => {
+describe('a run during a backfill', () => {
+  it('posts and counts only its own orders, and reports what waits for the backfill', async () => {
     const workshop = await openHistory();
     const orders = twoYears(200);
     workshop.drop('history.csv', toHistory(orders));
@@ -45,7 +45,7 @@ describe('a run beside a backfill', () => {
     expect(await endState(workshop)).toEqual([...wholeState(orders), ofTheRun].sort());
   });
 
-  it('that begins while the backfill reads files waits for it, and does not fail', async () => {
+  it('waits while the backfill reads files, and does not fail', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory(twoYears(20)));
     const release = await blockWrites(workshop, 'intake.orders');
@@ -63,7 +63,7 @@ describe('a run beside a backfill', () => {
     expect(eventOf(result, 'run_finished')).toMatchObject({ status: 'ok' });
   });
 
-  it('keeps a doubt of the backfill for a person, who decides; then a run sends what was approved', async () => {
+  it('leaves a doubt of the backfill to an operator, and sends the order after an approved re-send', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory([{ id: 'lost', placedAt: '2023-05-05T10:00:00Z' }]));
     await workshop.sandbox.setFaults([
@@ -82,7 +82,7 @@ describe('a run beside a backfill', () => {
     expect(await workshop.posted()).toEqual(['lost', 'new']);
   });
 
-  it('another backfill of the same job is refused while one is not at its end', async () => {
+  it('a second backfill of the same job is refused until the first one has ended', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory(twoYears(200)));
     const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '10', '--json');

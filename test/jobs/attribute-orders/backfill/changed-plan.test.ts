@@ -53,8 +53,8 @@ const CHANGES: readonly (readonly [string, (workshop: Workshop) => void, string]
   ],
 ];
 
-describe('a plan that no longer holds', () => {
-  it('is refused, says what changed, and is asked about again, whatever it is that changed', async () => {
+describe('an outdated plan', () => {
+  it('is refused with a list of the changes, and needs a new approval, whatever has changed', async () => {
     const { workshop } = await openPlanned();
     let planId = (await openPlan(workshop)).backfill_id;
     for (const [what, change, said] of CHANGES) {
@@ -75,7 +75,7 @@ describe('a plan that no longer holds', () => {
     expect(await workshop.posted()).toEqual(['b', 'c', 'z']);
   });
 
-  it('because of orders that were credited since is refused', async () => {
+  it('is refused if some of its orders were credited in the meantime', async () => {
     const { workshop, planId } = await openPlanned();
     startFrom(workshop, '2023-01-01');
     await workshop.run();
@@ -87,7 +87,7 @@ describe('a plan that no longer holds', () => {
   });
 });
 
-it('an order that changes while its plan is executed is not posted with another amount; a new plan has it', async () => {
+it('an order that changes while its plan is executed is not posted with another amount; a new plan includes it', async () => {
   const { workshop } = await openPlanned();
   // One request every 100 seconds, so the second order waits.
   const first = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01', '--json');

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../../support/run-cli.ts';
 import { backfill, eventOf, openHistory, PERIOD, planIn, toHistory } from './history.ts';
 
-describe('the command', () => {
-  it('stops after the plan where nobody can be asked, and the same plan keeps its number', async () => {
+describe('the command backfill', () => {
+  it('stops after the plan if no terminal can confirm it, and keeps the number of an unchanged plan', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
     const first = await backfill(workshop, 'orders', ...PERIOD);
@@ -26,7 +26,7 @@ describe('the command', () => {
     expect((await workshop.cli('backfill', 'status')).stdout).toContain('planned');
   });
 
-  it('makes no database for a plan where there is none, and says how it is executed all the same', async () => {
+  it('creates no database for a plan, and still prints how to execute the plan', async () => {
     const workshop = await openHistory({ embedded: true });
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
     const { exitCode, stdout, stderr } = await workshop.cli('backfill', 'orders', ...PERIOD, '--plan');
@@ -37,7 +37,7 @@ describe('the command', () => {
     expect(existsSync(join(workshop.folder, '.data'))).toBe(false);
   });
 
-  it('applies no migration for a plan, and says so, where a table is older than this version', async () => {
+  it('applies no migration for a plan, and reports a schema that is older than this version', async () => {
     const workshop = await openHistory();
     await sql`drop schema bi cascade`.execute(workshop.db);
     await sql`delete from reporting.applied_views`.execute(workshop.db);
@@ -47,7 +47,7 @@ describe('the command', () => {
     expect((await sql`select from pg_namespace where nspname = 'bi'`.execute(workshop.db)).rows).toEqual([]);
   });
 
-  it('says that its plan lacks what a held file states', async () => {
+  it('reports that its plan lacks the orders of a held file', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
     workshop.drop('damaged.csv', 'nothing,of,this\n1,2,3\n');
@@ -56,7 +56,7 @@ describe('the command', () => {
     expect(planned.stderr).toContain('1 file of its sources could not be used');
   });
 
-  it('needs days that are days, in order; and says where there is nothing to pause, resume or cancel', async () => {
+  it('requires a valid period, and reports if there is nothing to pause, resume or cancel', async () => {
     const workshop = await openHistory();
     await workshop.cli('migrate');
     for (const days of [
@@ -72,7 +72,7 @@ describe('the command', () => {
       });
   });
 
-  it('is told by `runs` with what each of its processes did, like any run', async () => {
+  it('is listed by `runs` with the results of each of its processes, like any run', async () => {
     const workshop = await openHistory();
     const placedAt = '2023-05-05T10:00:00Z';
     workshop.drop('history.csv', toHistory(['a', 'b'].map((id) => ({ id, placedAt }))));
@@ -98,7 +98,7 @@ describe('the command', () => {
     expect(stdout).toContain('plan of 2 orders');
   });
 
-  it('asks nobody about a plan that has nothing to post', async () => {
+  it('needs no approval for a plan without orders to post', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z', code: '' }]));
     await backfill(workshop, 'orders', ...PERIOD, '--plan');
@@ -108,7 +108,7 @@ describe('the command', () => {
     expect((await workshop.cli('runs')).stdout).toContain('plan of 0 orders');
   });
 
-  it('says that a mirror needs none', async () => {
+  it('reports that a mirror needs no backfill', async () => {
     const flow = 'sources: {}\njobs:\n  mirror: {kind: mirror-account}\n';
     const workshop = await openHistory({ flow });
     const { exitCode, stdout } = await workshop.cli('backfill', 'mirror', ...PERIOD);

@@ -62,8 +62,8 @@ async function killAfter(workshop: Workshop, posted: number): Promise<void> {
   await letLeasesEnd(workshop);
 }
 
-describe('a backfill that is stopped', () => {
-  it('by SIGKILL at every phase goes on where it stood, and ends as if nobody had disturbed it', async () => {
+describe('an interrupted backfill', () => {
+  it('continues after a SIGKILL in any phase, with the same result as without the interruption', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
     await killWhileItWrites(workshop, 'intake.orders');
@@ -104,7 +104,7 @@ describe('a backfill that is stopped', () => {
     );
   });
 
-  it('by pause waits, goes on by resume, and by SIGTERM leaves no doubt', async () => {
+  it('waits after a pause, continues after a resume, and leaves no doubt after SIGTERM', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
     // Loads the code of the command, which runs in this process. Otherwise the backfill could end before the
@@ -138,7 +138,7 @@ describe('a backfill that is stopped', () => {
     );
   });
 
-  it('by cancel leaves what it has not posted as it was, and another plan takes that up', async () => {
+  it('leaves unposted orders unchanged after a cancel, so that another plan posts them', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
     // A run has read the file and excluded all of its orders.
