@@ -12,9 +12,9 @@ const mutants: Record<string, Partial<ContinuityRules>> = {
 
 const setups = ['one_machine', 'two_machines'] as const;
 
-describe('the model of an entry whose database goes back', () => {
+describe('the model of an entry whose database is restored', () => {
   it.each(setups)(
-    'writes it once at most, wherever a backup is taken and restored, and whoever dies: %s',
+    'writes the entry at most once, whenever a backup is taken and restored and whichever process dies: %s',
     (setup) => {
       const verdict = exploreContinuity(productionContinuity, setup);
       expect(verdict.violation).toBeNull();
@@ -22,7 +22,7 @@ describe('the model of an entry whose database goes back', () => {
     },
   );
 
-  it.each(Object.entries(mutants))('catches the mutant in which %s', (_name, change) => {
+  it.each(Object.entries(mutants))('detects the mutant in which %s', (_name, change) => {
     const rules = { ...productionContinuity, ...change };
     expect(setups.some((setup) => exploreContinuity(rules, setup).violation !== null)).toBe(true);
   });

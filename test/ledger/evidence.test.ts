@@ -33,7 +33,7 @@ async function makeDoubt(db: Database, worker: Worker, orderId = '1'): Promise<s
 }
 
 describe('an event that names an order', () => {
-  it('settles the doubt about it as accepted, and says which deal was credited', async () => {
+  it('settles a doubt about it as accepted, with the deal that was credited', async () => {
     const { db } = await setup();
     const entryId = await makeDoubt(db, await startWorker(db));
     const before = await readFacts(db, entryId);
@@ -46,7 +46,7 @@ describe('an event that names an order', () => {
     expect(rows).toEqual([{ deal_id: 'D1', collab_id: 'C1', entry_id: entryId }]);
   });
 
-  it('counts once, however often it is told', async () => {
+  it('counts once, even if it arrives several times', async () => {
     const { db } = await setup();
     await makeDoubt(db, await startWorker(db));
     await tell(db);
@@ -54,7 +54,7 @@ describe('an event that names an order', () => {
     expect((await sql`select from ledger.evidence`.execute(db)).rows).toHaveLength(1);
   });
 
-  it('settles what a person wanted sent again before it came, so that it is not sent again', async () => {
+  it('settles an entry after an approved re-send, so that it is not sent again', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await makeDoubt(db, worker);
@@ -63,7 +63,7 @@ describe('an event that names an order', () => {
     expect(await worker.claim(entryId)).toBeNull();
   });
 
-  it('holds an order that was not sent yet: somebody else has credited it', async () => {
+  it('holds an order that was not sent yet, because another party has credited it', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -73,7 +73,7 @@ describe('an event that names an order', () => {
     expect(await worker.claim(entryId)).toBeNull();
   });
 
-  it('leaves an order whose request is out to its answer, and settles it when that answer is lost', async () => {
+  it('leaves an order with a request in flight to its answer, and settles it if that is lost', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -86,7 +86,7 @@ describe('an event that names an order', () => {
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1 });
   });
 
-  it('does not change what is settled', async () => {
+  it('does not change a settled entry', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -96,7 +96,7 @@ describe('an event that names an order', () => {
     expect(await tell(db)).toEqual({ entryId, state: 'rejected' });
   });
 
-  it('is kept when no entry is there yet', async () => {
+  it('is stored if the entry does not exist yet', async () => {
     const { db } = await setup();
     expect(await tell(db)).toBeNull();
     expect((await sql`select entry_id, order_id from ledger.evidence`.execute(db)).rows).toEqual([
@@ -115,7 +115,7 @@ describe('an event that names an order', () => {
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
   });
 
-  it('does not settle a doubt when another deal was credited, or when no platform is named and two shops have the id', async () => {
+  it('does not settle a doubt if another deal was credited, or if it names no platform and two shops have the order ID', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await makeDoubt(db, worker);

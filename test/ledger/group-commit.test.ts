@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
 
-it('commits what comes at the same time together, and answers each in its place', async () => {
+it('commits concurrent items together and returns the result of each', async () => {
   const groups: number[][] = [];
   const double = groupCommit(async (items: readonly number[]) => {
     groups.push([...items]);
@@ -11,7 +11,7 @@ it('commits what comes at the same time together, and answers each in its place'
   expect(groups).toEqual([[1, 2, 3]]);
 });
 
-it('gathers the next group while a commit is under way', async () => {
+it('collects the next group during a commit', async () => {
   const groups: number[][] = [];
   const { promise: firstIsDone, resolve: finishFirst } = Promise.withResolvers<void>();
   const commit = groupCommit(async (items: readonly number[]) => {
@@ -27,7 +27,7 @@ it('gathers the next group while a commit is under way', async () => {
   expect(groups).toEqual([[1], [2, 3]]);
 });
 
-it('makes no group larger than allowed', async () => {
+it('never exceeds the maximum group size', async () => {
   const sizes: number[] = [];
   const commit = groupCommit(async (items: readonly number[]) => {
     sizes.push(items.length);
@@ -37,7 +37,7 @@ it('makes no group larger than allowed', async () => {
   expect(sizes).toEqual([2, 2, 1]);
 });
 
-it('fails the whole group when its commit fails, and only that group', async () => {
+it('rejects a whole group if its commit fails, and only that group', async () => {
   let calls = 0;
   const commit = groupCommit(async (items: readonly number[]) => {
     calls += 1;

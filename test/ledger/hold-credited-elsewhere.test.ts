@@ -33,12 +33,12 @@ async function isWaiting(db: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-describe('evidence that is written while entries are made', () => {
+describe('evidence that is written while entries are created', () => {
   it.each([
     ['an event', tellOf, 'evidence_of_another_poster'],
     ['a seed', seed, 'credited_elsewhere'],
   ] as const)(
-    '%s that looked before the entry was there, and is committed after it, holds it',
+    '(%s) holds an entry that it did not see, even if it commits after the entry',
     async (_, tell, reason) => {
       const { db } = await setup();
       const worker = await startWorker(db);
@@ -58,7 +58,7 @@ describe('evidence that is written while entries are made', () => {
     },
   );
 
-  it('is waited for so long and no longer, and then nothing is posted', async () => {
+  it('is awaited only until a limit, and then nothing is posted', async () => {
     const { db } = await setup();
     const writing = await db.startTransaction().execute();
     await tellOf(writing, '1');
@@ -68,7 +68,7 @@ describe('evidence that is written while entries are made', () => {
     expect(await holdCreditedElsewhere(db, JOB)).toBe(0);
   });
 
-  it('keeps a run from posting the order, whatever the moment of its commit', {
+  it('keeps a run from posting the order, whenever it commits', {
     timeout: 120_000,
   }, async () => {
     const shop = await openWorkshop();

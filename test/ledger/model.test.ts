@@ -70,17 +70,17 @@ describe('the model of one ledger entry', () => {
     expect(verdict.states).toBeGreaterThan(10_000);
   });
 
-  it('keeps them when one worker holds the key of another account', () => {
+  it('keeps them if one worker has the API key of another account', () => {
     expect(explore(productionRules, few, { wrongKey: true }).violation).toBeNull();
   });
 
-  it('catches a claim that does not look at the account of the key', () => {
+  it('detects a claim that does not check the account of the key', () => {
     expect(explore(mutant({ checksAccount: false }), few, { wrongKey: true }).violation).toBe(
       'processed in another account',
     );
   });
 
-  it.each(Object.entries(mutants))('catches the mutant in which %s', (_name, rules) => {
+  it.each(Object.entries(mutants))('detects the mutant in which %s', (_name, rules) => {
     expect(explore(rules, bounds).violation).not.toBeNull();
   });
 });

@@ -12,7 +12,7 @@ function accepted(entryId: string): Answer {
   return { entryId, attempt: 1, outcome, backoffMs: 0 };
 }
 
-it('keeps an answer that the database could not take, and the next process records it before it reaps', async () => {
+it('keeps an answer that the database could not store, and the next process records it before it reaps lost claims', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -27,7 +27,7 @@ it('keeps an answer that the database could not take, and the next process recor
   expect(readdirSync(join(folder, 'spool'))).toEqual([]);
 });
 
-it('leaves the spool of a process that lives to that process', async () => {
+it('leaves the spool of a living process to that process', async () => {
   const { db, folder } = await setup();
   const [worker, other] = [await startWorker(db), await startWorker(db)];
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -37,7 +37,7 @@ it('leaves the spool of a process that lives to that process', async () => {
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 1 });
 });
 
-it('passes over a line that a crash cut, because it had not been acknowledged', async () => {
+it('skips a line that a crash truncated, because it was not acknowledged', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -47,7 +47,7 @@ it('passes over a line that a crash cut, because it had not been acknowledged', 
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 1 });
 });
 
-it('changes nothing when the answer had been recorded after all', async () => {
+it('changes nothing if the answer was already recorded', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -61,7 +61,7 @@ it('changes nothing when the answer had been recorded after all', async () => {
   expect(applied).toEqual([{ applied: true }, { applied: false }]);
 });
 
-it('has nothing to replay where nothing was ever spooled', async () => {
+it('replays nothing if nothing was spooled', async () => {
   const { db, folder } = await setup();
   expect(await replaySpool(db, join(folder, 'none'), 'nobody')).toMatchObject({ answers: 0 });
 });

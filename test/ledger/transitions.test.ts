@@ -152,8 +152,8 @@ async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]
   return rows.map((row) => row.event);
 }
 
-describe('an entry in Postgres', () => {
-  it('moves exactly as the state machine says, whatever happens in whatever order, and its history folds to its state', async () => {
+describe('a ledger entry in Postgres', () => {
+  it('follows the state machine for any sequence of events, and its history folds to its state', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     let orders = 0;
@@ -178,7 +178,7 @@ describe('an entry in Postgres', () => {
     );
   });
 
-  it('is claimed by one of two processes that want it at once', async () => {
+  it('is claimed by only one of two concurrent processes', async () => {
     const { db } = await setup();
     const [one, other] = [await startWorker(db), await startWorker(db)];
     const entryIds = await Promise.all(
@@ -191,7 +191,7 @@ describe('an entry in Postgres', () => {
     expect(await db.selectFrom('ledger.attempts').select('entry_id').execute()).toHaveLength(40);
   });
 
-  it('is not claimed by a process whose lease is over', async () => {
+  it('is not claimed by a process whose lease has expired', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -199,13 +199,13 @@ describe('an entry in Postgres', () => {
     expect(await worker.claim(entryId)).toBeNull();
   });
 
-  it('is not claimed with the key of another account', async () => {
+  it('is not claimed with the API key of another account', async () => {
     const { db } = await setup();
     const worker = await startWorker(db, { accountId: 'A2' });
     expect(await worker.claim(await insertEntry(db, { runId: worker.runId, orderId: '1' }))).toBeNull();
   });
 
-  it('is not claimed while it rests', async () => {
+  it('is not claimed during its backoff', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -218,7 +218,7 @@ describe('an entry in Postgres', () => {
     expect(await worker.claim(entryId)).toBeNull();
   });
 
-  it('comes into doubt, not back to ready, when the process that sends it is gone; a late answer of that process still settles it', async () => {
+  it('becomes in doubt, not ready, if its sending process is gone; a late answer of that process still settles it', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -231,7 +231,7 @@ describe('an entry in Postgres', () => {
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted', doubtfulAttempt: null });
   });
 
-  it('keeps an earlier doubt when a re-send is refused', async () => {
+  it('keeps an earlier doubt if a re-send is rejected', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -244,7 +244,7 @@ describe('an entry in Postgres', () => {
   });
 
   it.each(['attempts', 'answers', 'decisions', 'changes'])(
-    'keeps ledger.%s append-only, whoever tries',
+    'keeps ledger.%s append-only for every role',
     async (table) => {
       const { db } = await setup();
       for (const statement of [`delete from ledger.${table}`, `truncate ledger.${table} cascade`]) {
@@ -253,7 +253,7 @@ describe('an entry in Postgres', () => {
     },
   );
 
-  it('stores of each attempt the digest of the bytes that go out, its reference included', async () => {
+  it('stores the digest of the sent bytes of each attempt, including its reference', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -268,7 +268,7 @@ describe('an entry in Postgres', () => {
     expect(attempts).toEqual([{ body_hash: digest }]);
   });
 
-  it('cannot be sent more often than approved, even by a statement that forgets to ask', async () => {
+  it('cannot be sent more often than approved, even by a statement that skips the check', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
