@@ -43,7 +43,7 @@ const SOURCE: SourceSettings = {
 const LAYOUT = loadLayout('woocommerce-analytics');
 const ORDERS = { readFor: 'orders' } as const;
 
-test('what a format lacks and the source does not give is named, setting by setting', () => {
+test('the error names each setting that the format lacks and the source does not provide', () => {
   const error = (() => {
     try {
       checkSource(LAYOUT, SOURCE);
@@ -61,12 +61,12 @@ test('what a format lacks and the source does not give is named, setting by sett
   });
 });
 
-test('a source that gives it passes, and so does any source of a complete format', () => {
+test('a source that provides them passes, and so does any source of a complete format', () => {
   expect(() => checkSource(LAYOUT, { ...SOURCE, timeZone: 'Asia/Dhaka', currency: 'BDT' })).not.toThrow();
   expect(() => checkSource(loadLayout('shopify-orders'), SOURCE)).not.toThrow();
 });
 
-test('the hash changes with what changes the meaning of a file, and with nothing else', () => {
+test('the hash changes with every setting that changes the meaning of a file, and with no other', () => {
   const hash = layoutHash(LAYOUT, SOURCE, ORDERS);
   expect(
     layoutHash(

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { cleanText, isBlank } from '../../src/map/values/clean-text.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 
-it('a text is blank exactly where cleaning leaves nothing of it', () => {
+it('a text is blank if and only if cleaning removes all of it', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom('', ' ', "'", '=', '\t', '\u00a0', '\u200b', '\u200e', '\ufeff', '\u0000', '~'),
@@ -17,7 +17,7 @@ it('a text is blank exactly where cleaning leaves nothing of it', () => {
 });
 
 it.each(['=1+1', '\t=1', '\r-1', '\n@x', '  +1', '＝1', '－1', '＋1', '＠x', '\u200b=1', '\tplain', 'plain'])(
-  'what a spreadsheet would run is guarded, and means the same when it is read again: %j',
+  'a formula is escaped, and keeps its meaning when it is read again: %j',
   (text) => {
     const guarded = renderCsv([[text]], { delimiter: ',', escapeFormulas: true });
     const cell = guarded.slice(0, -2).replace(/^"|"$/g, '');

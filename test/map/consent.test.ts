@@ -19,7 +19,7 @@ const SHOPIFY = [
 ];
 
 test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 'generic-customers'])(
-  'an export of Shopify is held under the layout %s, and its own layout is named',
+  'an export of Shopify under the layout %s is held, and the reason suggests the right layout',
   async (layout) => {
     const { message, help } = await holdReason(
       mapCustomerLines(
@@ -31,7 +31,7 @@ test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 
   },
 );
 
-test('a file without its column of consent is held, says which column is looked for and what the file has instead, and how it is released', async () => {
+test('a file without its consent column is held; the reason names the expected column, those of the file and the release', async () => {
   const lines = ['Record ID,Email,Marketing contact status', '1,ann@example.com,Yes'];
   const reason = await holdReason(mapCustomerLines('hubspot', lines));
   expect(reason).toMatchObject({
@@ -44,7 +44,7 @@ test('a file without its column of consent is held, says which column is looked 
   expect((await mapCustomerLines('hubspot', lines, { consent: 'ignored' })).customers).toHaveLength(1);
 });
 
-test('a source that says not_recorded does not hide a column of consent that the file has', async () => {
+test('a source with not_recorded does not hide a consent column of the file', async () => {
   const reason = await holdReason(mapCustomerLines('generic-customers', SHOPIFY, NOT_RECORDED));
   expect(reason).toMatchObject({
     code: 'consent_column_unread',
@@ -56,7 +56,7 @@ test('a source that says not_recorded does not hide a column of consent that the
   expect(passedOver.no_consent).toBe(1);
 });
 
-test('a column Status is consent where the export proves to be of the tool that means it so, and not the state of an order', async () => {
+test('a column Status counts as consent only if the header proves that the export is from a tool that uses it so', async () => {
   const orders = ['Email,Status', 'ann@example.com,paid'];
   expect((await mapCustomerLines('generic-customers', orders, NOT_RECORDED)).customers).toHaveLength(1);
   const contacts = ['Email,Date Created,Tags,Status', 'ann@example.com,2026-04-10,vip,Unsubscribed'];
@@ -66,7 +66,7 @@ test('a column Status is consent where the export proves to be of the tool that 
   });
 });
 
-test('the single column Email proves no format', async () => {
+test('the single column Email identifies no format', async () => {
   const { message, help } = await holdReason(
     mapCustomerLines('mailchimp', ['Email,City', 'ann@example.com,Oslo']),
   );
@@ -74,7 +74,7 @@ test('the single column Email proves no format', async () => {
   expect(help).not.toContain('fits the layout');
 });
 
-test('a value of consent that the layout does not list is neither a yes nor a no: its row is rejected', async () => {
+test('an unlisted consent value is neither a yes nor a no: its row is rejected', async () => {
   const lines = [
     'Email,Accepts Email Marketing,Total Orders',
     'ann@example.com,ja,1',
@@ -94,7 +94,7 @@ test('a value of consent that the layout does not list is neither a yes nor a no
   );
 });
 
-test('a refusal counts in whichever column of consent it stands', async () => {
+test('a refusal counts in any consent column', async () => {
   const { customers, passedOver } = await mapCustomerLines('shopify-customers', [
     'Email,Accepts Email Marketing,Accepts Marketing,Total Orders',
     'ann@example.com,,no,1',
@@ -105,7 +105,7 @@ test('a refusal counts in whichever column of consent it stands', async () => {
   expect(passedOver.no_consent).toBe(2);
 });
 
-test('what each format says is counted as yes, no and blank, with the columns it stands in', async () => {
+test('consent is counted as yes, no and blank for each format, with its columns', async () => {
   const count = async (layout: string, lines: readonly string[]) =>
     describeConsent((await mapCustomerLines(layout, lines)).seen.consent);
   expect(
@@ -140,7 +140,7 @@ test('what each format says is counted as yes, no and blank, with the columns it
   ).toBe('0 yes, 1 no, 1 blank in "Unsubscribed from all email"');
 });
 
-test('a job that requires consent refuses a layout that cannot tell it, and a source that says it is not recorded', () => {
+test('a job that requires consent rejects a layout without it, and a source that does not record it', () => {
   const source = sourceSettings('/exports');
   const problemsOf = (
     layout: string,
@@ -167,7 +167,7 @@ test('a job that requires consent refuses a layout that cannot tell it, and a so
   expect(problemsOf('woocommerce-customers', {}, 'ignored')).toEqual([]);
 });
 
-test('every layout of customers says where consent stands, or that its format does not record it', () => {
+test('every layout of customers defines its consent columns, or declares that its format has none', () => {
   const customers = loadLayouts().filter(({ required }) => required.includes('email'));
   for (const { name, consent, lacks, signature } of customers) {
     expect(consent.columns.length > 0, name).toBe(!lacks.includes('consent'));
@@ -183,7 +183,7 @@ function ownLayout(text: string): Layout {
   return loadLayout('own', [folder]);
 }
 
-test('a layout that does not say where consent stands loads, and its files are held until the source says that nobody refused', async () => {
+test('a layout without consent can be loaded, but its files are held until the source says that no one refused', async () => {
   const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
   const source = { ...sourceSettings('/exports'), layout: 'own' };
   const asked = { readFor: 'customers', consent: 'not_refused' } as const;
@@ -199,7 +199,7 @@ test('a layout that does not say where consent stands loads, and its files are h
   expect((await mapCustomerLines('own', lines, { layout, ...NOT_RECORDED })).customers).toHaveLength(1);
 });
 
-test('a layout whose tests of consent name their columns need not list them: a file without them is held, and words it does not know reject their row', async () => {
+test('columns in the consent tests of a layout count as listed: a file without them is held, and unknown words reject their row', async () => {
   const layout = ownLayout(`
 title: Members
 columns: {email: [E-Mail]}
@@ -228,7 +228,7 @@ unsubscribed: [{columns: [Left], not_blank: true}]
   expect(reason).toMatchObject({ code: 'consent_column_missing' });
 });
 
-test('a layout that only says who has unsubscribed reads no, false and 0 there as neither', async () => {
+test('a layout with only unsubscribe tests treats no, false and 0 as neutral', async () => {
   const layout = ownLayout(`
 title: Members
 columns: {email: [E-Mail]}
@@ -248,7 +248,7 @@ unsubscribed: [{columns: [Opted out], equals: ["true"]}]
   expect(rejected).toMatchObject([{ code: 'unknown_consent', line: 5 }]);
 });
 
-test('what changes whom a file submits changes the hash of its reading; what only orders need does not', () => {
+test('the hash of a reading changes with settings that affect who is submitted, but not with those of orders', () => {
   const layout = loadLayout('shopify-orders');
   const source = sourceSettings('/exports');
   const asked = { readFor: 'customers', consent: 'not_refused' } as const;
@@ -266,7 +266,7 @@ test('what changes whom a file submits changes the hash of its reading; what onl
   );
 });
 
-test('the hash of a reading is that of version 0.2.0, so that an upgrade reads no file of customers again', () => {
+test('the hash of a reading equals that of version 0.2.0, so that an upgrade reads no file of customers again', () => {
   const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
   const source = { ...sourceSettings('/exports'), layout: 'own' };
   expect(layoutHash(layout, source, { readFor: 'customers', consent: 'not_refused' })).toBe(

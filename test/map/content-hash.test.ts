@@ -42,14 +42,14 @@ async function mapOne(cells: readonly string[], before = ''): Promise<StagedOrde
   return order;
 }
 
-test('each part of the meaning changes the hash', async () => {
+test('each meaningful field of an order changes the hash', async () => {
   const hashes = new Set([(await mapOne(CELLS)).contentHash]);
   for (const [index, cell] of CHANGED.entries())
     hashes.add((await mapOne(CELLS.with(index, cell))).contentHash);
   expect(hashes.size).toBe(CELLS.length + 1);
 });
 
-test('place, number of rows and the way in which a value is written do not', async () => {
+test('position, number of rows and notation of a value do not change the hash', async () => {
   const { contentHash } = await mapOne(CELLS);
   const elsewhere = await mapOne(CELLS, '#0,6,paid,EUR,1.00,,,,,2026-04-10 11:00:00 +0200,,,\n');
   expect(elsewhere).toMatchObject({ line: 3, record: 2, contentHash });

@@ -34,7 +34,7 @@ async function read(layout: Layout, dates: readonly string[], dateOrder: DateOrd
   return [...orders.map(({ placedAt }) => placedAt?.slice(0, 10)), ...rejected.map(({ code }) => code)];
 }
 
-test('dates that can all be read both ways hold the file, say which way it would be read, and ask for the setting', async () => {
+test('ambiguous dates hold the file; the reason says how they would be read and asks for the setting', async () => {
   expect(await read(EITHER, ['4/5/2026 10:00', '5/5/2026 9:00', '12/1/2026 0:00'])).toMatchObject({
     code: 'date_order_unknown',
     message: expect.stringMatching(/2 dates.*would read the month first/),
@@ -42,7 +42,7 @@ test('dates that can all be read both ways hold the file, say which way it would
   });
 });
 
-test('the source decides, whatever order the layout lists first', async () => {
+test('the setting of the source decides, whichever order the layout lists first', async () => {
   const dates = ['4/5/2026 10:00', '12/1/2026 0:00'];
   expect(await read(EITHER, dates, 'MDY')).toEqual(['2026-04-05', '2026-12-01']);
   expect(await read(EITHER, dates, 'DMY')).toEqual(['2026-05-04', '2026-01-12']);
@@ -54,7 +54,7 @@ test('a day above 12 in the second place proves that the month comes first', asy
   expect(await read(EITHER, ['4/5/2026 10:00', '4/13/2026 10:00'])).toEqual(['2026-04-05', '2026-04-13']);
 });
 
-test('a day above 12 in the first place holds the file, because the dates beside it are read wrongly', async () => {
+test('a day above 12 in the first place holds the file, because the other dates would be read wrongly', async () => {
   const contradicted = { code: 'date_order_contradicted', message: expect.stringContaining('line 3') };
   expect(await read(EITHER, ['4/5/2026 10:00', '13/4/2026 10:00'])).toMatchObject(contradicted);
   const fixed = await read(MONTH_FIRST, ['04/05/2026', '13/04/2026', '04/14/2026']);
@@ -64,11 +64,11 @@ test('a day above 12 in the first place holds the file, because the dates beside
   });
 });
 
-test('a layout with one order says it: days up to the 12th are no doubt then', async () => {
+test('a layout with a single order leaves no doubt about days up to the 12th', async () => {
   expect(await read(MONTH_FIRST, ['04/05/2026', '04/06/2026'])).toEqual(['2026-04-05', '2026-04-06']);
 });
 
-test('times of ISO and with the month as a word are never in doubt, nor are days that equal their month', async () => {
+test('ISO times, months as words, and days that equal their month are never ambiguous', async () => {
   const layout = withTimes('iso', 'MMM D, YYYY', 'M/D/YYYY H:mm', 'D/M/YYYY H:mm');
   expect(await read(layout, ['2026-04-05', '"Apr 5, 2026"', '5/5/2026 10:00'])).toEqual([
     '2026-04-05',
@@ -78,7 +78,7 @@ test('times of ISO and with the month as a word are never in doubt, nor are days
   expect(watchDates(withTimes('iso', 'YYYY/MM/DD'), { name: 'shop', dateOrder: null })).toBeNull();
 });
 
-test('layouts whose shops choose the order list both; the others have one', () => {
+test('layouts of platforms whose shops choose the order list both, and the others list one', () => {
   const isOpen = (name: string): boolean => {
     const watch = watchDates(loadLayout(name), { name: 'shop', dateOrder: null });
     watch?.see('4/5/2026', 2);

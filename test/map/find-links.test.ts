@@ -23,10 +23,10 @@ test.each([
   ['prefer: ada', []],
   ['ref:', []],
   ['', []],
-])('%j names %j', (notes, links) => {
+])('%j contains the links %j', (notes, links) => {
   expect(find(notes)).toEqual(links);
 });
 
-test('a layout without keys finds nothing', () => {
+test('a layout without keys finds no links', () => {
   expect(linkFinder({ keys: [], parameters: [] })('ref: ada')).toEqual([]);
 });

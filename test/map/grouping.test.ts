@@ -27,7 +27,7 @@ function mapRows(rows: readonly Cells[], options: MapTextOptions = {}): Promise<
   return mapText(text, { layout: 'shopify-orders', ...options });
 }
 
-test('line items fold into their order, and its total is never summed', async () => {
+test('line items are grouped into their order, and its total is never summed', async () => {
   const { orders } = await mapRows([first(1), item(1), item(1), first(2)]);
   expect(orders.map(({ groupKey, total, rowCount }) => [groupKey, total, rowCount])).toEqual([
     ['#1', '50.00', 3],
@@ -35,7 +35,7 @@ test('line items fold into their order, and its total is never summed', async ()
   ]);
 });
 
-test('what later rows repeat (Created at, Vendor, Phone, Email) does no harm', async () => {
+test('columns that later rows repeat (Created at, Vendor, Phone, Email) do no harm', async () => {
   const { orders, rejected } = await mapRows([
     first(1),
     item(1, {
@@ -49,12 +49,12 @@ test('what later rows repeat (Created at, Vendor, Phone, Email) does no harm', a
   expect(orders).toMatchObject([{ placedAt: '2026-04-10T09:11:26Z', rowCount: 2 }]);
 });
 
-test('the first value that is not blank counts, also when it stands on a later row', async () => {
+test('the first non-blank value counts, even if it is on a later row', async () => {
   const { orders } = await mapRows([item(1), first(1, { 'Discount Code': 'ADA10' })]);
   expect(orders).toMatchObject([{ groupKey: '#1', codes: ['ADA10'], line: 2, rowCount: 2 }]);
 });
 
-test('rows of one order that stand apart merge', async () => {
+test('separate rows of one order are merged', async () => {
   const { orders, continuations } = await mapRows([first(1), first(2), item(1), first(3), item(2), item(1)]);
   expect(orders.map(({ groupKey, rowCount }) => [groupKey, rowCount])).toEqual([
     ['#1', 3],
@@ -64,7 +64,7 @@ test('rows of one order that stand apart merge', async () => {
   expect(continuations).toEqual([]);
 });
 
-test('rows merge as long as fewer orders than a generation begin between them', async () => {
+test('rows are merged if fewer orders than a generation begin between them', async () => {
   const rows = [first(1), first(2), first(3), item(1), first(4), item(2)];
   const { orders, continuations } = await mapRows(rows, { generationOrders: 2 });
   expect(orders.map(({ groupKey, rowCount }) => [groupKey, rowCount])).toEqual([
@@ -76,7 +76,7 @@ test('rows merge as long as fewer orders than a generation begin between them', 
   expect(continuations).toEqual([]);
 });
 
-test('line items whose order has left the window come out as a continuation', async () => {
+test('line items whose order has left the window become a continuation', async () => {
   const rows = [first(1), first(2), first(3), first(4), first(5), item(1), item(1)];
   const { orders, continuations, rowsRead } = await mapRows(rows, { generationOrders: 2 });
   expect(orders.map(({ groupKey }) => groupKey)).toEqual(['#1', '#2', '#3', '#4', '#5']);
@@ -84,7 +84,7 @@ test('line items whose order has left the window come out as a continuation', as
   expect(rowsRead).toBe(7);
 });
 
-test('rows with values of their own come out as the order again when it has left the window', async () => {
+test('rows with their own values become the order again if it has left the window', async () => {
   const rows = [first(1), first(2), first(3), first(4), first(5), first(1, { Total: '60.00' })];
   const { orders } = await mapRows(rows, { generationOrders: 2 });
   expect(orders.filter(({ groupKey }) => groupKey === '#1').map(({ total, line }) => [total, line])).toEqual([
@@ -99,7 +99,7 @@ test.each([
   ['Financial Status', 'refunded'],
   ['Id', '7'],
 ])(
-  'rows of one order that contradict each other in %s reject the whole order, with all its rows',
+  'rows of one order with contradictory values of %s reject the whole order with all its rows',
   async (column, value) => {
     const { orders, rejected } = await mapRows([first(1), item(1), first(2), first(1, { [column]: value })]);
     expect(orders.map(({ groupKey }) => groupKey)).toEqual(['#2']);
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test('two orders that claim one id are both rejected', async () => {
+test('two orders with the same ID are both rejected', async () => {
   const { orders, rejected } = await mapRows([
     first(1, { Id: '7' }),
     item(1),
@@ -125,7 +125,7 @@ test('two orders that claim one id are both rejected', async () => {
   ]);
 });
 
-test('an order that is stated twice in the same words is one order', async () => {
+test('an order that occurs twice with equal values is one order', async () => {
   const { orders } = await mapRows([first(1), first(2), first(1)]);
   expect(orders.map(({ groupKey, rowCount }) => [groupKey, rowCount])).toEqual([
     ['#1', 2],
@@ -133,7 +133,7 @@ test('an order that is stated twice in the same words is one order', async () =>
   ]);
 });
 
-test('a row that names no order is rejected', async () => {
+test('a row without an order is rejected', async () => {
   expect(onlyFault(await mapRows([first(1), item(1, { Name: ' ' })]))).toEqual([
     'missing_value',
     'Name',
@@ -141,11 +141,11 @@ test('a row that names no order is rejected', async () => {
   ]);
 });
 
-test('an order without its id is rejected where other orders of the file have one, rather than named by something else', async () => {
+test('an order without an ID is rejected, rather than identified by another column, if other orders of the file have one', async () => {
   expect(onlyFault(await mapRows([first(1, { Id: '' }), first(2)]))).toEqual(['missing_value', 'Id', null]);
 });
 
-test('different codes on rows of one order all count', async () => {
+test('all codes on the rows of one order count', async () => {
   const { orders } = await mapRows([
     first(1, { 'Discount Code': 'ADA10, BOB' }),
     item(1, { 'Discount Code': 'BOB, CLEO' }),
@@ -153,7 +153,7 @@ test('different codes on rows of one order all count', async () => {
   expect(orders[0]?.codes).toEqual(['ADA10', 'BOB', 'CLEO']);
 });
 
-test('where every order is one row, a repeated row must say the same', async () => {
+test('a repeated row must have equal values if every order is a single row', async () => {
   const header = 'order_id,order_revenue,placed_at\n';
   const same = await mapText(`${header}1,5,2026-04-10T10:00:00Z\n1,5,2026-04-10T10:00:00Z\n`);
   expect(same.orders).toMatchObject([{ orderId: '1', rowCount: 2 }]);

@@ -18,7 +18,7 @@ async function mapShopify(rows: readonly string[]) {
   return { ...mapped, columns };
 }
 
-test('an Id that is blank on every row is no id: the whole file goes by Name', async () => {
+test('if Id is blank on every row, Name identifies the orders of the whole file', async () => {
   const { orders, rejected, columns } = await mapShopify([shopifyRow(1, ''), '#1,,,,,,', shopifyRow(2, ' ')]);
   expect(rejected).toEqual([]);
   expect(orders.map(({ orderId, rowCount }) => [orderId, rowCount])).toEqual([
@@ -28,7 +28,7 @@ test('an Id that is blank on every row is no id: the whole file goes by Name', a
   expect(columns).toEqual([{ name: 'name', isFallback: true }]);
 });
 
-test('one Id among the first thousand rows makes the whole file go by Id, also for rows before it', async () => {
+test('if one of the first thousand rows has an Id, Id identifies the orders of the whole file, including earlier rows', async () => {
   const rows = Array.from({ length: 900 }, (_, at) => shopifyRow(at + 1, at === 899 ? '5001' : ''));
   const { orders, rejected, columns } = await mapShopify(rows);
   expect(orders.map(({ orderId }) => orderId)).toEqual(['5001']);
@@ -39,7 +39,7 @@ test('one Id among the first thousand rows makes the whole file go by Id, also f
   expect(columns).toEqual([{ name: 'id', isFallback: false }]);
 });
 
-test('an Id after a thousand rows without one holds the file: no order of it is named in two ways', async () => {
+test('an Id after a thousand rows without one holds the file, so that no order gets two identifiers', async () => {
   const rows = Array.from({ length: 1_500 }, (_, at) => shopifyRow(at + 1, at === 1_400 ? '5001' : ''));
   const reason = await holdReason(mapShopify(rows));
   expect(reason.code).toBe('order_id_changes');
@@ -48,13 +48,13 @@ test('an Id after a thousand rows without one holds the file: no order of it is 
   );
 });
 
-test('all orders of a file by Name come out, in their order, however many wait', async () => {
+test('a file identified by Name yields all its orders in sequence, however many are buffered', async () => {
   const rows = Array.from({ length: 2_500 }, (_, at) => shopifyRow(at + 1, ''));
   const { orders } = await mapShopify(rows);
   expect(orders.map(({ orderId }) => orderId)).toEqual(rows.map((_, at) => `#${at + 1}`));
 });
 
-test('WooCommerce exports of items have an order number and no order id; coupons stand on any row', async () => {
+test('a WooCommerce export of items has an order number but no order ID, and coupons on any row', async () => {
   const { orders, rejected } = await mapText(
     [
       'order_number,status,order_date,order_total,currency,coupon_codes,item_name',
@@ -71,7 +71,7 @@ test('WooCommerce exports of items have an order number and no order id; coupons
   ]);
 });
 
-test('WooCommerce goes by order_id where both are filled, and by the number where the id is blank on every row', async () => {
+test('WooCommerce uses order_id if both columns are filled, and the number if the ID is blank on every row', async () => {
   const header = 'order_id,order_number,status,order_date,order_total,currency';
   const rest = 'completed,2026-04-10 10:00:00,44.00,USD';
   const source = { timeZone: 'UTC', currency: null };
@@ -86,7 +86,7 @@ test('WooCommerce goes by order_id where both are filled, and by the number wher
   ]);
 });
 
-test('a reduced Shopify export has its currency from the source, and is held where that gives none', async () => {
+test('a reduced Shopify export takes its currency from the source, and is held without one', async () => {
   const text =
     'Name,Financial Status,Total,Discount Code,Created at\n#1,paid,5.00,ADA10,2026-04-10 11:00:00 +0000\n';
   const given = await mapText(text, {
@@ -100,7 +100,7 @@ test('a reduced Shopify export has its currency from the source, and is held whe
   expect(reason).toMatchObject({ code: 'currency_unknown', help: expect.stringContaining('currency: EUR') });
 });
 
-test('a reduced Shopify export without codes is read for its notes, and held where nothing could name an influencer', async () => {
+test('a reduced Shopify export without codes is read for its notes, and held if no column could name an influencer', async () => {
   const row = '#1,paid,5.00,EUR,2026-04-10 11:00:00 +0000';
   const header = 'Name,Financial Status,Total,Currency,Created at';
   const { orders } = await mapText(`${header},Note Attributes\n${row},ref: mira\n`, {

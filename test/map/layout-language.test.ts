@@ -55,7 +55,7 @@ async function parseBy(yaml: string, lines: readonly string[]) {
   return { header: head, records, rejected };
 }
 
-test('a zone of the format counts for all its times that say none, whatever the source says', async () => {
+test('the time zone of the format applies to times without a zone, whatever the source says', async () => {
   const yaml = 'time_zone: UTC\ntimes: ["YYYY-MM-DD HH:mm"]\ncolumns: { placed_at: [Created (UTC)] }';
   const rows = ['id,total,currency,Created (UTC)', 'A,1.00,EUR,2026-04-10 23:30'];
   expect((await mapRows(yaml, rows, 'Europe/Amsterdam')).orders[0]?.placedAt).toBe('2026-04-10T23:30:00Z');
@@ -69,7 +69,7 @@ test.each([
   ['-8', '2026-04-11T07:30:00Z'],
   ['America/New_York', '2026-04-11T03:30:00Z'],
   ['', '2026-04-10T21:30:00Z'],
-])('a zone column says where the times of its row are meant: %j', async (zone, instant) => {
+])('a zone column determines the time zone of its row: %j', async (zone, instant) => {
   const yaml =
     'time_zone_column: [TimeZone]\ntime_of_day: [Time]\ntimes: ["M/D/YY H:mm"]\ncolumns: { placed_at: [Date] }';
   const rows = ['id,total,currency,Date,Time,TimeZone', `A,1.00,EUR,4/10/26,23:30,${zone}`];
@@ -77,7 +77,7 @@ test.each([
 });
 
 test.each(['CST', 'IST', 'Mars/Olympus', 'summer', '+99:00'])(
-  'a zone that is none, or may be several, is a fault: %s',
+  'an unknown or ambiguous zone is an error: %s',
   async (zone) => {
     const yaml = 'time_zone_column: [TimeZone]\ntimes: ["M/D/YYYY"]\ncolumns: { placed_at: [Date] }';
     const mapped = await mapRows(
@@ -89,7 +89,7 @@ test.each(['CST', 'IST', 'Mars/Olympus', 'summer', '+99:00'])(
   },
 );
 
-test('rows right below the header that describe the columns are no orders and no faults; later ones are orders', async () => {
+test('description rows directly below the header are neither orders nor errors; later ones are orders', async () => {
   const rows = [
     'id,total,currency',
     ' Unique id.,The total.,',
@@ -102,19 +102,19 @@ test('rows right below the header that describe the columns are no orders and no
   expect(parsed).toMatchObject({ records: ['5: A 1.00 EUR', '6: unique id B 2.00 EUR'], rejected: [] });
 });
 
-test('rows after the last order that say something about the file are no orders and no faults', async () => {
+test('footer rows after the last order are neither orders nor errors', async () => {
   const rows = ['id,total,currency', 'A,1.00,EUR', '', '45,record(s) downloaded', 'Seller ID: someone'];
   const parsed = await parseBy('footer: ["record(s) downloaded", "seller id"]', rows);
   expect(parsed).toMatchObject({ records: ['2: A 1.00 EUR'], rejected: [] });
 });
 
-test('where an order comes after what looks like a footer, that row is rejected and the order counts', async () => {
+test('a footer row before an order is rejected, and the order counts', async () => {
   const rows = ['id,total,currency', 'Seller ID,1.00,EUR', 'B,2.00,EUR', 'Seller ID: someone'];
   const parsed = await parseBy('footer: ["seller id"]', rows);
   expect(parsed).toMatchObject({ records: ['3: B 2.00 EUR'], rejected: ['2: footer_within'] });
 });
 
-test('a header is found by its columns, after a preamble of any length, quotes and all', async () => {
+test('a header is found by its columns after a preamble of any length, including quotes', async () => {
   const yaml = 'preamble_lines: search';
   for (const preamble of [
     [],
@@ -127,7 +127,7 @@ test('a header is found by its columns, after a preamble of any length, quotes a
   }
 });
 
-test('where no row within 100 lines has the columns, the first row is told to lack them', async () => {
+test('if none of the first 100 lines has the columns, the first row is treated as the header', async () => {
   const layout = layoutOf('preamble_lines: search');
   const text = `some,thing\n${'x,y\n'.repeat(200)}id,total\n`;
   const reason = await holdReason(
@@ -140,12 +140,12 @@ test('where no row within 100 lines has the columns, the first row is told to la
   expect(reason.code).toBe('header_mismatch');
 });
 
-test('a line of delimiters alone is a blank line before the header', async () => {
+test('a line of delimiters before the header counts as blank', async () => {
   const parsed = await parseBy('', [',,,', 'id,total,currency', ',,', 'A,1.00,EUR']);
   expect(parsed.records).toEqual(['4: A 1.00 EUR']);
 });
 
-test('codes may be separated in more than one way', async () => {
+test('codes can have several separators', async () => {
   const yaml = 'codes: { split: [";", " / "] }\ncolumns: { codes: [code] }';
   const { orders } = await mapRows(yaml, ['id,total,currency,code', 'A,1.00,EUR,ADA10;BOB / CLEO;ADA10']);
   expect(orders[0]?.codes).toEqual(['ADA10', 'BOB', 'CLEO']);
@@ -159,7 +159,7 @@ conditional_columns:
 columns: { codes: [coupon of the row] }
 `;
 
-test('a column may count in some rows only', async () => {
+test('a column can apply to some rows only', async () => {
   const rows = [
     'id,total,currency,item_type,item_name',
     'A,5.00,EUR,line_item,Wool hat',
@@ -171,7 +171,7 @@ test('a column may count in some rows only', async () => {
   expect(orders).toMatchObject([{ codes: ['ADA10', 'BOB'], total: '5.00', rowCount: 3 }]);
 });
 
-test('a conditional column adds up as any other', async () => {
+test('a conditional column is summed like any other', async () => {
   const yaml = `
 grouping: { sum: { total: { plus: [price, tax on top] } } }
 conditional_columns:
@@ -187,7 +187,7 @@ columns: { total: [unused] }`;
   expect(orders.map(({ total }) => total)).toEqual(['10.00', '11.00', '11.00']);
 });
 
-test('a conditional column that is required and whose own columns the file lacks holds the file; so does one whose name is taken', async () => {
+test('a file without the columns of a required conditional column is held, and so is one with a column of its name', async () => {
   const yaml = `${COUPON_ROWS}\nrequired: [order_id, total, codes]`;
   const lacking = await holdReason(mapRows(yaml, ['id,total,currency,item_name', 'A,5.00,EUR,x']));
   expect(lacking.code).toBe('header_mismatch');
@@ -200,7 +200,7 @@ test('a conditional column that is required and whose own columns the file lacks
   });
 });
 
-test('UTM columns name an influencer as they are', async () => {
+test('UTM columns provide links unchanged', async () => {
   const yaml = 'grouping: { line_items: true }\ncolumns: { links: [utm_campaign, landing] }';
   const rows = [
     'id,total,currency,utm_campaign,landing',
@@ -215,7 +215,7 @@ test('UTM columns name an influencer as they are', async () => {
   ]);
 });
 
-test('renewals of subscriptions are left out by the rule that docs/layouts.md gives', async () => {
+test('renewals of subscriptions are excluded by the rule in docs/layouts.md', async () => {
   const page = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8');
   const [, yaml = ''] = /```yaml\n(exclusions:\n.*reason: renewal.*\n)```/.exec(page) ?? [];
   const { orders } = await mapRows(yaml, [
@@ -228,7 +228,7 @@ test('renewals of subscriptions are left out by the rule that docs/layouts.md gi
   expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, 'renewal', 'renewal', null]);
 });
 
-test('none of several words: a blank cell is none of them, and a file without the column is not looked at', async () => {
+test('none_of matches a blank cell, but nothing in a file without the column', async () => {
   const yaml = 'exclusions: [{ reason: not_a_sale, columns: [Type], none_of: [Sale, Express Checkout] }]';
   const { orders } = await mapRows(yaml, [
     'id,total,currency,Type',
@@ -254,28 +254,28 @@ test.each([
   ['RM 8.00', 'MYR', '8.00'],
   ['$7.00', 'AUD', '7.00'],
   ['€7.00', 'EUR', '7.00'],
-])('currency text beside an amount: %j is one of %s', async (cell, currency, amount) => {
+])('an amount can contain its currency: %j is one of %s', async (cell, currency, amount) => {
   const { orders, rejected } = await mapRows(SYMBOLS, ['id,total,currency', `A,"${cell}",${currency}`]);
   expect(rejected).toEqual([]);
   expect(orders[0]?.total).toBe(amount);
 });
 
 test.each(['US $3,013.00', '3.00 USD', 'EUR 3.00', '€3.00', 'XYZ 3.00'])(
-  'an amount that names another currency than its order is no amount of it: %j',
+  'an amount in another currency than its order is an error: %j',
   async (cell) => {
     const mapped = await mapRows(SYMBOLS, ['id,total,currency', `A,"${cell}",AUD`]);
     expect(onlyFault(mapped)).toEqual(['other_currency', 'total', cell]);
   },
 );
 
-test('of several columns of which one must be there, a file without any is held, and all are named', async () => {
+test('a file without any of several alternative columns is held, and the reason names them all', async () => {
   const yaml = 'columns: { codes: [Code], notes: [Note] }\nrequired_any: [[codes, notes]]';
   expect((await mapRows(yaml, ['id,total,currency,Note', 'A,1.00,EUR,'])).orders).toHaveLength(1);
   const reason = await holdReason(mapRows(yaml, ['id,total,currency', 'A,1.00,EUR']));
   expect(reason.message).toContain('"Code" or "Note"');
 });
 
-test('what is wrong in a layout is told with the words that are allowed', () => {
+test('an error in a layout lists the permitted words', () => {
   const problems = (file: object): string =>
     (layoutSchema.safeParse({ ...LEAST, ...file }).error?.issues ?? [])
       .map(({ message }) => message)

@@ -21,7 +21,7 @@ function keysIn(schema: unknown, above: readonly string[] = []): readonly (reado
   });
 }
 
-test('docs/layouts.md names every key of a layout, every field, every token of times and everything that a format may lack', () => {
+test('docs/layouts.md names every key of a layout, every field, every time token and everything that a format may lack', () => {
   const schema: unknown = JSON.parse(layoutJsonSchema());
   const keys = keysIn(schema);
   expect(keys.length).toBeGreaterThan(60);

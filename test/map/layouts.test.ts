@@ -57,7 +57,7 @@ test('shopify-orders: 79 columns, line items, tests, drafts, cancelled orders, s
   expect(mapped.orders[5]).toMatchObject({ groupKey: 'MA-1097', paidAt: null });
 });
 
-test('shopify-orders: an older export, without Id and what follows it, goes by Name', async () => {
+test('shopify-orders: an older export, without Id and the later columns, identified by Name', async () => {
   const mapped = await mapFixture('shopify-orders-older.csv', { layout: 'shopify-orders', source: COMPLETE });
   expect(facts(mapped)).toEqual(['#1001 | paid | INR | 65.00 |  | 2026-04-10T05:41:26Z | ']);
   expect(mapped.orders[0]).toMatchObject({ refunded: null, rowCount: 2 });
@@ -76,7 +76,7 @@ test('woocommerce-orders: US and ISO dates, coupon blobs and plain codes', async
   expect(mapped.orders[0]).toMatchObject({ orderName: '1071', paidAt: '2016-09-06T04:30:10Z' });
 });
 
-test('woocommerce-analytics: formatted amounts, currency and zone from the source', async () => {
+test('woocommerce-analytics: formatted amounts, currency and time zone from the source', async () => {
   const mapped = await mapFixture('woocommerce-analytics.csv', {
     layout: 'woocommerce-analytics',
     source: { timeZone: 'Asia/Dhaka', currency: 'BDT' },
@@ -111,7 +111,7 @@ test('bigcommerce-orders: date and time in two columns, codes in a blob or plain
   expect(mapped.orders[2]?.refunded).toBe('5.00');
 });
 
-test('magento-orders: base amounts with four decimals, leading zeros of ids kept', async () => {
+test('magento-orders: base amounts with four decimals, IDs with leading zeros', async () => {
   const mapped = await mapFixture('magento-orders.csv', { layout: 'magento-orders', source: IN_EUROS });
   expect(facts(mapped)).toEqual([
     '000000101 | complete | EUR | 36.39 |  | 2026-04-10T19:30:00Z | ',
@@ -120,7 +120,7 @@ test('magento-orders: base amounts with four decimals, leading zeros of ids kept
   ]);
 });
 
-test('squarespace-orders: 47 columns and those of the shop, line items, leading zeros, orders of other channels', async () => {
+test('squarespace-orders: 47 columns and custom ones, line items, leading zeros, orders of other channels', async () => {
   const mapped = await mapFixture('squarespace-orders.csv', {
     layout: 'squarespace-orders',
     source: COMPLETE,
@@ -135,7 +135,7 @@ test('squarespace-orders: 47 columns and those of the shop, line items, leading 
   expect(mapped.orders.map(({ refunded }) => refunded)).toEqual(['0.00', '25.00', '5.00', '0.00']);
 });
 
-test('squarespace-orders: what a spreadsheet saved has other order ids, and is not read', async () => {
+test('squarespace-orders: a file saved by a spreadsheet has other order IDs and is rejected', async () => {
   const text =
     'Order ID,Email,Financial Status,Currency,Total,Created at,Lineitem name\n101,ada@example.com,PAID,USD,55.00,4/10/2026 11:11,Hat\n';
   const { orders, rejected } = await mapText(text, { layout: 'squarespace-orders', source: COMPLETE });
@@ -164,7 +164,7 @@ const ETSY = [
   '3000000006 | paid | USD | 18.75 |  | 2026-04-09T22:00:00Z | ',
 ];
 
-test('etsy-orders: zero means not adjusted, two-digit years, coupons once for each item, refunds from what is left', async () => {
+test('etsy-orders: zero for not adjusted, two-digit years, coupons once for each item, refunds from the remaining amount', async () => {
   const mapped = await mapFixture('etsy-orders.csv', { layout: 'etsy-orders', source: IN_AMSTERDAM });
   expect(facts(mapped)).toEqual(ETSY);
   // 10.00 is 38.55 - 28.85 plus 1.45 - 1.15. If the export has no adjusted fees, the fees were not adjusted.
@@ -207,12 +207,12 @@ test('generic: all columns', async () => {
   });
 });
 
-test('generic: id and revenue suffice where the source gives the currency', async () => {
+test('generic: ID and revenue suffice if the source has a currency', async () => {
   const mapped = await mapFixture('generic-least.csv', { layout: 'generic', source: IN_EUROS });
   expect(facts(mapped)).toEqual(['A-1 |  | EUR | 100.50 |  |  | ']);
 });
 
-test('stripe-payments: UTC by the header, refunds, uncaptured and test charges, codes in metadata', async () => {
+test('stripe-payments: UTC in the header, refunds, uncaptured and test charges, codes in metadata', async () => {
   const mapped = await mapFixture('stripe-payments.csv', { layout: 'stripe-payments', source: IN_AMSTERDAM });
   expect(facts(mapped)).toEqual([
     'ch_3Aa1 | paid | USD | 1061.86 | ADA10 | 2026-06-05T20:38:34Z | ',
@@ -233,7 +233,7 @@ test('stripe-payments: the header of older exports', async () => {
   expect(facts(mapped)).toEqual(['ch_1Aa1 | paid | GBP | 12.50 |  | 2019-03-01T00:05:00Z | ']);
 });
 
-test('ebay-orders: lines above and below the header, a summary row before items, a blank before the symbol, footer', async () => {
+test('ebay-orders: lines above and below the header, a summary row before items, a blank before the symbol, a footer', async () => {
   const mapped = await mapFixture('ebay-orders.csv', {
     layout: 'ebay-orders',
     source: { timeZone: 'Australia/Sydney', currency: 'AUD' },
@@ -246,7 +246,7 @@ test('ebay-orders: lines above and below the header, a summary row before items,
   expect(mapped.orders[1]).toMatchObject({ orderName: '1202', rowCount: 3, links: ['bob-2026'] });
 });
 
-test('tiktok-shop-orders: a row of descriptions, trailing tabs, ids of 18 digits, the total once', async () => {
+test('tiktok-shop-orders: a description row, trailing tabs, IDs of 18 digits, the total once', async () => {
   const mapped = await mapFixture('tiktok-shop-orders.csv', {
     layout: 'tiktok-shop-orders',
     source: { timeZone: 'Asia/Kuala_Lumpur', currency: 'MYR' },
@@ -259,7 +259,7 @@ test('tiktok-shop-orders: a row of descriptions, trailing tabs, ids of 18 digits
   expect(mapped.orders[0]).toMatchObject({ rowCount: 2, cancelledAt: null, refunded: null });
 });
 
-test('paypal-activity: zones by row; refunds, deposits and item details are no payments', async () => {
+test('paypal-activity: time zones by row; refunds, deposits and item details are not payments', async () => {
   const mapped = await mapFixture('paypal-activity.csv', {
     layout: 'paypal-activity',
     source: IN_AMSTERDAM,
@@ -274,7 +274,7 @@ test('paypal-activity: zones by row; refunds, deposits and item details are no p
   expect(mapped.orders[0]).toMatchObject({ orderName: 'INV-1', links: ['bob-2026'] });
 });
 
-test('wix-orders: date and time in two columns, the same header twice, the total once', async () => {
+test('wix-orders: date and time in two columns, a repeated header, the total once', async () => {
   const mapped = await mapFixture('wix-orders.csv', { layout: 'wix-orders', source: IN_AMSTERDAM });
   expect(facts(mapped)).toEqual([
     '10041 | paid | EUR | 1044.97 | ADA10 | 2026-12-08T08:15:51Z | ',
@@ -294,7 +294,7 @@ test('matrixify-orders: codes on discount lines, order columns on the first row,
   expect(mapped.orders[0]).toMatchObject({ orderName: '#2001', links: ['bob-2026'], rowCount: 4 });
 });
 
-test('etsy-order-items: items of an order are added up, less their discounts; the coupon counts once', async () => {
+test('etsy-order-items: summed items of an order less their discounts, coupons once', async () => {
   const mapped = await mapFixture('etsy-order-items.csv', {
     layout: 'etsy-order-items',
     source: IN_AMSTERDAM,
@@ -315,7 +315,7 @@ test('prestashop-orders: semicolons, the currency beside the total', async () =>
   ]);
 });
 
-test('shopware-orders: semicolons, times with an offset, states that are only ids', async () => {
+test('shopware-orders: semicolons, times with an offset, states that are only IDs', async () => {
   const mapped = await mapFixture('shopware-orders.csv', { layout: 'shopware-orders', source: IN_EUROS });
   expect(facts(mapped)).toEqual([
     '018f00000000000000000000000000a1 |  | EUR | 1059.90 |  | 2026-04-10T05:41:26Z | ',
@@ -324,7 +324,7 @@ test('shopware-orders: semicolons, times with an offset, states that are only id
   expect(mapped.orders[0]?.orderName).toBe('10041');
 });
 
-test('the header of each fixture proves its own layout before any other; translated and own ones prove none', () => {
+test('the header of each fixture matches its own layout best; translated and generic headers match none', () => {
   const layouts = loadLayouts();
   for (const file of readdirSync(FIXTURES).filter((name) => !/^generic|dutch/.test(name))) {
     const header = readFixture(file)
@@ -338,7 +338,7 @@ test('the header of each fixture proves its own layout before any other; transla
   }
 });
 
-test('every layout of orders that comes with the project can be loaded and has its test here', () => {
+test('every bundled layout of orders can be loaded and is tested here: add a test for a new one', () => {
   const ofOrders = loadLayouts().filter((layout) => layoutFor(layout, 'orders') !== null);
   expect(ofOrders.map(({ name }) => name)).toEqual([
     'amazon-orders',

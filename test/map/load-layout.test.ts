@@ -51,7 +51,7 @@ test('all problems of a layout are reported at once, each with its line', () => 
   );
 });
 
-test('what does not fit together is reported with its line', () => {
+test('contradictory settings are reported with their lines', () => {
   const folder = folderWith(
     ['title: Mine', 'columns:', '  order_id: [id]', 'required: [order_id, total]', 'times: [M/D/YYYY]'].join(
       '\n',
@@ -68,12 +68,12 @@ test('what does not fit together is reported with its line', () => {
   expect(problems.every(({ where }) => /mine\.yaml:\d+:\d+$/.test(where))).toBe(true);
 });
 
-test('text that is no YAML is reported with its line', () => {
+test('invalid YAML is reported with its line', () => {
   const { problems = [] } = problemsOf(() => loadLayout('mine', [folderWith('title: "Mine\ncolumns: [')]));
   expect(problems[0]?.message).toContain('not valid YAML');
 });
 
-test('a deployment’s own layout comes before the one of the project', () => {
+test('a layout of the deployment takes precedence over a bundled one', () => {
   const folder = folderWith('');
   writeFileSync(
     join(folder, 'generic.yaml'),
@@ -83,7 +83,7 @@ test('a deployment’s own layout comes before the one of the project', () => {
   expect(loadLayout('shopify-orders', [folder, BUNDLED_LAYOUTS]).title).toBe('Shopify orders export');
 });
 
-test('a layout that is nowhere is named with those that are', () => {
+test('the error for an unknown layout lists the available ones', () => {
   expect(problemsOf(() => loadLayout('shopfy'))).toMatchObject({
     code: 'layout_missing',
     help: expect.stringContaining('shopify-orders'),
@@ -94,7 +94,7 @@ test('the JSON Schema for editors is up to date', () => {
   expect(readFileSync(join(BUNDLED_LAYOUTS, '../layout.schema.json'), 'utf8')).toBe(layoutJsonSchema());
 });
 
-test('a tower of aliases is a problem of the layout with a way out, and takes no time', () => {
+test('nested aliases are reported quickly as an error of the layout, with a remedy', () => {
   const levels = Array.from({ length: 9 }, (_, level) => {
     const below = level === 0 ? 'lol' : `*l${level - 1}`;
     return `l${level}: &l${level} [${Array.from({ length: 9 }, () => below).join(', ')}]`;

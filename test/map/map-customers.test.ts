@@ -11,7 +11,7 @@ function facts({ customers }: Mapped): string[] {
   );
 }
 
-test('shopify-customers: apostrophes, BOM-less CRLF, who has not accepted, who has only a phone', async () => {
+test('shopify-customers: apostrophes, CRLF without a BOM, customers without consent, customers with only a phone', async () => {
   const mapped = await mapText('shopify-customers', [
     'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Default Address Company,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tax Exempt,Tags',
     `'9013808660771,Ann,A,ann@example.com,yes,,'+31612345678,no,"1,120.50",3,,no,"vip, new"`,
@@ -32,7 +32,7 @@ test('shopify-customers: the older header', async () => {
   expect(facts(mapped)).toEqual(['ann@example.com 2 10.00']);
 });
 
-test('woocommerce-customers: orders and total spend, symbols, nothing about consent', async () => {
+test('woocommerce-customers: orders and total spend, currency symbols, no consent', async () => {
   const lines = [
     'Name,Username,Last Active,Sign Up,Email,Orders,Total Spend,AOV,Country / Region',
     'Ann A,ann,2026-04-01,2025-01-01,ann@example.com,4,"€1,204.00",€301.00,NL',
@@ -47,7 +47,7 @@ test('woocommerce-customers: orders and total spend, symbols, nothing about cons
   });
 });
 
-test('mailchimp: members, with tags that are quoted twice', async () => {
+test('mailchimp: members, with doubly quoted tags', async () => {
   const mapped = await mapText('mailchimp', [
     'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,OPTIN_IP,CONFIRM_TIME,LAST_CHANGED,LEID,EUID,NOTES,TAGS',
     'ann@example.com,Ann,A,2,2025-01-01 10:00:00,,2025-01-01 10:00:00,2025-01-01 10:00:00,1,e1,,"""VIP"",""Blog"""',
@@ -99,7 +99,7 @@ test('klaviyo: both names of the column, consent and suppressions', async () => 
   expect(facts(await mapText('klaviyo', other, NOT_RECORDED))).toEqual(['ann@example.com']);
 });
 
-test('hubspot: the column is found by its name, not by a word "email" elsewhere', async () => {
+test('hubspot: the column is found by its name, not by the word "email" elsewhere', async () => {
   const mapped = await mapText('hubspot', [
     'Record ID,First Name,channel,Preferred contact,Email,Unsubscribed from all email,"Company, name"',
     '1,Ann,email,ann-old@example.com,ann@example.com,,"Acme, Inc."',
@@ -122,7 +122,7 @@ test('omnisend: subscribed, never subscribed and unsubscribed', async () => {
   expect(mapped.passedOver).toMatchObject({ no_consent: 1, no_address: 1 });
 });
 
-test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or as numbers, and fields of the account', async () => {
+test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or numbers, and custom fields', async () => {
   const header = 'Email,First Name,Last Name,Phone,Date Created,Tags,Status,*How did you hear about us?';
   const mapped = await mapText('activecampaign', [
     header,
@@ -150,7 +150,7 @@ test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or
   expect(rejected).toMatchObject([{ code: 'unknown_consent', column: 'Status' }]);
 });
 
-test('activecampaign: an export without the status is held, because nobody can tell what its contacts agreed to', async () => {
+test('activecampaign: an export without the status is held, because its consent is unknown', async () => {
   const lines = [
     'Email,First Name,Last Name,Phone,Date Created,Tags',
     'ann@example.com,Ann,A,,2026-01-02 10:00:00,vip',
@@ -181,13 +181,13 @@ test('salesforce-contacts: opted out, bounced and deleted contacts, checkboxes a
   ]);
 });
 
-test('a column whose header only contains the word is not taken for it', async () => {
+test('a column whose header only contains the word email is not used', async () => {
   await expect(mapText('hubspot', ['Record ID,channel,Email opt-in', '1,email,yes'])).rejects.toMatchObject({
     reason: { code: 'header_mismatch' },
   });
 });
 
-test('generic-customers: consent, as the job needs it', async () => {
+test('generic-customers: consent, by the rule of the job', async () => {
   const lines = [
     'email,consent,unsubscribed,orders_count,total_spent,currency',
     'a@example.com,yes,,1,10.00,EUR',
@@ -207,7 +207,7 @@ test('generic-customers: consent, as the job needs it', async () => {
   ]);
 });
 
-test('cells of optional columns that cannot be read are counted, each for its own column, with the line of the first', async () => {
+test('unreadable cells of optional columns are counted for each column, with the line of the first', async () => {
   const { customers, seen } = await mapText('shopify-customers', [
     'Email,Accepts Email Marketing,Total Spent,Total Orders,Orders Count',
     'a@example.com,yes,10.00,1,',
@@ -223,7 +223,7 @@ test('cells of optional columns that cannot be read are counted, each for its ow
   ]);
 });
 
-test('a currency that cannot be read is counted, and one of the source stands in for a blank', async () => {
+test('an unreadable currency is counted, and the currency of the source replaces a blank one', async () => {
   const { customers, seen } = await mapText(
     'generic-customers',
     [
@@ -241,7 +241,7 @@ test('a currency that cannot be read is counted, and one of the source stands in
   });
 });
 
-test('shopify-orders: line items name nobody, whatever they repeat; codes are seen', async () => {
+test('shopify-orders: line items add no customers, whatever they repeat; codes are recorded', async () => {
   const mapped = await mapText('shopify-orders', [
     'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Discount Code,Created at,Lineitem name,Id',
     '#1001,ann@example.com,paid,yes,EUR,10.00,ANN10,2026-04-10 11:11:26 +0200,Mug,1',
@@ -255,7 +255,7 @@ test('shopify-orders: line items name nobody, whatever they repeat; codes are se
   expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0, forgotten: 0 });
 });
 
-test('what is no address is rejected with its line and column, and nobody can be reached by what is shown of it', async () => {
+test('an invalid address is rejected with line and column, and its masked value identifies no one', async () => {
   const lines = ['email', 'Jane Doe', 'jane@example', '"jane@example.com, x@y.example"'];
   const { rejected } = await mapText('generic-customers', lines, NOT_RECORDED);
   expect(rejected).toMatchObject([
@@ -266,7 +266,7 @@ test('what is no address is rejected with its line and column, and nobody can be
   expect(JSON.stringify(rejected.map(({ value }) => value))).not.toMatch(/jane|doe|example/i);
 });
 
-test('every layout can be read for something, those of orders and customers are tested here or in layouts.test.ts', () => {
+test('every layout has a use, and those of orders and customers are tested here or in layouts.test.ts', () => {
   const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'customers') !== null);
   expect(ofCustomers.map(({ name }) => name)).toEqual([
     'activecampaign',

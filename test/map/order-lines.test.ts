@@ -27,7 +27,7 @@ it('an order has the amounts of its lines by SKU, after their discounts', async 
   ]);
 });
 
-it('a line without a SKU has none, and an address that stands for one is masked', async () => {
+it('a line without a SKU has an empty one, and an e-mail address in its place is masked', async () => {
   expect(await linesOf([`${FIRST},1,10.00,,`, '#1,,,,,,1,3.00,jane@shop.example,'])).toEqual([
     [
       ['', '10.00'],
@@ -42,11 +42,11 @@ it.each([
   ['no amount', '1,,A,'],
   ['a discount above its price', '1,10.00,A,10.01'],
   ['less than a ten-thousandth', '0.3333,0.0001,A,'],
-])('the lines of an order are unknown if one has %s, and the order counts all the same', async (_, cells) => {
+])('the lines of an order are unknown if one has %s, and the order still counts', async (_, cells) => {
   expect(await linesOf([`${FIRST},1,10.00,B,`, `#1,,,,,,${cells}`])).toEqual([null]);
 });
 
-it('nobody knows the lines of an order where the source does not ask, or the file has no column of the SKU', async () => {
+it('the lines of an order are unknown if the source does not enable them or the file has no SKU column', async () => {
   expect(await linesOf([`${FIRST},1,10.00,A,`], { orderLines: false })).toEqual([null]);
   const { orders } = await mapText('order_id,order_revenue,currency,line_amount\n1,10.00,EUR,10.00\n', {
     source: SOURCE,
@@ -54,7 +54,7 @@ it('nobody knows the lines of an order where the source does not ask, or the fil
   expect(orders.map(({ lines }) => lines)).toEqual([null]);
 });
 
-it('a cancelled item of an order is no line', async () => {
+it('a cancelled item of an order is not a line', async () => {
   const header =
     'amazon-order-id\torder-status\tcurrency\tpurchase-date\titem-status\tsku\titem-price\titem-promotion-discount';
   const order = '1\tShipped\tEUR\t2026-05-01T10:00:00Z';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { customerHasher, fingerprintOf } from '../../src/map/customers/customer-hash.ts';
 import { foldAddress, parseAddress } from '../../src/map/customers/parse-address.ts';
 
-describe('an address', () => {
+describe('an e-mail address', () => {
   test.each([
     ['jane@example.com', 'jane@example.com'],
     ['  Jane.Doe@EXAMPLE.Com\t', 'Jane.Doe@example.com'],
@@ -45,12 +45,12 @@ describe('an address', () => {
     `jane@${'example.'.repeat(40)}com`,
     'N/A',
     '0',
-  ])('%j is none', (cell) => {
+  ])('is not %j', (cell) => {
     expect(parseAddress(cell)).toMatchObject({ code: 'bad_address' });
   });
 });
 
-test('a hash tells brands, keys and people apart, and not the case of letters', () => {
+test('a hash depends on brand, key and address, but not on the case of letters', () => {
   const hashOf = customerHasher('a key of thirty-two characters !!', '4819');
   const hash = hashOf(foldAddress('Jane@example.com'));
   expect(hash).toMatch(/^[0-9a-f]{32}$/);
@@ -61,7 +61,7 @@ test('a hash tells brands, keys and people apart, and not the case of letters', 
   expect(fingerprintOf('a')).not.toBe(fingerprintOf('b'));
 });
 
-test('a hash is the first half of HMAC-SHA256 over brand and address, whatever the key and the address', () => {
+test('a hash is the first half of the HMAC-SHA256 of brand and address, for any key and address', () => {
   const text = (maxLength: number) => fc.string({ minLength: 1, maxLength, size: 'max', unit: 'binary' });
   fc.assert(
     fc.property(text(200), fc.nat(), text(30), text(600), (key, brand, ...addresses) => {

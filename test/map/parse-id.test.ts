@@ -12,12 +12,12 @@ test.each([
   ['1E5', '1E5'],
   ['2024E-17', '2024E-17'],
   ['order 7', 'order 7'],
-])('%j is the id %j', (text, id) => {
+])('%j is read as the ID %j', (text, id) => {
   expect(parseId(text)).toBe(id);
 });
 
 test.each(['1.23E+12', '1,23E+12', '9E+11', '5000000000001.0', '5000000000001,00', '########', "'1.23E+12"])(
-  '%j is what a spreadsheet leaves of an id, and is refused with help',
+  '%j is an ID damaged by a spreadsheet, and is rejected with a remedy',
   (text) => {
     expect(parseId(text)).toMatchObject({
       code: 'spreadsheet_damage',
@@ -34,11 +34,11 @@ test.each([
   ['1\n2', 'control_character'],
   ['1\ufffd', 'control_character'],
   ['x'.repeat(201), 'id_too_long'],
-])('%j is no id: %s', (text, code) => {
+])('%j is not an ID: %s', (text, code) => {
   expect(parseId(text)).toMatchObject({ code });
 });
 
-test('digits of any number survive exactly', () => {
+test('digits of any length stay exact', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9]{1,40}$/), (id) => {
       expect(parseId(id)).toBe(id);

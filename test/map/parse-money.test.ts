@@ -60,19 +60,16 @@ test.each([
   ['0x10', BARE],
   ['1e3x', BARE],
   ['12 34', BARE],
-])('%j is no amount of such a layout', (text, format) => {
+])('%j is not an amount of such a layout', (text, format) => {
   expect(parseMoney(text, format)).toMatchObject({ code: 'bad_money' });
 });
 
-test.each(['1.23E+12', '1,23E+12', '5e-7', '-4E+10'])(
-  '%j is what a spreadsheet leaves of an amount',
-  (text) => {
-    expect(parseMoney(text, POINT)).toMatchObject({ code: 'spreadsheet_damage' });
-  },
-);
+test.each(['1.23E+12', '1,23E+12', '5e-7', '-4E+10'])('%j is an amount damaged by a spreadsheet', (text) => {
+  expect(parseMoney(text, POINT)).toMatchObject({ code: 'spreadsheet_damage' });
+});
 
 test.each(['0.12345', '123456789012345.00'])(
-  '%j has more digits than are kept, and nothing is rounded',
+  '%j has too many digits and is rejected instead of rounded',
   (text) => {
     expect(parseMoney(text, BARE)).toMatchObject({ code: 'bad_money' });
   },
@@ -80,7 +77,7 @@ test.each(['0.12345', '123456789012345.00'])(
 
 const units = fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n });
 
-test('every amount of 14 and 4 digits survives exactly, however it is written', () => {
+test('every amount with up to 14 digits and 4 decimals stays exact in any notation', () => {
   fc.assert(
     fc.property(units, fc.constantFrom(POINT, COMMA, BARE), fc.boolean(), (amount, format, isGrouped) => {
       const [whole = '', decimals = ''] = fromUnits(amount).replace('-', '').split('.');

@@ -10,7 +10,7 @@ test.each([
   ['2026-04-10T05:41:26+00:00', '2026-04-10T05:41:26Z'],
   ['2026-04-10T05:41:26.123Z', '2026-04-10T05:41:26Z'],
   ['2026-04-10 05:41 UTC', '2026-04-10T05:41:00Z'],
-])('%s says its offset', (text, instant) => {
+])('%s has its own offset', (text, instant) => {
   expect(timeParser(['iso'], null)(text)).toBe(instant);
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['MMM-DD-YY', 'Sep-21-26', '2026-09-20T22:00:00Z'],
   ['iso', '2026-04-10', '2026-04-09T22:00:00Z'],
   ['iso', '2026-04-10 00:30:00', '2026-04-09T22:30:00Z'],
-])('%s: %s is a time of the source’s zone', (format, text, instant) => {
+])('%s: %s is read in the time zone of the source', (format, text, instant) => {
   expect(timeParser([format], 'Europe/Amsterdam')(text)).toBe(instant);
 });
 
@@ -53,7 +53,7 @@ test.each([
   expect(timeParser(['iso'], zone)(text)).toBe(instant);
 });
 
-test('a time without an offset needs a zone, and says so', () => {
+test('a time without an offset requires a time zone, and the error says so', () => {
   expect(timeParser(['iso'], null)('2026-04-10 11:00:00')).toMatchObject({
     code: 'time_without_zone',
     help: expect.stringContaining('time_zone'),
@@ -70,11 +70,11 @@ test.each([
   '10.04.2026',
   'yesterday',
   '1926-04-10',
-])('%s is no time, and nothing is guessed', (text) => {
+])('%s is rejected as a time instead of guessed', (text) => {
   expect(timeParser(['iso'], 'UTC')(text)).toMatchObject({ code: 'bad_time' });
 });
 
-test('every instant survives, in any zone', () => {
+test('every instant stays exact, in any time zone', () => {
   const zone = fc.constantFrom(
     'Europe/Amsterdam',
     'America/Sao_Paulo',
@@ -97,7 +97,7 @@ test('every instant survives, in any zone', () => {
   );
 });
 
-test('patterns are checked', () => {
+test('time formats are validated', () => {
   expect(
     ['iso', 'M/D/YYYY', 'M/D/YY', 'YYYY-MM-DD HH:mm:ss Z', 'MMM D, YYYY h:mm A'].map(isTimeFormat),
   ).toEqual([true, true, true, true, true]);

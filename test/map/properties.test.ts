@@ -38,7 +38,7 @@ function meaningOf(mapped: Mapped): Record<string, readonly [string, number]> {
   );
 }
 
-test('any split of a file gives the same orders', async () => {
+test('any split of a file yields the same orders', async () => {
   await fc.assert(
     fc.asyncProperty(
       orders,
@@ -56,7 +56,7 @@ test('any split of a file gives the same orders', async () => {
   );
 });
 
-test('rows in = rows accounted for, and money and ids survive exactly', async () => {
+test('every row is accounted for, and money and IDs stay exact', async () => {
   await fc.assert(
     fc.asyncProperty(
       orders,
@@ -79,7 +79,7 @@ test('rows in = rows accounted for, and money and ids survive exactly', async ()
   );
 });
 
-test('rows that are shuffled apart give the same orders', async () => {
+test('shuffled rows yield the same orders', async () => {
   const shuffled = orders.chain((made) => {
     const rows = rowsOf(made).flat();
     return fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length }));
@@ -94,7 +94,7 @@ test('rows that are shuffled apart give the same orders', async () => {
   );
 });
 
-test('beyond the window nothing is lost: every row is an order’s, a continuation’s or rejected', async () => {
+test('every row beyond the window belongs to an order, to a continuation or to the rejected rows', async () => {
   const shuffled = orders.chain((made) =>
     fc.shuffledSubarray(rowsOf(made).flat(), { minLength: rowsOf(made).flat().length }),
   );

@@ -20,7 +20,7 @@ test.each([
     `1,5,EUR,${'x'.repeat(201)},`,
     ['value_too_long', 'discount_codes', `${'x'.repeat(199)}…`],
   ],
-])('%s is rejected with its place, and the rest goes on', async (_, row, fault) => {
+])('%s is rejected with its place, and the other rows are read', async (_, row, fault) => {
   const mapped = await mapText(`${HEADER}\n0,1,EUR,,\n${row}\n9,1,EUR,,\n`);
   expect(onlyFault(mapped)).toEqual(fault);
   expect(mapped.rejected[0]).toMatchObject({ line: 3, record: 2, rowCount: 1 });
@@ -28,12 +28,12 @@ test.each([
   expect(mapped.orders.map(({ orderId }) => orderId)).toEqual(['0', '9']);
 });
 
-test('an e-mail address that slipped into a needed column is masked', async () => {
+test('an e-mail address in a required column is masked', async () => {
   const mapped = await mapText(`${HEADER}\n1,ada.example@example.com,EUR,,\n`);
   expect(onlyFault(mapped)).toEqual(['bad_money', 'order_revenue', 'a***@***']);
 });
 
-test('without a currency in the row or the source the row is rejected; without its column the file is held', async () => {
+test('a row without a currency is rejected if the source has none, and a file without the column is held', async () => {
   const options = { source: { timeZone: null, currency: null } };
   const mapped = await mapText('order_id,order_revenue,currency\n1,5,\n', options);
   expect(onlyFault(mapped)[0]).toBe('missing_value');
@@ -42,7 +42,7 @@ test('without a currency in the row or the source the row is rejected; without i
   });
 });
 
-test('what the export of rejected rows guards against formulas is read back', async () => {
+test('escaped formulas of the export of rejected rows are read back', async () => {
   const { orders } = await mapText(
     "order_id,order_revenue,currency,discount_codes,influencer_handle\n1,'-5.00,EUR,'=ADA,'@ada\n",
   );

@@ -20,7 +20,7 @@ function held(
   throw new Error('the header fits');
 }
 
-test('case, blanks, no-break spaces, quotes and invisible characters of a header do not count', () => {
+test('case, blanks, no-break spaces, quotes and invisible characters of a header are ignored', () => {
   const { fields } = resolveHeader(
     ['\ufeffORDER_ID', ' "Order_Revenue" ', 'dis\u200bcount_codes', 'Placed_At\u00a0'],
     GENERIC,
@@ -30,45 +30,45 @@ test('case, blanks, no-break spaces, quotes and invisible characters of a header
   expect(fields.placed_at).toMatchObject([{ index: 3 }]);
 });
 
-test('a header without a required column names it, and what comes near', () => {
+test('the error for a header without a required column names it and a similar one', () => {
   const reason = held(['order_id', 'order revenu', 'discount_codes']);
   expect(reason.code).toBe('header_mismatch');
   expect(reason.message).toContain('"order_revenue" (there is "order revenu")');
   expect(reason.message).toContain('3 columns');
 });
 
-test('the layout that fits is named', () => {
+test('the error suggests the layout that matches', () => {
   const reason = held(['Sale Date', 'Order ID', 'Order Total', 'Currency', 'Coupon Code'], SHOPIFY);
   expect(reason.help).toContain('etsy-orders');
 });
 
-test('a file without a header row shows none of its values', () => {
+test('the error for a file without a header row contains none of its values', () => {
   const reason = held(['#1001', 'ada@example.com', 'Ada Example', '50.00'], SHOPIFY);
   expect(reason.code).toBe('header_mismatch');
   expect(JSON.stringify(reason)).not.toMatch(/ada|Ada|1001|50\.00/);
 });
 
-test('NUL bytes in a header are named as UTF-16', () => {
+test('NUL bytes in a header are reported as UTF-16', () => {
   expect(held(['o\u0000r\u0000d\u0000e\u0000r\u0000', '\u0000x']).help).toContain('utf-16le');
 });
 
-test('a column that is there twice holds the file only where it is needed', () => {
+test('a duplicate column holds the file only if it is required', () => {
   expect(held(['order_id', 'order_revenue', 'order_revenue ']).code).toBe('ambiguous_header');
   expect(() => resolveHeader(['order_id', 'order_revenue', 'note', 'note'], GENERIC)).not.toThrow();
 });
 
-test('for the id the first known spelling is used for the whole file', () => {
+test('the first known spelling of the ID column applies to the whole file', () => {
   const header = ['Name', 'Id', 'Financial Status', 'Currency', 'Total', 'Discount Code', 'Created at'];
   expect(resolveHeader(header, SHOPIFY).fields.order_id).toEqual([{ index: 1, name: 'Id' }]);
 });
 
-test('one column such as Email proves no layout, so none is named', () => {
+test('a single column such as Email matches no layout, so none is suggested', () => {
   const reason = held(['Email', 'Nickname'], SHOPIFY);
   expect(reason.code).toBe('header_mismatch');
   expect(reason.help).not.toContain('It fits the layout');
 });
 
-test('of two layouts that fit, the one with the larger signature is named', () => {
+test('of two matching layouts, the one with the larger signature is suggested', () => {
   const small = { ...GENERIC, name: 'small', signature: [['order_id', 'order_revenue']] };
   const large = { ...GENERIC, name: 'large', signature: [['order_id', 'order_revenue', 'shop_mark']] };
   const header = ['order_id', 'order_revenue', 'shop_mark'];
@@ -79,7 +79,7 @@ test('of two layouts that fit, the one with the larger signature is named', () =
     expect(held(header, SHOPIFY, others).help).toContain('the layout large:');
 });
 
-test('a file that proves to be another export is held although it has every column that is needed', () => {
+test('a file that matches another export better is held although it has every required column', () => {
   const ours = { ...GENERIC, name: 'ours', signature: [['order_id', 'order_revenue', 'our_mark']] };
   const theirs = { ...GENERIC, name: 'theirs', signature: [['order_id', 'their_mark']] };
   const header = ['order_id', 'order_revenue', 'their_mark'];
@@ -91,7 +91,7 @@ test('a file that proves to be another export is held although it has every colu
   expect(() => resolveHeader(['order_id', 'order_revenue'], ours, () => [theirs])).not.toThrow();
 });
 
-test('a missing column names what the file has instead: the columns that other layouts read for the same', () => {
+test('the error for a missing column names the columns of the file that other layouts read for the same field', () => {
   const reason = held(
     ['Name', 'Financial Status', 'Grand Total (Base)', 'Currency', 'Coupon Code', 'Created at'],
     SHOPIFY,

@@ -13,6 +13,6 @@ test.each([
   ['bigcommerce-orders', 'ADA10', ['ADA10']],
   ['woocommerce-orders', 'code:ADA10|amount:5.00;code:VIP|amount:2', ['ADA10', 'VIP']],
   ['woocommerce-orders', 'ADA10, BOB', ['ADA10', 'BOB']],
-])('%s: %j holds %j', (layout, cell, codes) => {
+])('%s: %j contains the codes %j', (layout, cell, codes) => {
   expect(codeSplitter(loadLayout(layout).codes)(cell)).toEqual(codes);
 });

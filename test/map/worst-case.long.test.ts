@@ -119,18 +119,18 @@ const FIELD_PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'parseStorable of a text': (text) => parseStorable(JSON.stringify([text])),
 };
 
-describe('what reads a cell takes time in proportion to its length', () => {
+describe('the time to read a cell is proportional to its length for', () => {
   test.each(Object.entries(FIELD_PARSERS))('%s', (_name, parse) => expectLinear(parse));
 
-  test.each(distinct(layouts.map(({ money }) => money)))('money written as %j', (money) =>
+  test.each(distinct(layouts.map(({ money }) => money)))('money in the format %j', (money) =>
     expectLinear((text) => parseMoney(text, money)),
   );
 
-  test.each(distinct(layouts.map(({ times }) => times.formats)))('times written as %j', (...formats) =>
+  test.each(distinct(layouts.map(({ times }) => times.formats)))('times in the formats %j', (...formats) =>
     expectLinear(timeParser(formats, 'Europe/Amsterdam')),
   );
 
-  test('dates that say whether the day or the month comes first', () => {
+  test('dates with an ambiguous order of day and month', () => {
     const [layout] = layouts.filter(({ name }) => name === 'woocommerce-orders');
     const watch = layout === undefined ? null : watchDates(layout, { name: 'shop', dateOrder: null });
     if (watch === null) throw new Error('the layout reads dates in one order only');
@@ -138,11 +138,11 @@ describe('what reads a cell takes time in proportion to its length', () => {
     expectLinear((text) => watch.see(`12/${text}`, 2));
   });
 
-  test.each(distinct(layouts.map(({ links }) => links)))('links named by %j', (links) =>
+  test.each(distinct(layouts.map(({ links }) => links)))('links with the keys %j', (links) =>
     expectLinear(linkFinder(links)),
   );
 
-  test.each(distinct(layouts.map(({ codes }) => codes)))('codes written as %j', (codes) =>
+  test.each(distinct(layouts.map(({ codes }) => codes)))('codes in the format %j', (codes) =>
     expectLinear(codeSplitter(codes)),
   );
 });
@@ -150,7 +150,7 @@ describe('what reads a cell takes time in proportion to its length', () => {
 test.each([
   ['one cell', (text: string) => [text]],
   ['many cells', (text: string) => text.split(/[,;: ]/, 1_000)],
-])('a header of %s is held against layouts in proportion to its length', (_name, toCells) => {
+])('a header of %s is matched with layouts in time proportional to its length', (_name, toCells) => {
   const [layout, ...others] = layouts.slice(0, 3);
   if (layout === undefined) throw new Error('there are no layouts');
   expectLinear((text) => {
@@ -172,8 +172,8 @@ function patternsIn(value: unknown): readonly string[] {
 
 const patterns = distinct(layouts.flatMap(patternsIn));
 
-describe('a pattern of a layout takes time in proportion to the text', () => {
-  test('the layouts have patterns', () => expect(patterns.length).toBeGreaterThan(3));
+describe('the time to match a pattern of a layout is proportional to the text', () => {
+  test('for the layouts, which have patterns', () => expect(patterns.length).toBeGreaterThan(3));
 
   // The last ones never return in a JavaScript regular expression.
   test.each([...patterns, '(a+)+$', '(\\s|\\s)*x', '(.*,)*y$', '\\s+$'])('%s', (pattern) => {
