@@ -4,8 +4,8 @@ import type { Database } from '../../src/db/connect.ts';
 import { knowDeals, openStory, rowsOf } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
-describe('deals are found by every way there is', () => {
-  it('what the ledger credited, events, codes.csv and exports name is known, each deal once and with all its ways', async () => {
+describe('the discovery of deals', () => {
+  it('finds deals of the ledger, events, codes.csv and exports, each once and with all its origins', async () => {
     const { db, service, run } = await openStory();
     await db
       .insertInto('ops.runs')
@@ -39,7 +39,7 @@ describe('deals are found by every way there is', () => {
     expect(service.askedDeals().toSorted()).toHaveLength(7);
   });
 
-  it('a way that comes later is added, and the first one stays the first', async () => {
+  it('adds a later origin to a deal and keeps the first one', async () => {
     const { db, run } = await openStory();
     await insertOrder(db, 'DEALA');
     await run();
@@ -51,7 +51,7 @@ describe('deals are found by every way there is', () => {
     ]);
   });
 
-  it('a handle without a deal is asked for with autocomplete, which names all its deals', async () => {
+  it('looks up a handle without a deal by autocomplete, which returns all its deals', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('DEALONE', dealRecord('DEALONE', { influencer_handle: 'mia.test' }));
     service.deals.set('DEALTWO', dealRecord('DEALTWO', { influencer_handle: 'Mia.test' }));
@@ -76,7 +76,7 @@ describe('deals are found by every way there is', () => {
     expect(await rowsOf(db, 'select deal_id from mirror.deals order by 1')).toHaveLength(2);
   });
 
-  it('without autocomplete, a handle is asked for with get_deal_details, and its deal is not read twice', async () => {
+  it('looks up a handle by get_deal_details without autocomplete, and reads its deal only once', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('DEALONE', dealRecord('DEALONE', { influencer_handle: 'mia.test' }));
     await knowHandle(db, 'mia.test');
@@ -100,7 +100,7 @@ describe('deals are found by every way there is', () => {
     ).not.toContain('/v1/crm/get_deal_details');
   });
 
-  it('autocomplete is asked for longer and longer beginnings where answers are cut off, and finds every deal', async () => {
+  it('extends autocomplete prefixes whose answers are truncated until every deal is found', async () => {
     const { db, service, run } = await openStory();
     service.cut = 10;
     for (let number = 0; number < 120; number += 1) {
@@ -113,7 +113,7 @@ describe('deals are found by every way there is', () => {
     expect(Number(longest)).toBeGreaterThan(1);
   });
 
-  it('the search goes on in the next run where the budget ended, and the budget holds', async () => {
+  it('respects its budget, and continues in the next run where the budget ended', async () => {
     const { db, service, run } = await openStory();
     for (let number = 0; number < 36; number += 1) {
       const handle = `${number.toString(36)}-of`;
@@ -127,7 +127,7 @@ describe('deals are found by every way there is', () => {
     expect(await rowsOf(db, 'select 1 from mirror.prefixes where asked_at is not null')).toHaveLength(20);
   });
 
-  it('bare handles in an answer of autocomplete are handles to ask for', async () => {
+  it('looks up bare handles in an answer of autocomplete', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('DEALONE', dealRecord('DEALONE', { influencer_handle: 'mia.test' }));
     service.override = ({ path }) =>
@@ -139,7 +139,7 @@ describe('deals are found by every way there is', () => {
     ]);
   });
 
-  it('a deal that is answered in place of another one is known from then on', async () => {
+  it('adds a deal that is returned in place of another one', async () => {
     const { db, service, run } = await openStory();
     await knowDeals(db, ['OLD']);
     service.deals.set('NEW', dealRecord('NEW'));
@@ -152,7 +152,7 @@ describe('deals are found by every way there is', () => {
     ]);
   });
 
-  it('an autocomplete that cannot be read ends the search, says so, and leaves the rest of the run alone', async () => {
+  it('stops with a message if an answer of autocomplete cannot be read, without affecting the rest of the run', async () => {
     const { db, service, run } = await openStory();
     await knowDeals(db, ['DEALA']);
     service.deals.set('DEALA', dealRecord('DEALA'));
@@ -164,8 +164,8 @@ describe('deals are found by every way there is', () => {
   });
 });
 
-describe('requests are spent on what needs them most', () => {
-  it('deals never read come first, then those read longest ago, within the budget', async () => {
+describe('the request budget', () => {
+  it('is spent on unread deals first, then on those read longest ago', async () => {
     const { db, service, run } = await openStory();
     const ids = ['A', 'B', 'C', 'D'];
     for (const id of ids) service.deals.set(id, dealRecord(id));
@@ -179,7 +179,7 @@ describe('requests are spent on what needs them most', () => {
     expect(service.askedDeals().slice(4).toSorted()).toEqual(['A', 'B', 'C']);
   });
 
-  it('a deal is read again after refresh_after_hours, or as soon as an event names it', async () => {
+  it('is spent on a deal again after refresh_after_hours, or as soon as an event names it', async () => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
     await knowDeals(db, ['A', 'B']);
@@ -199,7 +199,7 @@ describe('requests are spent on what needs them most', () => {
     expect(service.askedDeals().slice(3)).toEqual(['A']);
   });
 
-  it('plan says what a run would ask for, asks nothing and keeps nothing', async () => {
+  it('is shown by plan, which sends and stores nothing', async () => {
     const { db, service, plan } = await openStory();
     await knowDeals(db, ['A', 'B']);
     await insertOrder(db, 'C');

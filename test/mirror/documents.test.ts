@@ -6,7 +6,7 @@ import { dealRecord } from './stub-service.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/mirror.md', import.meta.url), 'utf8');
 
-it('every query of docs/mirror.md runs', async () => {
+it('every query of docs/mirror.md can be run', async () => {
   const { db, service, run } = await openStory();
   service.deals.set('A', dealRecord('A'));
   await knowDeals(db, ['A', 'B']);
@@ -16,7 +16,7 @@ it('every query of docs/mirror.md runs', async () => {
   for (const query of queries) await sql.raw(query).execute(db);
 });
 
-it('the ways that the document explains are how deals were discovered', async () => {
+it('docs/mirror.md explains every origin of a discovered deal', async () => {
   const { db } = await openStory();
   const [{ comment } = {}] = await rowsOf(
     db,

@@ -8,8 +8,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { dealHistory, knowDeals, openStory, rowsOf, type Story } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
-describe('a version for each change, none for no change', () => {
-  it('a deal that is read again and has not changed keeps its one version and is only seen', async () => {
+describe('the versions of a record', () => {
+  it('stay the same for an unchanged deal, which is only marked as seen', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A'));
     await knowDeals(db, ['A']);
@@ -23,7 +23,7 @@ describe('a version for each change, none for no change', () => {
     expect(Number(after?.seen_at)).toBeGreaterThan(Number(before?.seen_at));
   });
 
-  it('other order of members is no change, another value is: the version before ends where the new one begins', async () => {
+  it('ignore the order of members; another value ends the previous version where the new one begins', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', { id: 'A', influencer_handle: 'a.test', brand_id: 4819, is_active: true });
     await knowDeals(db, ['A']);
@@ -43,7 +43,7 @@ describe('a version for each change, none for no change', () => {
     expect(meets).toBe(true);
   });
 
-  it('collaborations have a history of their own: a change to one makes no version of its deal', async () => {
+  it('of a collaboration are independent of those of its deal', async () => {
     const { db, service, run } = await openStory();
     const one = { collab_id: 'C1', code: 'MIA10', referrals: 1 };
     const two = { collab_id: 'C2', code: 'MIA20', referrals: 0 };
@@ -73,7 +73,7 @@ describe('a version for each change, none for no change', () => {
     ]);
   });
 
-  it('an answer without a list of collaborations, or with an empty one, ends none', async () => {
+  it('of collaborations are not ended by an answer without a list or with an empty one', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A', { collabs: [{ collab_id: 'C1' }] }));
     await knowDeals(db, ['A']);
@@ -85,8 +85,8 @@ describe('a version for each change, none for no change', () => {
   });
 });
 
-describe('absence is not deletion', () => {
-  it('a brand that a complete listing no longer shows is gone, and back when it is listed again', async () => {
+describe('the deletion of a record', () => {
+  it('is recorded for a brand that a complete listing lacks, and reverted when it is listed again', async () => {
     const { db, service, run } = await openStory();
     const [acme, home] = [
       { id: 1, name: 'Acme' },
@@ -118,7 +118,7 @@ describe('absence is not deletion', () => {
     ['a list that says that there is more', { body: { items: [{ id: 1, name: 'Acme' }], total: 2 } }],
     ['a list with a next page', { body: { items: [{ id: 1, name: 'Acme' }], next: '/page/2' } }],
     ['a list with an item that has no id', { body: [{ id: 1, name: 'Acme' }, { name: 'Home' }] }],
-  ])('%s instead of the whole list takes no brand for gone', async (_what, answer) => {
+  ])('is not recorded for brands after %s instead of the complete list', async (_what, answer) => {
     const { db, service, run } = await openStory();
     service.brands = [
       { id: 1, name: 'Acme' },
@@ -131,7 +131,7 @@ describe('absence is not deletion', () => {
     expect(await rowsOf(db, 'select 1 from mirror.brands where is_deleted')).toEqual([]);
   });
 
-  it('a deal is gone when two runs were told that there is none, as of the first time', async () => {
+  it('is recorded when two runs were told that a deal does not exist, as of the first time', async () => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B'])
       service.deals.set(id, dealRecord(id, { collabs: [{ collab_id: `C${id}` }] }));
@@ -160,7 +160,7 @@ describe('absence is not deletion', () => {
     expect(service.askedDeals(), 'what is gone is left in peace').toEqual(['B']);
   });
 
-  it('a deal that is gone and comes back has a gap in its history', async () => {
+  it('leaves a gap in the history of a deal that returns', async () => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
     await knowDeals(db, ['A', 'B']);
@@ -184,7 +184,7 @@ describe('absence is not deletion', () => {
     ).toEqual([]);
   });
 
-  it('a service that finds nothing at all any more takes no deal away: a wrong address answers 404 too', async () => {
+  it('is not recorded if the service finds no deal at all, because a wrong address returns 404, too', async () => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
     await knowDeals(db, ['A', 'B']);
@@ -194,7 +194,7 @@ describe('absence is not deletion', () => {
     expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
   });
 
-  it('a deal that is not found while no other can be read is asked for once more, and rests then', async () => {
+  it('is not recorded for a deal that is not found while no other can be read: it is requested once more, then less often', async () => {
     const { db, service, run } = await openStory();
     await knowDeals(db, ['made-up']);
     for (let turn = 0; turn < 2; turn += 1) {
@@ -212,7 +212,7 @@ describe('absence is not deletion', () => {
     ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
     ['400 that says that there is none', { status: 400, body: { error: 'Deal not found' } }],
     ['422', { status: 422, body: { message: 'Deal not found' } }],
-  ])('%s is not the word of the service that a deal is gone', async (_what, answer) => {
+  ])('is not recorded after %s', async (_what, answer) => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
     await knowDeals(db, ['A', 'B']);
@@ -229,8 +229,8 @@ describe('absence is not deletion', () => {
   });
 });
 
-describe('an older answer never overwrites a newer one', () => {
-  it('what was asked for before the published answer is dropped, whatever it says', async () => {
+describe('the publication of answers', () => {
+  it('discards an answer that was requested before the published one, whatever it contains', async () => {
     const story = await openStory();
     const { db, service, run } = story;
     const clock = await openDatabaseClock(db);
@@ -243,7 +243,7 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
   });
 
-  it('a sighting of content that is published no longer counts for nothing', async () => {
+  it('ignores an answer that only confirms replaced content', async () => {
     const story = await openStory();
     const { db, service, run } = story;
     service.deals.set('A', dealRecord('A', { is_active: true }));
@@ -263,7 +263,7 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await rowsOf(db, 'select read_at from mirror.known_deals')).toEqual([before]);
   });
 
-  it('of two answers that are staged, the newer one counts, whichever is staged last', async () => {
+  it('uses the newer of two staged answers, in any order of staging', async () => {
     const story = await openStory();
     const { db } = story;
     await knowDeals(db, ['A']);
@@ -280,7 +280,7 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
   });
 
-  it('of the collaborations of a deal that was answered twice before anything was published, those of the newer answer count', async () => {
+  it('uses the collaborations of the newer answer if a deal was answered twice before publication', async () => {
     const story = await openStory();
     const { db } = story;
     await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
@@ -300,7 +300,7 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await rowsOf(db, 'select 1 from mirror.staged_collaborations')).toEqual([]);
   });
 
-  it('a collaboration that two deals show is that of the deal that was asked for last', async () => {
+  it('assigns a collaboration that two deals return to the deal that was requested last', async () => {
     const story = await openStory();
     const { db } = story;
     await sql`
@@ -323,7 +323,7 @@ describe('an older answer never overwrites a newer one', () => {
     ]);
   });
 
-  it('a process whose lease is over publishes nothing of what it has read', async () => {
+  it('is refused to a process whose lease has expired', async () => {
     const story = await openStory();
     const { db } = story;
     await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
@@ -342,7 +342,7 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await rowsOf(db, 'select 1 from mirror.publications')).toEqual([]);
   });
 
-  it('fetched_at is taken before the request, by the clock of the database', async () => {
+  it('uses the time before the request as fetched_at, by the clock of the database', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A'));
     await knowDeals(db, ['A']);

@@ -21,8 +21,8 @@ type Deployment = Stage & {
   run(...args: string[]): Promise<CliResult & { readonly last: Record<string, unknown> }>;
 };
 
-describe('a run that is killed', () => {
-  it('while it fetches has published nothing; the next run asks only for the rest and publishes all of it', async () => {
+describe('a run of mirror-account', () => {
+  it('that is killed while it fetches has published nothing; the next run requests only the rest and publishes everything', async () => {
     const { db, start, run, sandbox } = await openDeployment({ deals: MANY });
     await sandbox.setFaults([{ kind: 'latency', ms: 40, operation: 'get_deal_details' }]);
     const killed = start();
@@ -45,7 +45,7 @@ describe('a run that is killed', () => {
     expect(await countOf(db, 'mirror.staged')).toBe(0);
   });
 
-  it('while it publishes leaves everything as it was; readers see all of a run or nothing of it', async () => {
+  it('that is killed while it publishes leaves everything unchanged; readers see all of a run or nothing', async () => {
     const { db, databaseUrl, start, run } = await openDeployment({ deals: 40 });
     await run();
     await sql`update mirror.known_deals set read_at = read_at - interval '2 days', answer_hash = 'x'`.execute(
@@ -87,7 +87,7 @@ describe('a run that is killed', () => {
     expect(await countOf(db, 'mirror.publications')).toBe(2);
   });
 
-  it('is not overtaken by another one while it lives', async () => {
+  it('prevents a second run while it is alive', async () => {
     const { db, start, run, sandbox } = await openDeployment({ deals: 200 });
     await sandbox.setFaults([{ kind: 'latency', ms: 1_000, operation: 'get_deal_details' }]);
     const first = start();
@@ -98,8 +98,8 @@ describe('a run that is killed', () => {
   });
 });
 
-describe('a service in trouble', () => {
-  it('that is slow is left by Ctrl-C: what was read waits for the next run, which publishes it', async () => {
+describe('a service with faults', () => {
+  it('that is slow can be interrupted by Ctrl-C: the next run publishes what was read', async () => {
     const { db, start, run, sandbox } = await openDeployment({ deals: 300 });
     await sandbox.setFaults([{ kind: 'latency', ms: 500, operation: 'get_deal_details' }]);
     const stopped = start('--json');
@@ -113,7 +113,7 @@ describe('a service in trouble', () => {
     expect((await run()).last).toMatchObject({ status: 'ok', counts: { deals: { new: 300 } } });
   });
 
-  it('that fails now and then, asks to slow down or cuts answers is asked again, and nothing is missing', async () => {
+  it('that fails occasionally, throttles or truncates answers is retried until everything is read', async () => {
     const { run, sandbox } = await openDeployment({ deals: 60 });
     await sandbox.setFaults([
       { kind: '429', operation: 'get_deal_details', count: 2, retry_after: 0 },
@@ -128,7 +128,7 @@ describe('a service in trouble', () => {
     ]);
   });
 
-  it('that refuses the key ends the run with exit 4, and nothing is published', async () => {
+  it('that rejects the API key ends the run with exit 4, and nothing is published', async () => {
     const { db, run, sandbox } = await openDeployment({ deals: 30 });
     await sandbox.setFaults([{ kind: '401', operation: 'get_deal_details', after: 5 }]);
     const { exitCode, last } = await run();
@@ -138,7 +138,7 @@ describe('a service in trouble', () => {
     expect(await countOf(db, 'mirror.publications')).toBe(0);
   });
 
-  it('that answers some deals with nonsense: the others are published, those are named', async () => {
+  it('that returns invalid answers for some deals: the others are published, and those are reported', async () => {
     const { db, run, sandbox } = await openDeployment({ deals: 10 });
     await sandbox.setFaults([{ kind: 'html', operation: 'get_deal_details', count: 1 }]);
     const { exitCode, last, stdout } = await run();
@@ -153,8 +153,8 @@ describe('a service in trouble', () => {
   });
 });
 
-describe('the job as people run it', () => {
-  it('plan and run say what would happen and what did, with coverage; the embedded database does as well', async () => {
+describe('the job on the command line', () => {
+  it('prints what plan would do and what run did, with coverage, also with the embedded database', async () => {
     const folder = (await setup()).folder;
     const sandbox = await startService();
     write(folder, 'autocomplete_budget: 100');

@@ -79,7 +79,7 @@ function end(versions: ModelVersion[]): void {
   if (last !== undefined) last.isOpen = false;
 }
 
-it('after any sequence of changes and partial readings the history is that of a plain model', async () => {
+it('after any sequence of changes and partial reads, the history equals that of a plain model', async () => {
   const story = await openStory();
   await knowDeals(story.db, DEALS);
   const property = fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 7 }), async (turns) => {

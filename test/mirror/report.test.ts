@@ -12,7 +12,7 @@ function show({ finished, report }: MirrorRun, isPlan = false): string {
   );
 }
 
-it('a summary says what changed, what was read in part, what could not be read and what the service sends otherwise', async () => {
+it('a summary lists changes, partial reads, unreadable answers and drift', async () => {
   const { service, db, run } = await openStory();
   service.brands = { items: [{ id: 1, name: 'Acme' }], has_more: true };
   service.deals.set('A', dealRecord('A', { is_active: 'yes' }));
@@ -34,7 +34,7 @@ it('a summary says what changed, what was read in part, what could not be read a
   expect(events(result.report)).toMatchObject([{ event: 'drift', field: 'is_active' }]);
 });
 
-it('a plan says how many requests of each kind, and when the budget is not enough', async () => {
+it('a plan lists the number of requests of each kind, and reports if the budget is too small', async () => {
   const { db, plan } = await openStory();
   await knowDeals(db, ['A', 'B', 'C']);
   const text = show(await plan({ budget: 4, autocompleteBudget: 2 }), true);

@@ -21,8 +21,8 @@ function problemsOf(jobs: string): string {
   }
 }
 
-describe('settings of mirror-account', () => {
-  it('its kind is enough', () => {
+describe('the settings of mirror-account', () => {
+  it('need only the kind', () => {
     expect(load('  mirror: {kind: mirror-account}\n').jobs.mirror).toMatchObject({
       sources: [],
       budget: 10_000,
@@ -32,14 +32,14 @@ describe('settings of mirror-account', () => {
     });
   });
 
-  it('without autocomplete no request looks for deals', () => {
+  it('disable the search for deals with autocomplete: false', () => {
     const { jobs } = load(
       '  mirror: {kind: mirror-account, autocomplete: false, autocomplete_budget: 100}\n',
     );
     expect(jobs.mirror).toMatchObject({ autocompleteBudget: 0 });
   });
 
-  it('a second job of the kind is refused: one mirrors all of the account', () => {
+  it('reject a second job of the kind, because one job mirrors the whole account', () => {
     expect(problemsOf('  one: {kind: mirror-account}\n  two: {kind: mirror-account}\n')).toMatch(
       /jobs\.two mirrors the account, as jobs\.one already does/,
     );
@@ -49,7 +49,7 @@ describe('settings of mirror-account', () => {
     ['budget: 0', /budget/],
     ['refresh_after_hours: -1', /refresh_after_hours/],
     ['source: shop', /source/],
-  ])('%s is refused by name', (setting, message) => {
+  ])('reject %s with the name of the setting', (setting, message) => {
     expect(problemsOf(`  mirror: {kind: mirror-account, ${setting}}\n`)).toMatch(message);
   });
 });

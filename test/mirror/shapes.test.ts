@@ -9,7 +9,7 @@ import { dealRecord } from './stub-service.ts';
 const ACME = { id: 4819, name: 'Acme' };
 const HOME = { id: 'B_HOME', name: 'Home', color: 'green' };
 
-describe('a listing is read in every shape that it may have', () => {
+describe('the answer to a listing:', () => {
   it.each([
     ['a bare array', [ACME, HOME]],
     ['items', { items: [ACME, HOME] }],
@@ -39,11 +39,11 @@ describe('a listing is read in every shape that it may have', () => {
     ['an error in a 200', '{"error_message": "not now"}', 'the answer contains no list'],
     ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer contains no list'],
     ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is not JSON'],
-  ])('%s is no list, and said so', (_what, text, problem) => {
+  ])('%s is not a list, which is reported', (_what, text, problem) => {
     expect(readListing(brandShape, text)).toMatchObject({ records: [], problem });
   });
 
-  it('items that are no records are kept apart, and the listing is then not complete', () => {
+  it('items that are not records are stored separately, and the listing is incomplete', () => {
     const listing = readListing(
       brandShape,
       JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }]),
@@ -58,7 +58,7 @@ describe('a listing is read in every shape that it may have', () => {
     ]);
   });
 
-  it('ids are opaque text: numbers of any length, letters, blanks around them', () => {
+  it('IDs are opaque text: numbers of any length, letters, surrounding blanks', () => {
     const body =
       '[{"id": 12345678901234567890}, {"id": "D_FSSI4P"}, {"dealflow_id": " X "}, {"dashboard_id": 7}]';
     expect(readListing(dealflowShape, body).records.map(({ id }) => id)).toEqual([
@@ -70,7 +70,7 @@ describe('a listing is read in every shape that it may have', () => {
   });
 });
 
-describe('a deal is read in every shape that it may have', () => {
+describe('the answer to a request for a deal:', () => {
   function read(body: unknown) {
     const opened = openDealAnswer(JSON.stringify(body));
     return 'body' in opened ? readDealAnswer(opened, 'A') : opened;
@@ -99,7 +99,7 @@ describe('a deal is read in every shape that it may have', () => {
     ['collaborations', { deal_info: dealRecord('A', { collaborations: [{ id: 'C1' }] }) }],
     ['beside deal_info', { deal_info: dealRecord('A'), collabs: [{ collab_id: 'C1' }] }],
     ['in the body that is the record', dealRecord('A', { collabs: [{ collab_id: 'C1' }] })],
-  ])('its collaborations as %s', (_what, body) => {
+  ])('its collaborations: %s', (_what, body) => {
     const answer = read(body);
     expect(answer).toMatchObject({ collaborations: [{ id: 'C1', fields: { deal_id: 'A' } }] });
   });
@@ -115,13 +115,13 @@ describe('a deal is read in every shape that it may have', () => {
       { deal_info: dealRecord('B') },
       'the answer is about another deal than the requested one',
     ],
-  ])('%s is no deal', (_what, body, reason) => {
+  ])('%s is not a deal', (_what, body, reason) => {
     expect(read(body)).toMatchObject({ reason });
   });
 });
 
-describe('what the service sends otherwise is noticed, and nothing is lost', () => {
-  it('a type that no column takes: the column is empty, the record whole, the drift told', async () => {
+describe('unexpected data of the service', () => {
+  it('of a type that no column accepts leaves the column null and the raw record complete, and is reported as drift', async () => {
     const { db, service, run } = await openStory();
     service.deals.set(
       'A',
@@ -150,7 +150,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     expect((await run()).finished, 'it is told once').toMatchObject({ status: 'ok', counts: { drift: 0 } });
   });
 
-  it('a field that changes its type, though both can be read', async () => {
+  it('with a new type of a field is reported as drift, even if both types can be read', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A', { brand_id: 4819, own: { a: 1 } }));
     await knowDeals(db, ['A']);
@@ -164,7 +164,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     expect(await rowsOf(db, 'select brand_id from mirror.deals')).toEqual([{ brand_id: '4819' }]);
   });
 
-  it('a field that vanishes from all records; one that a single deal lacks is a change and no more', async () => {
+  it('without a field in any record is reported as drift, but not if only a single deal lacks the field', async () => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id, { stage_name: 'won', note: 'x' }));
     await knowDeals(db, ['A', 'B']);
@@ -177,7 +177,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     ]);
   });
 
-  it('a field that the contract promises and that is missing', async () => {
+  it('without a field that the contract promises is reported as drift', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', { id: 'A', brand_id: 4819, is_active: null });
     await knowDeals(db, ['A']);
@@ -187,7 +187,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     ]);
   });
 
-  it('records without an id and answers that are none are kept where a person finds them', async () => {
+  it('without an ID, or unreadable, is stored for inspection', async () => {
     const { db, service, run } = await openStory();
     service.brands = [{ name: 'Nameless', email: 'who@example.com' }];
     service.deals.set('A', dealRecord('A', { collabs: [{ code: 'MIA10' }] }));
@@ -208,16 +208,19 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     ['errors[]', { status: 422, body: { errors: [{ message: 'a' }, 'b'] } }, 'HTTP 422: a; b'],
     ['no JSON', { status: 404, body: 'gone fishing' }, 'HTTP 404: gone fishing'],
     ['a redirect', { status: 302, body: '', headers: { location: '/login' } }, 'HTTP 302'],
-  ])('an error as %s is kept as the reason why a deal could not be read', async (_what, answer, reason) => {
-    const { db, service, run } = await openStory();
-    await knowDeals(db, ['A']);
-    service.override = ({ path }) => (path === '/v1/crm/get_deal_details' ? answer : null);
-    const { finished } = await run();
-    expect(finished).toMatchObject({ status: 'issues', counts: { deals: { failed: 1 } } });
-    expect(await rowsOf(db, 'select last_error from mirror.known_deals')).toEqual([{ last_error: reason }]);
-  });
+  ])(
+    'with an error as %s is stored as the reason why a deal could not be read',
+    async (_what, answer, reason) => {
+      const { db, service, run } = await openStory();
+      await knowDeals(db, ['A']);
+      service.override = ({ path }) => (path === '/v1/crm/get_deal_details' ? answer : null);
+      const { finished } = await run();
+      expect(finished).toMatchObject({ status: 'issues', counts: { deals: { failed: 1 } } });
+      expect(await rowsOf(db, 'select last_error from mirror.known_deals')).toEqual([{ last_error: reason }]);
+    },
+  );
 
-  it('NUL, lone surrogates, long numbers and odd names are stored', async () => {
+  it('with NUL, lone surrogates, long numbers and unusual names is stored', async () => {
     const { db, service, run } = await openStory();
     service.override = ({ query }) =>
       query.deal_id === 'A'
@@ -246,8 +249,8 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
   });
 });
 
-describe('who a person is stays out of the mirror', () => {
-  it('names, e-mail, address and phone are redacted wherever they stand, and addresses in any text are masked', async () => {
+describe('personal data in the mirror', () => {
+  it('is redacted: names, e-mail, address and phone in any field, and e-mail addresses in any text', async () => {
     const { databaseUrl: _, db, service, run } = await openStory();
     const personal = {
       first_name: 'Zelda',
@@ -288,7 +291,7 @@ describe('who a person is stays out of the mirror', () => {
     });
   });
 
-  it('another e-mail address of the same person is no change', async () => {
+  it('is not compared: another e-mail address of the same person is no change', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A', { email: 'one@example.com' }));
     await knowDeals(db, ['A']);
@@ -298,7 +301,7 @@ describe('who a person is stays out of the mirror', () => {
   });
 });
 
-describe('whether an answer of autocomplete is cut off is learned from the answers', () => {
+describe('truncation of autocomplete answers, as learned from the answers:', () => {
   const asked = (prefix: string, results: number, answerHash = prefix) => ({
     prefix,
     results,
@@ -316,25 +319,25 @@ describe('whether an answer of autocomplete is cut off is learned from the answe
     expect(cutSize(answers)).toBe(size);
   });
 
-  it('a cut answer is split by every character of handles, the others are not', () => {
+  it('a truncated answer is split by every character of handles, the others are not', () => {
     const split = splitPrefixes([asked('a', 20), asked('b', 3)]);
     expect([...split.keys()]).toEqual(['a']);
     expect(split.get('a')).toEqual(expect.arrayContaining(['aa', 'a0', 'a_', 'a.', 'a-']));
   });
 
-  it('a beginning that all handles share is followed to its end, though each step has the same answer', () => {
+  it('a prefix that all handles share is followed to its end, although each step has the same answer', () => {
     expect([
       ...splitPrefixes([{ ...asked('a', 20, 'x'), isSplit: true }, asked('ac', 20, 'x')]).keys(),
     ]).toEqual(['ac']);
   });
 
-  it('of texts that all handles have somewhere in them, one is followed', () => {
+  it('of several texts that all handles contain, only one is followed', () => {
     expect([
       ...splitPrefixes([asked('t', 20, 'x'), asked('e', 20, 'x'), asked('m', 20, 'y')]).keys(),
     ]).toEqual(['t', 'm']);
   });
 
-  it('a service that gives every letter the same answer is not asked longer ones', () => {
+  it('a service that returns the same answer for every letter gets no longer prefixes', () => {
     const same = [...'abcdef'].map((letter) => asked(letter, 20, 'x'));
     expect(ignoresQuestion(same)).toBe(true);
     expect(splitPrefixes(same).size).toBe(0);

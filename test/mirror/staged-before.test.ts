@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { migrateBy } from '../support/migrate-by.ts';
 import { setupEmbedded } from '../support/setup.ts';
 
-it('collaborations that were read before they had a table of their own wait in it to be published', async () => {
+it('collaborations that were staged before they had their own table are migrated to it and wait for publication', async () => {
   const db = await setupEmbedded('empty');
   await migrateBy(db, (file) => file < '0010');
   const one = { record_id: 'C1', row_hash: 'h1', fields: { code: 'MIA10' }, raw: { collab_id: 'C1' } };

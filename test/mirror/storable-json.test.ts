@@ -35,8 +35,8 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-describe('JSON of a service as Postgres takes it', () => {
-  it('every number stays as it is written, wherever it stands', () => {
+describe('JSON of the service that Postgres can store', () => {
+  it('keeps every number as it is written, wherever it occurs', () => {
     fc.assert(
       fc.property(json, (text) => {
         const written = JSON.stringify(parseStorable(text)?.value);
@@ -56,7 +56,7 @@ describe('JSON of a service as Postgres takes it', () => {
     expect(parseStorable(text)).toEqual({ value });
   });
 
-  it.each(['', '{', 'hello', '1 2', `${'['.repeat(101)}${']'.repeat(101)}`])('%j is none', (text) => {
+  it.each(['', '{', 'hello', '1 2', `${'['.repeat(101)}${']'.repeat(101)}`])('is not %j', (text) => {
     expect(parseStorable(text)).toBeNull();
   });
 });
