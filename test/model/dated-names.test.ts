@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findDateFault, isBefore, parseDatedNames } from '../../src/model/text/dated-names.ts';
 
-describe('the date in the uri of a source', () => {
+describe('the date in the URI of a source', () => {
   it.each([
     [
       'orders/dt={date}/',
@@ -14,7 +14,7 @@ describe('the date in the uri of a source', () => {
     ['year={year}/month={month}/', 'year=', 'year=2026/month=11', 'year=2026/month=11/a.csv', '2026-11-01'],
     ['{year}/*.csv', '', '2026', '2026/a.csv', '2026-01-01'],
     ['orders-{year}{month}{day}*.csv', 'orders-', 'orders-20261122', 'orders-20261122T06.csv', '2026-11-22'],
-  ])('%s starts at its day and is found in names', (uri, prefix, start, name, day) => {
+  ])('%s begins at its day and is found in names', (uri, prefix, start, name, day) => {
     const dated = parseDatedNames(uri);
     expect(dated).toMatchObject({ prefix });
     expect(dated?.startOf('2026-11-22')).toBe(start);
@@ -27,7 +27,9 @@ describe('the date in the uri of a source', () => {
     'orders/a.csv',
     'orders/dt=__null__/a.csv',
     '',
-  ])('is not in the name %s', (name) => expect(parseDatedNames('orders/dt={date}/')?.dayOf(name)).toBeNull());
+  ])('is not found in the name %s', (name) =>
+    expect(parseDatedNames('orders/dt={date}/')?.dayOf(name)).toBeNull(),
+  );
 
   it.each([
     ['{day}/{month}/{year}/', /in this order/],
@@ -35,12 +37,12 @@ describe('the date in the uri of a source', () => {
     ['{date}/{date}/', /in this order/],
     ['shop-*/dt={date}/', /before any wildcard/],
     ['{a,b}/{year}/', /before any wildcard/],
-  ])('%s cannot be listed from a day on, and says why', (uri, why) => {
+  ])('%s is rejected with a reason, because names cannot be listed from a day on', (uri, why) => {
     expect(findDateFault(uri)).toMatch(why);
     expect(parseDatedNames(uri)).toBeNull();
   });
 
-  it.each(['orders/', 'orders/{a,b}.csv', 's3://shop/{dates}/'])('%s has none, which is no fault', (uri) => {
+  it.each(['orders/', 'orders/{a,b}.csv', 's3://shop/{dates}/'])('%s is absent, which is no error', (uri) => {
     expect(findDateFault(uri)).toBeNull();
     expect(parseDatedNames(uri)).toBeNull();
   });
@@ -56,7 +58,7 @@ describe('the date in the uri of a source', () => {
     ['2026/11/22', false],
     ['2026/11/22/a.csv', false],
     ['2027', false],
-  ])('a listing from 2026/11/22 on leaves out %s: %s', (name, isLeftOut) => {
+  ])('a listing from 2026/11/22 on skips %s: %s', (name, isLeftOut) => {
     expect(isBefore(name, '2026/11/22')).toBe(isLeftOut);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatAmounts, formatMoney, roundMoney, sumMoney } from '../../src/model/money.ts';
 
-describe('money', () => {
+describe('amounts of money', () => {
   test.each([
     ['1234.5000', 'EUR', '1,234.50 EUR'],
     ['0.1000', 'USD', '0.10 USD'],
@@ -12,16 +12,18 @@ describe('money', () => {
     ['007', null, '7.00'],
     ['0', 'EUR', '0.00 EUR'],
     ['5', 'XXZ', '5.00 XXZ'],
-  ])('%s %s is %s', (amount, currency, shown) => expect(formatMoney(amount, currency)).toBe(shown));
+  ])('(%s %s) are shown as %s', (amount, currency, shown) =>
+    expect(formatMoney(amount, currency)).toBe(shown),
+  );
 
-  test('sums are exact where floats are not', () => {
+  test('have exact sums where floats would not', () => {
     expect(sumMoney(['0.1', '0.2'])).toBe('0.3000');
     expect(sumMoney(['99999999999999.9999', '-0.0001'])).toBe('99999999999999.9998');
     expect(sumMoney(['1', '-1.5'])).toBe('-0.5000');
     expect(sumMoney([])).toBe('0.0000');
   });
 
-  test('currencies are never summed up', () => {
+  test('of different currencies are never summed', () => {
     const amounts = [
       { currency: 'USD', amount: '1' },
       { currency: 'EUR', amount: '2.5' },
@@ -41,10 +43,7 @@ describe('rounding', () => {
     ['1234.5000', 'JPY', '1235.0000'],
     ['1.2345', 'KWD', '1.2350'],
     ['9.9995', null, '10.0000'],
-  ])(
-    'gives an amount that was worked out (%s %s) the decimals of its currency',
-    (amount, currency, rounded) => {
-      expect(roundMoney(amount, currency)).toBe(rounded);
-    },
-  );
+  ])('gives a computed amount (%s %s) the decimals of its currency', (amount, currency, rounded) => {
+    expect(roundMoney(amount, currency)).toBe(rounded);
+  });
 });

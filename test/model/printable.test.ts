@@ -40,7 +40,7 @@ const problem = {
   exitCode: 2,
 } as const;
 
-test('no text that is printed has a character that a terminal obeys', () => {
+test('printed text never contains a character that a terminal interprets', () => {
   const [stdout, stderr] = [sink(), sink()];
   const output = createOutput({ stdout, stderr, json: false });
   output.print(HOSTILE);
@@ -57,7 +57,7 @@ test('no text that is printed has a character that a terminal obeys', () => {
   }
 });
 
-test('neither has a line of progress, a table, a file name, the reason why a file is held, or a line of the log', () => {
+test('progress lines, tables, file names, reasons of held files and log lines never contain one either', () => {
   const lines = sink();
   const progress = createLineProgress(lines);
   progress.begin({ name: 'read', label: HOSTILE, unit: 'bytes', total: 10 });
@@ -84,7 +84,7 @@ test('neither has a line of progress, a table, a file name, the reason why a fil
   expect(fileName('s3://bucket/a\nb')).toBe('a b');
 });
 
-test('the colours of ours stay on a terminal that has them, and nothing else does', () => {
+test('a terminal with colours gets the colours of this program and no other control sequence', () => {
   const styled = '\u001b[1mtitle\u001b[22m \u001b[31mred\u001b[39m';
   expect(toPrintable(styled, { isStyled: true })).toBe(styled);
   expect(toPrintable(`${styled}\u001b[8m\u001b[2K\u001b[1;31m`, { isStyled: true })).toBe(
@@ -94,7 +94,7 @@ test('the colours of ours stay on a terminal that has them, and nothing else doe
   expect(toPrintable('one\r\ntwo\n\tthree\r')).toBe('one\r\ntwo\n\tthree?');
 });
 
-test('JSON stays exact, and is safe to look at', () => {
+test('JSON output stays exact and is safe to print', () => {
   const [stdout, stderr] = [sink(), sink()];
   const output = createOutput({ stdout, stderr, json: true });
   output.emit({ event: 'x', name: HOSTILE });
