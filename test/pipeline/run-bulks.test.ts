@@ -43,7 +43,7 @@ async function confirmAll(db: Database): Promise<string> {
   });
 }
 
-it('the embedded database carries out a bulk action as a server does', async () => {
+it('the embedded database executes a bulk action like a server does', async () => {
   const db = await setupEmbedded();
   await seedRuns(db);
   await addDoubts(db, 20);
@@ -53,7 +53,7 @@ it('the embedded database carries out a bulk action as a server does', async () 
   expect(await countStates(db)).toMatchObject({ in_doubt: 1, written_off: 22 });
 });
 
-it('a bulk action whose lease another process holds is left to that one', async () => {
+it('a bulk action is skipped while another process holds its lease', async () => {
   const { db } = await setup();
   await seedRuns(db);
   const bulkId = await confirmAll(db);
@@ -68,7 +68,7 @@ it('a bulk action whose lease another process holds is left to that one', async 
   expect(await findBulkProcess(db, bulkId)).toBe(null);
 });
 
-it('two that work on one bulk action, because one does not know that it lost the lease, settle each entry once', async () => {
+it('two processes on one bulk action, after one lost the lease unnoticed, settle each entry once', async () => {
   const { db } = await setup();
   await seedRuns(db);
   await addDoubts(db, 200);

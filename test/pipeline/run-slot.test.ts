@@ -62,7 +62,7 @@ async function runFlow(
 
 const hang = () => new Promise<never>(() => {});
 
-it('a run that hangs and does not heed its signal is given up, and leaves nothing held', async () => {
+it('a hanging run that ignores its signal is abandoned and leaves no leases', async () => {
   const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 0.02') });
   const end = await runFlow(shop, hang, (config) => ({
     ...config,
@@ -77,7 +77,7 @@ it('a run that hangs and does not heed its signal is given up, and leaves nothin
   expect(held.filter(({ name }) => !name.startsWith('serve:'))).toEqual([]);
 });
 
-it('a slot whose job somebody runs by hand rests, and counts as no loss', async () => {
+it('a slot waits without counting a loss while its job runs by hand', async () => {
   const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
   await acquireLease(shop.db, {
     name: 'job:orders',
@@ -89,7 +89,7 @@ it('a slot whose job somebody runs by hand rests, and counts as no loss', async 
   expect(await runFlow(shop, hang)).toMatchObject({ kind: 'again', isLoss: false, restMs: 10_000 });
 });
 
-it('a bug in a flow fails the slot, and its words stay out of the record', async () => {
+it('a bug in a flow fails the slot, and its message is not recorded', async () => {
   const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
   const end = await runFlow(shop, async () => {
     throw new Error('someone@example.com');
@@ -97,7 +97,7 @@ it('a bug in a flow fails the slot, and its words stay out of the record', async
   expect(end).toEqual({ kind: 'failed', reason: 'a bug' });
 });
 
-it('a database that goes away while a flow runs is a loss, and the slot goes on', async () => {
+it('a database that becomes unavailable during a flow counts as a loss, and the slot is tried again', async () => {
   const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
   const end = await runFlow(shop, async () => {
     throw Object.assign(new Error('gone'), { code: 'ECONNRESET' });

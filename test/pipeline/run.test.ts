@@ -29,7 +29,7 @@ const MIXED = toCsv([
 ]);
 
 describe('run --json', () => {
-  it('ends with one run_finished event whose sums add up and whose amounts are the service’s to the cent', async () => {
+  it('ends with one run_finished event whose sums add up and whose amounts match the service to the cent', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     const { exitCode, events, finished } = await shop.run();
@@ -86,7 +86,7 @@ describe('run --json', () => {
     expect(await shop.posted()).toHaveLength(20);
   });
 
-  it('posts nothing of the same content under another name', async () => {
+  it('posts nothing for a copy of a file under another name', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     await shop.run();
@@ -106,7 +106,7 @@ describe('run --json', () => {
     expect(await shop.posted()).toHaveLength(3);
   });
 
-  it('updates a changed order that was not sent, and notes an adjustment of one that was accepted', async () => {
+  it('updates a changed order that was not sent, and records an adjustment for an accepted one', async () => {
     const shop = await openWorkshop();
     const [first, second] = [{ id: 'a' }, { id: 'b' }];
     shop.drop('1.csv', toCsv([first, second]));
@@ -135,7 +135,7 @@ describe('run --json', () => {
     expect((await shop.cli('explain', 'order', 'a')).stdout).toMatch(/adjust/i);
   });
 
-  it('credits orders when their code is added later', async () => {
+  it('credits orders whose code is added later', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv([{ id: '1', code: 'zoe20', revenue: '8.88' }, { id: '2' }]));
     expect((await shop.run()).finished).toMatchObject({
@@ -150,7 +150,7 @@ describe('run --json', () => {
     expect(await shop.posted()).toEqual(['1', '2']);
   });
 
-  it('posts no more than --limit, and the rest stays ready', async () => {
+  it('posts at most --limit orders and keeps the others ready', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(8)));
     const { exitCode, finished } = await shop.run('--limit', '3');
@@ -174,7 +174,7 @@ describe('run --json', () => {
     expect(none.stderr).toContain('"june"');
   });
 
-  it('adds up thousands of orders over several files and currencies', async () => {
+  it('adds up thousands of orders over several files without errors of rounding', async () => {
     const shop = await openWorkshop({ api: 'concurrency: 16' });
     const rows = manyRows(1_500);
     shop.drop('1.csv', toCsv(rows.slice(0, 700)));
@@ -192,8 +192,8 @@ describe('run --json', () => {
   });
 });
 
-describe('a run that cannot begin', () => {
-  it('finds no files: exit 2, unless that is allowed', async () => {
+describe('a run that cannot start', () => {
+  it('because there are no files exits with 2, unless --allow-empty is set', async () => {
     const shop = await openWorkshop();
     const refused = await shop.run();
     expect(refused).toMatchObject({ exitCode: 2, finished: null });
@@ -205,7 +205,7 @@ describe('a run that cannot begin', () => {
     });
   });
 
-  it('has no service: exit 2 says how to start the sandbox', async () => {
+  it('because no service is configured exits with 2 and explains how to start the sandbox', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(2)));
     shop.env.INFLUENCER_API_URL = '';
@@ -214,7 +214,7 @@ describe('a run that cannot begin', () => {
     expect(stderr).toContain('npx influencer-sync sandbox');
   });
 
-  it('has a key that the service refuses: exit 4, nothing is posted', async () => {
+  it('because the service rejects the key exits with 4 and posts nothing', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(2)));
     shop.env.INFLUENCER_API_KEY = 'not-the-key';
@@ -224,7 +224,7 @@ describe('a run that cannot begin', () => {
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('has the key of another account: exit 4, nothing is posted', async () => {
+  it('because the key belongs to another account exits with 4 and posts nothing', async () => {
     const shop = await openWorkshop();
     const other = await openWorkshop({ sandbox: { seed: 'another' } });
     expect(other.sandbox.accountId).not.toBe(shop.sandbox.accountId);
@@ -238,7 +238,7 @@ describe('a run that cannot begin', () => {
     expect(await other.posted()).toEqual([]);
   });
 
-  it('is asked for a job that is not there: exit 2 names those that are', async () => {
+  it('because the job does not exist exits with 2 and lists the existing jobs', async () => {
     const shop = await openWorkshop();
     const { exitCode, stderr } = await shop.cli('run', 'odrers', '--json');
     expect(exitCode).toBe(2);

@@ -150,8 +150,8 @@ async function startTalkativeService(url: string, key: string): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('secrets and addresses', () => {
-  it('that stand in an export, in codes.csv and in the name of a file reach no output and no table', async () => {
+describe('secrets and email addresses', () => {
+  it('in an export or in codes.csv reach no output and no table', async () => {
     const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('orders.csv', exportWithAddresses());
     const file = { event: 'run_finished', counts: { files: 1 } };
@@ -182,7 +182,7 @@ describe('secrets and addresses', () => {
     expect((await shop.posted()).length).toBeGreaterThan(0);
   });
 
-  it('that stand in a header or in a broken file are not told when the file is held', async () => {
+  it('in a header or a broken file are not printed when the file is held', async () => {
     const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('no-header.csv', `${ADDRESS},1,2\n${ADDRESS},3,4\n`);
     shop.drop('quote.csv', `order_id,order_revenue\n1,"${ADDRESS} and no end\n${ADDRESS},3,4\n`);
@@ -192,7 +192,7 @@ describe('secrets and addresses', () => {
     await expectCleanDatabase(shop.db);
   });
 
-  it('that the service puts into its answers are neither shown nor stored', async () => {
+  it('in answers of the service are neither printed nor stored', async () => {
     const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('orders.csv', exportWithAddresses());
     shop.env.INFLUENCER_API_URL = await startTalkativeService(shop.sandbox.url, KEY);
@@ -205,7 +205,7 @@ describe('secrets and addresses', () => {
     await expectCleanDatabase(shop.db);
   });
 
-  it('in DATABASE_URL are not told when the database is away, refuses, or is not there', async () => {
+  it('in DATABASE_URL are not printed when the database cannot be reached or refuses the connection', async () => {
     const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     const { host } = new URL(shop.databaseUrl);
     for (const url of [
@@ -229,7 +229,7 @@ describe('secrets and addresses', () => {
     }
   });
 
-  it('in the configuration are not told when it is wrong', async () => {
+  it('in the configuration are not printed when it is invalid', async () => {
     const shop = await openWorkshop({ sandbox: { key: KEY } });
     shop.write(
       'bad.yaml',

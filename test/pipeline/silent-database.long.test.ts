@@ -23,8 +23,8 @@ function spooledFiles(shop: Workshop): readonly string[] {
   return readdirSync(join(shop.folder, '.data', 'spool')).filter((name) => name.endsWith('.ndjson'));
 }
 
-describe('a database that falls silent: packets are dropped, nothing is refused', () => {
-  it('while orders are posted: the run spools its answers and ends with a known error; the next one records them', async () => {
+describe('a database that stops responding without refusing connections', () => {
+  it('while orders are posted makes the run spool its answers and fail, and the next run records them', async () => {
     const { shop, proxy } = await openRemoteShop();
     shop.drop('orders.csv', toCsv(manyRows(150)));
     const run = shop.start('run', 'orders', '--json');
@@ -49,7 +49,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect(spooledFiles(shop)).toEqual([]);
   });
 
-  it('while a file is read: SIGTERM ends the run, which says what happened', async () => {
+  it('while a file is read lets SIGTERM end the run with a known error', async () => {
     const { shop, proxy } = await openRemoteShop();
     shop.drop('orders.csv', toCsv(manyRows(60_000)));
     const run = shop.start('run', 'orders', '--json', '--limit', '1');
@@ -64,7 +64,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('from the start: a command says so within seconds', async () => {
+  it('from the start makes a command fail within seconds', async () => {
     const { url } = await silentDatabase();
     const shop = await openWorkshop({ databaseUrl: url });
     const ended = await shop.cli('status', '--json');

@@ -134,7 +134,7 @@ function slowerThan(normal: Measured, measured: Measured): readonly SlowStatemen
   });
 }
 
-describe('whatever the server believes about the tables', () => {
+describe('with any table statistics', () => {
   test(`no statement over ${ORDERS} orders takes three times as long as normally, nor do those of an hourly run after it`, async (context) => {
     const normal = await measureBoth('true');
     if (normal === null) return context.skip('the user of the test database may not change statistics');

@@ -27,8 +27,8 @@ function putObjects(s3: S3Server, count = OBJECTS): void {
     s3.put(BUCKET, `orders/${String(index).padStart(3, '0')}.csv`, toCsv(manyRows(1, `o${index}-`)));
 }
 
-describe('one unreadable object among many', () => {
-  it('is held as unavailable, the others are posted, and it is tried again', async () => {
+describe('an unreadable object', () => {
+  it('among many is held as unavailable and retried, and the others are posted', async () => {
     const [status, code] = [403, 'AccessDenied'];
     const { shop, s3 } = await openS3Workshop();
     putObjects(s3);
@@ -52,7 +52,7 @@ describe('one unreadable object among many', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('is the source’s failure when most are unreadable, which is told after few requests, with the reason', async () => {
+  it('is a failure of the source if most are unreadable, reported after few requests and with the reason', async () => {
     const { shop, s3 } = await openS3Workshop();
     putObjects(s3);
     s3.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'AccessDenied', times: 1_000 });
@@ -80,7 +80,7 @@ describe('an unreadable file in a folder', () => {
 });
 
 describe('a store whose objects have no ETag', () => {
-  it('has an object that is replaced read again, and the others not', async () => {
+  it('has only replaced objects read again', async () => {
     const { shop, s3 } = await openS3Workshop();
     const traits = { etag: '', hasChecksum: false, modified: new Date('2026-04-10T11:11:26Z') };
     s3.put(BUCKET, 'orders/a.csv', toCsv(manyRows(1, 'a')), traits);
@@ -119,8 +119,8 @@ jobs:
   });
 });
 
-describe('what stands among exports and is none', () => {
-  it('is passed over, in a bucket as in a folder, and `files` says why', async () => {
+describe('objects between exports that are not exports', () => {
+  it('are skipped, and `files` states why', async () => {
     const { shop, s3 } = await openS3Workshop();
     for (const key of [
       '_SUCCESS',
@@ -162,7 +162,7 @@ async function openHeld(): Promise<Workshop> {
 }
 
 describe('a hold', () => {
-  it('ends when the source no longer covers the name, and begins again when it does', async () => {
+  it('ends when the source no longer covers the name, and is renewed when it does again', async () => {
     const shop = await openHeld();
     const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
     shop.write('pipeline.yaml', config.replace('layout: generic', 'layout: generic, exclude: ["bad*"]'));
@@ -176,7 +176,7 @@ describe('a hold', () => {
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
   });
 
-  it('ends when the version that was read before is back under the name', async () => {
+  it('ends when the version that was read before is restored', async () => {
     const shop = await openHeld();
     shop.drop('orders.csv', 'nothing,of,that\n1,2,3\n');
     rmSync(join(shop.folder, 'exports', 'bad.csv'));
@@ -186,7 +186,7 @@ describe('a hold', () => {
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
   });
 
-  it('is ended by a person with a reason, which is kept; a deleted file is missed until then', async () => {
+  it('is ended by an operator with a stored reason, and a deleted file stays missing until then', async () => {
     const shop = await openHeld();
     rmSync(join(shop.folder, 'exports', 'bad.csv'));
     expect(await shop.run()).toMatchObject({ exitCode: 3 });
@@ -208,7 +208,7 @@ describe('a hold', () => {
 });
 
 describe('`files reread`', () => {
-  it('has a file read again by a corrected layout: what is unposted follows, what is posted stays, and nothing is posted twice', async () => {
+  it('applies a corrected layout to orders that are not posted, and posts nothing twice', async () => {
     const shop = await openWorkshop({ flow: FLOW('').replace('generic', 'mine') });
     mkdirSync(join(shop.folder, 'layouts'));
     const layout = readFileSync(new URL('../../config/layouts/generic.yaml', import.meta.url), 'utf8');
@@ -233,7 +233,7 @@ describe('`files reread`', () => {
     expect((await shop.run()).finished).toMatchObject({ counts: { files: 0 } });
   });
 
-  it('whose reading fails leaves what was read before in force', async () => {
+  it('keeps what was read before in effect if the reading fails', async () => {
     const shop = await openWorkshop({ flow: FLOW('').replace('generic', 'mine') });
     mkdirSync(join(shop.folder, 'layouts'));
     const layout = readFileSync(new URL('../../config/layouts/generic.yaml', import.meta.url), 'utf8');

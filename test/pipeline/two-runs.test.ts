@@ -33,8 +33,8 @@ jobs:
 /** Number of rows in a file that is staged in several statements. */
 const ROWS = 12_000;
 
-describe('two runs at once', () => {
-  it('of one job: one works, the other exits with 5 and says who works', async () => {
+describe('two concurrent runs', () => {
+  it('of one job: the second exits with 5 and names the process of the first', async () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(100)));
     const first = shop.start('run', 'orders', '--json');
@@ -88,7 +88,7 @@ jobs:
 
 describe('a run that is asked to end', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s finishes what is on its way: exit 130, nothing in doubt, the next goes on',
+    'by %s finishes its requests in flight, exits with 130 without doubts, and the next run continues',
     async (signal) => {
       const shop = await openWorkshop({ sandbox: { latencyMs: 40 } });
       shop.drop('orders.csv', toCsv(manyRows(60)));
@@ -132,7 +132,7 @@ describe('a run that is asked to end', () => {
     });
   });
 
-  it('twice stops at once: what was on its way is in doubt or recorded later, nothing is repeated', async () => {
+  it('twice stops at once, leaves only its requests in flight in doubt and repeats nothing', async () => {
     const shop = await openWorkshop({ api: 'lease_seconds: 6\ntimeout_seconds: 5.9' });
     shop.drop('orders.csv', toCsv(manyRows(40)));
     await shop.sandbox.setFaults([{ kind: 'stall_after', operation: REFERRAL, after: 3 }]);

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const API = 'lease_seconds: 2\ntimeout_seconds: 1';
 
-it('rows that a run rejected which died before its report are reported by the next run, with exit 3, and once', async () => {
+it('rejected rows of a run that died before its report are reported once, by the next run', async () => {
   const shop = await openWorkshop({ api: API });
   shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }, { id: 'o3', revenue: 'twelve' }]));
   let run: CliProcess | null = null;
@@ -41,7 +41,7 @@ it('rows that a run rejected which died before its report are reported by the ne
   });
 });
 
-it('a run that was interrupted says so by its exit code; the next one says that rows were rejected, and counts none twice', async () => {
+it('rejected rows of an interrupted run make the next run exit with 3 and are not counted again', async () => {
   const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
   shop.drop('orders.csv', toCsv([...manyRows(100), { id: 'bad', revenue: 'twelve' }]));
   const first = shop.start('run', 'orders', '--json');

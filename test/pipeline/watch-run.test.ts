@@ -34,11 +34,11 @@ const begin =
   ({ progress }: WatchedRun) =>
     progress.begin({ name, label: name, unit: 'rows', total: null });
 
-it('a run that moves but passes its deadline is ended', async () => {
+it('an active run is ended at its deadline', async () => {
   expect(await move(watch({ deadlineMinutes: SHORT }), begin('read'))).toContain('deadline_minutes');
 });
 
-it('a run that moves but stays in one step for too long is ended, and the step is named', async () => {
+it('an active run is ended when one step takes too long, and the message names the step', async () => {
   const watched = watch({ stepMinutes: SHORT });
   begin('post')(watched);
   expect(await move(watched, ({ progress }) => progress.advance(1))).toBe(
@@ -46,7 +46,7 @@ it('a run that moves but stays in one step for too long is ended, and the step i
   );
 });
 
-it('a run that does not move is ended; answers of the service count as moves', async () => {
+it('a run without progress is ended, and answers of the service count as progress', async () => {
   const still = watch({ stallMinutes: SHORT });
   const moving = watch({ stallMinutes: 0.05 });
   await waitFor(() => {
@@ -57,7 +57,7 @@ it('a run that does not move is ended; answers of the service count as moves', a
   expect((still.draining.reason as Error).message).toContain('stall_minutes');
 });
 
-it('a run is ended with all others, without a reason of its own', async () => {
+it('a run is ended together with all others, without a reason of its own', async () => {
   const all = new AbortController();
   const timing = { deadlineMinutes: null, stepMinutes: null, stallMinutes: 60 };
   const watched = watchRun({ timing, draining: all.signal, graceMs: 1, cut: () => {} });

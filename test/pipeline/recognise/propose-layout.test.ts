@@ -10,7 +10,7 @@ const OWN = [
   'B-5;17.05.2026 09:31;bezahlt;9,90;JONAS15;d@example.com;Größe',
 ].join('\n');
 
-test('for an unknown header a layout is proposed by names, synonyms and values, and reads the file', async () => {
+test('a layout for an unknown header is proposed from names, synonyms and values, and can read the file', async () => {
   const found = await look(folderWith({ 'orders.csv': Buffer.from(OWN, 'latin1') }));
   const [source] = found.sources;
   expect(summary(found)).toEqual(['orders proposed  1 windows-1252']);
@@ -38,7 +38,7 @@ test('for an unknown header a layout is proposed by names, synonyms and values, 
   expect(source?.proposed?.text).toMatch(/^# Proposed by/);
 });
 
-test('an unknown header of customers becomes a layout with its consent; one without is told to have none', async () => {
+test('a layout for unknown customers includes their consent, or states that consent is missing', async () => {
   const recorded = 'Name,E-Mail,Newsletter\nAnn,a@example.com,ja\nBob,b@example.com,nein\n';
   const found = await look(folderWith({ 'people.csv': recorded }));
   expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: false, submitted: 1 });
@@ -46,7 +46,7 @@ test('an unknown header of customers becomes a layout with its consent; one with
   expect(bare.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: true });
 });
 
-test('an unknown header in Spanish is read too: accents, states, and a column of times that always has the same day', async () => {
+test('a layout for a Spanish header is proposed: accents, statuses, and a column of times on one day', async () => {
   const header =
     'Número de orden;Email;Fecha;Estado del pago;Moneda;Total;Cupón de descuento;Fecha de pago;Provincia o estado';
   const rows = [
@@ -75,7 +75,7 @@ test('an unknown header in Spanish is read too: accents, states, and a column of
   expect(examined.dateOrder).toBe('open');
 });
 
-test('a status whose words nobody knows credits no order, instead of all', async () => {
+test('unknown status words credit no order instead of all', async () => {
   const header = 'Order No,Order Date,Order Status,Total,Coupon';
   const rows = ['A-1,2026-05-01,Betong,20.00,MIA10', 'A-2,2026-05-02,Hallo,21.50,MIA10'];
   const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
@@ -111,7 +111,7 @@ test.each([
     '1,ARS,ann@example.com',
     'It has amounts (column "Moneda"), but no column has the name and the values of totals or order ids. Letters of its header were lost (\uFFFD): export it again.',
   ],
-])('not taken for a list of customers: %s', async (_, header, row, why) => {
+])('a file is not mistaken for a list of customers: %s', async (_, header, row, why) => {
   const found = await look(
     folderWith({ 'o.csv': `${header}\n${row}\n${row.replace('ann@', 'bob@').replace(/01,|-1,/, '2,')}\n` }),
   );
@@ -119,13 +119,13 @@ test.each([
   expect(found.refused.map((file) => file.why)).toEqual([why]);
 });
 
-test('what customers have spent is no total of an order', async () => {
+test('the total that a customer has spent is not mistaken for the total of an order', async () => {
   const people = 'Customer ID,Email,Total Spent,Newsletter\n7,ann@example.com,120.00,yes\n';
   const found = await look(folderWith({ 'people.csv': people }));
   expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 1 });
 });
 
-test('headers and values that a terminal or YAML would obey stay text in a proposed layout', async () => {
+test('control sequences and YAML syntax in headers and values are neutralized in a proposed layout', async () => {
   const header = 'Order No,Total,"Coupon \u001b[31m: [x] #\u009b",Status';
   const rows = ['A-1,20.00,MIA10,paid', 'A-2,21.50,"}: !!js",paid', 'A-3,22.00,MIA10,"paid\u001b]0;x"'];
   const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));

@@ -7,7 +7,7 @@ const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Create
 const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
 /** Another row of the same order. */
 const FURTHER = '#1,,,,,,,,';
-test('every fixture of a known export is recognised as what it is', async () => {
+test('every fixture of a known export is recognised', async () => {
   const { sources, refused } = await look(FIXTURES.pathname);
   const wrong = sources.flatMap(({ files, examined, proposed }) =>
     files.filter(({ uri }) => proposed !== null || !uri.includes(`/${examined.layout.name}`)),
@@ -19,7 +19,7 @@ test('every fixture of a known export is recognised as what it is', async () => 
   ]);
 });
 
-test('a file is looked into whatever its compression and encoding, and files of one kind are one source', async () => {
+test('compressed and re-encoded files are examined, and files of one kind and encoding form one source', async () => {
   const text = `${SHOPIFY}\n${ORDER}\n`;
   const folder = folderWith({
     'shop/2026/04/orders-1.csv': text,
@@ -40,7 +40,7 @@ test('a file is looked into whatever its compression and encoding, and files of 
   expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
 });
 
-test('in a folder of several kinds each source gets a pattern that means its files and no others', async () => {
+test('each source in a mixed folder gets a pattern that matches only its files', async () => {
   const customers =
     'Customer ID,Email,Accepts Email Marketing\n1,a@example.com,yes\n2,b@example.com,no\n3,c@example.com,\n';
   const folder = folderWith({
@@ -63,7 +63,7 @@ test('in a folder of several kinds each source gets a pattern that means its fil
   expect(found.skipped).toBe(1);
 });
 
-test('a file that only resembles an export is refused, with the reason', async () => {
+test('a file that only resembles an export is refused with the reason', async () => {
   const folder = folderWith({
     'quoted.csv': '"Name,Email,Financial Status,Total"\n"#1,a@example.com,paid,2.00"\n',
     'reduced.csv': 'Name,Financial Status,Total,Vendor\n#1,paid,2.00,x\n',
@@ -92,7 +92,7 @@ test('a file that only resembles an export is refused, with the reason', async (
   expect(Object.keys(why)).toContain('picture.png');
 });
 
-test('an export of which only further lines of orders are whole is refused as damaged, not taken as empty', async () => {
+test('an export in which only continuation lines are intact is refused as damaged, not accepted as empty', async () => {
   const { sources, refused } = await look(
     folderWith({ 'orders.csv': `${SHOPIFY}\n"${ORDER}"\n${FURTHER}\n` }),
   );
@@ -102,7 +102,7 @@ test('an export of which only further lines of orders are whole is refused as da
   ]);
 });
 
-test('values that a known layout does not read change it: decimal commas, other dates, other separators, a preamble', async () => {
+test('unusual values adapt a known layout: decimal commas, other dates, other separators, a preamble', async () => {
   const comma = [
     'id,Created (UTC),Amount,Amount Refunded,Currency,Status,coupon (metadata)',
     'ch_1,14.05.2026 10:00,"1.249,00","0,00",eur,Paid,MIA10',
@@ -131,7 +131,7 @@ test.each([
   ['4/25/2026 10:00', '5/6/2026 11:00', { kind: 'settled', order: null }],
   ['25/4/2026 10:00', '5/6/2026 11:00', { kind: 'settled', order: 'DMY' }],
   ['25/4/2026 10:00', '4/25/2026 11:00', 'mixed'],
-])('dates %s and %s tell the order of day and month, or that they do not', async (one, other, expected) => {
+])('dates %s and %s determine the order of day and month if possible', async (one, other, expected) => {
   const rows = [`1,completed,EUR,2.00,MIA10,${one}`, `2,completed,EUR,3.00,,${other}`];
   const { dateOrder, needsZone } = ordersOf(
     await look(folderWith({ 'o.csv': [WOO, ...rows, ''].join('\n') })),
@@ -140,7 +140,7 @@ test.each([
   expect(needsZone).toBe(true);
 });
 
-test('zero totals, blank ids, rows at fault and states are counted before anything is posted', async () => {
+test('zero totals, blank ids, faulty rows and statuses are counted before anything is posted', async () => {
   const rows = [
     '#1,a@example.com,paid,EUR,0.00,MIA10,2026-04-10 11:11:26 +0200,,',
     '#2,a@example.com,refunded,EUR,5.00,MIA10,2026-04-11 11:11:26 +0200,,',
