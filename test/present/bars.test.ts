@@ -15,12 +15,12 @@ function draw(columns: number, unicode = true): readonly string[] {
   return renderBars({ columns: COLUMNS, rows: ROWS }, { terminal, indent: '' }).split('\n');
 }
 
-it('a bar is as long as its share, to an eighth of a cell, and never nothing for something', () => {
+it('a bar is as long as its share, to an eighth of a cell, and visible for any share above zero', () => {
   const bar = (share: number) => drawBar(share, { width: 10, hasUnicode: true });
   expect([1, 0.5, 0.0625, 0.001, 0, 7].map(bar)).toEqual(['██████████', '█████', '▋', '▏', '', '██████████']);
 });
 
-it('bars begin below each other, also beside letters that take two cells', () => {
+it('bars are aligned, also beside double-width characters', () => {
   expect(draw(60)).toEqual([
     'influencer    credited',
     `mira.glow   100.00 EUR  ${'█'.repeat(30)}`,
@@ -29,7 +29,7 @@ it('bars begin below each other, also beside letters that take two cells', () =>
   ]);
 });
 
-it('a terminal without Unicode gets #, and one without room gets the numbers alone', () => {
+it('a terminal without Unicode gets bars of #, and a narrow one gets only the numbers', () => {
   expect(draw(60, false)[2]).toBe(`日本の花子   50.00 EUR  ${'#'.repeat(15)}`);
   expect(draw(26).join('\n')).not.toMatch(/█/);
   for (let columns = 24; columns < 100; columns += 1)

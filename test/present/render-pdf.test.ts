@@ -15,7 +15,7 @@ function tableOf(rows: readonly (readonly string[])[]): readonly Block[] {
   return [{ kind: 'section', title: 'To pay', note: '10.00 EUR', parts: [{ kind: 'table', columns, rows }] }];
 }
 
-it('a PDF has the title, texts and tables of its blocks, and no commands', async () => {
+it('a PDF contains the title, texts and tables of its blocks, but no commands', async () => {
   const blocks: readonly Block[] = [
     { kind: 'text', text: 'It may still change.' },
     ...tableOf([['D1', 'zoë – 10 €', '', '-10.00 EUR']]),
@@ -31,14 +31,14 @@ it('a PDF has the title, texts and tables of its blocks, and no commands', async
   ]);
 });
 
-it('the same blocks are the same bytes', async () => {
+it('the same blocks yield identical bytes', async () => {
   const blocks = tableOf([['D1', 'mia', '', '10.00 EUR']]);
   const [one, other] = [await renderBlocksPdf(blocks, OPTIONS), await renderBlocksPdf(blocks, OPTIONS)];
   expect(one.equals(other)).toBe(true);
   expect(one.toString('latin1')).toContain('(D:20261102100000Z)');
 });
 
-it('a character that the font lacks is a question mark, and the document says so', async () => {
+it('a character that the font lacks becomes a question mark, and a note explains it', async () => {
   const text = pdfText(await renderBlocksPdf(tableOf([['D1', 'みあ🌸\u202e', '', '10.00 EUR']]), OPTIONS));
   expect(text).toContain('????');
   expect(text.join(' ')).toContain('characters that this document cannot show');
@@ -46,7 +46,7 @@ it('a character that the font lacks is a question mark, and the document says so
   expect(plain.join(' ')).not.toContain('cannot show');
 });
 
-it('a long table goes on over pages with its head on each, and loses no row', async () => {
+it('a long table continues over pages, repeats its header on each and loses no row', async () => {
   const rows = Array.from({ length: 200 }, (_, index) => [`D${index}`, 'mia', '', `${index}.00 EUR`]);
   const text = pdfText(await renderBlocksPdf(tableOf(rows), OPTIONS));
   expect(text.filter((piece) => piece.endsWith(' EUR')).length).toBe(201);
@@ -55,7 +55,7 @@ it('a long table goes on over pages with its head on each, and loses no row', as
   expect(text.filter((piece) => piece === 'to pay').length).toBe(pages);
 });
 
-it('of a table that is too wide, names are cut, and no amount', async () => {
+it('a table that is too wide truncates names but no amounts', async () => {
   const text = pdfText(
     await renderBlocksPdf(tableOf([['D1', 'm'.repeat(400), '', '123456789012.3400 EUR']]), OPTIONS),
   );

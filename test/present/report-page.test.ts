@@ -102,7 +102,7 @@ describe('a report page', () => {
     expect(await problemsOf(pageWith('plain text'))).toEqual([]);
   });
 
-  it('shows text of files as text, wherever it stands', async () => {
+  it('escapes text from files in every place', async () => {
     const page = pageWith(HOSTILE);
     for (const obeyed of ['<script', '<img', "onerror='", '\u202e', '\u0007'])
       expect(page).not.toContain(obeyed);
@@ -112,13 +112,13 @@ describe('a report page', () => {
     expect(await problemsOf(page)).toEqual([]);
   });
 
-  it('has no e-mail address and no cell of a file that could not be read', () => {
+  it('masks email addresses and omits cells of unreadable rows', () => {
     const page = pageWith('write to ann.lee@example.com');
     expect(page).toContain('write to a***@***');
     expect(page).not.toMatch(/ann\.lee|cell-of-a-file/);
   });
 
-  it('asks nothing of a network and runs nothing, and has the browser refuse both', () => {
+  it('loads and executes nothing, and its content security policy forbids both', () => {
     const page = pageWith('plain text');
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(page).not.toMatch(/<script|<link|<iframe|@import|url\(|\s(?:src|href|on\w+)=/i);
@@ -134,8 +134,8 @@ describe('a report page', () => {
   });
 });
 
-describe('the template of pages', () => {
-  it('escapes text and keeps what it made itself', () => {
+describe('the HTML template function', () => {
+  it('escapes values, but not the markup it has produced itself', () => {
     const cell = html`<td title="${'a"b'}">${'<b>'}</td>`;
     expect(html`<tr>${[cell, null, undefined, 7]}</tr>`.toString()).toBe(
       '<tr><td title="a&quot;b">&lt;b&gt;</td>7</tr>',
@@ -174,7 +174,7 @@ describe('run --report', () => {
     expect(page).not.toContain('secret-cell');
   });
 
-  it('refuses a place that cannot be written before it reads or sends anything', {
+  it('rejects an unwritable path before it reads or sends anything', {
     timeout: 60_000,
   }, async () => {
     const shop = await openWorkshop({ flow: FLOW });
