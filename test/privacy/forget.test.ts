@@ -70,7 +70,7 @@ type Certificate = {
 };
 
 describe('forget', () => {
-  it('leaves nothing of a person in any column of any table and in no file, but the tombstone; of others everything stays', async () => {
+  it('removes a person from every table and file except for the tombstone, and changes no data of others', async () => {
     const shop = await openPrivacyShop();
     await tellEverything(shop);
     const before = await findEverywhere(shop, [...WRITTEN, ...DIGESTS]);
@@ -123,7 +123,7 @@ describe('forget', () => {
     expect(await shop.posted()).toEqual(posted);
   });
 
-  it('keeps every later export from submitting the person, for brands of later years too', async () => {
+  it('keeps later exports from submitting the person, for other brands, too', async () => {
     const shop = await openPrivacyShop();
     shop.put('customers', '1.csv', ['ann@example.com']);
     await shop.ran('customers');
@@ -145,7 +145,7 @@ describe('forget', () => {
     expect(events(again.stdout)[0]).toMatchObject({ was_forgotten: true, found: [] });
   });
 
-  it('waits for no run: it refuses while one may have the address in its memory', async () => {
+  it('refuses to start while a run may hold the address in memory', async () => {
     const shop = await openPrivacyShop();
     const lease = { owner: crypto.randomUUID(), host: 'elsewhere', pid: 1, ttlMs: 60_000 };
     await acquireLease(shop.db, { ...lease, name: 'job:club' });
@@ -155,7 +155,7 @@ describe('forget', () => {
     expect(await findEverywhere(shop, [TOMBSTONE])).toEqual([]);
   });
 
-  it('keeps a link that an influencer owns and an order id, and says so', async () => {
+  it('keeps and reports order ids, and links that an influencer owns', async () => {
     const shop = await openPrivacyShop();
     const encoded = encodeURIComponent(FOLDED);
     const link = { old_custom_link: null, new_custom_link: `https://acme.test/?ref=${encoded}` };
@@ -179,7 +179,7 @@ describe('forget', () => {
     expect(await shop.posted()).toHaveLength(1);
   });
 
-  it('goes on when a search was cut short', async () => {
+  it('continues after an interrupted search', async () => {
     const shop = await openPrivacyShop();
     await tellEverything(shop);
     // Refuses the first statement that redacts: the tombstone exists, but the search is not complete.

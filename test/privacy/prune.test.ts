@@ -84,7 +84,7 @@ async function openOldShop(): Promise<Workshop> {
 
 const settings = ({ folder }: Workshop): string => readFileSync(join(folder, 'pipeline.yaml'), 'utf8');
 
-it('prune deletes what is old and no more: no export is posted again, and explain says what is gone', async () => {
+it('prune deletes only old records, no export is posted again, and explain mentions the deleted versions', async () => {
   const shop = await openOldShop();
   const posted = await shop.posted();
   expect(posted).toEqual(['1', '2']);

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const CUSTOMERS = 30_000;
 
-it('a rotation that is killed again and again moves every customer once, and submits nobody a second time', async () => {
+it('a key rotation that is killed repeatedly moves every customer once and submits none again', async () => {
   const shop = await openPrivacyShop({ api: 'lease_seconds: 5\ntimeout_seconds: 4' });
   shop.put('club', '1.csv', manyEmails(500, 'w'));
   shop.put('customers', '1.csv', manyEmails(CUSTOMERS));

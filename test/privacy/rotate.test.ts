@@ -32,7 +32,7 @@ async function openKnown(): Promise<PrivacyShop> {
   return shop;
 }
 
-it('a new key takes the place of the old one, and nobody is submitted twice', async () => {
+it('a key rotation submits no customer twice', async () => {
   const shop = await openKnown();
   const submittedBefore = await shop.submitted();
   shop.env.CUSTOMER_HASH_KEY = NEW_KEY;
@@ -82,7 +82,7 @@ it('a new key takes the place of the old one, and nobody is submitted twice', as
   expect(rows).toEqual([{ times: 9 }]);
 });
 
-it('after the loss of the key, whoever stands in an export that was read is not submitted again', async () => {
+it('after the loss of the key, customers in the files that were read are not submitted again', async () => {
   const shop = await openKnown();
   shop.write('customers/gone.csv', 'email\nonly-there@example.com\n');
   await shop.ran('customers');
@@ -117,7 +117,7 @@ it('after the loss of the key, whoever stands in an export that was read is not 
   expect((await identified(shop)).counts).toMatchObject({ submitted: 0 });
 });
 
-it('orders of a customer belong together also when a new key takes the place of the old one', async () => {
+it('orders of a customer stay linked after a key rotation', async () => {
   const shop = await openPrivacyShop();
   const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
   shop.write(
