@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectGuarantees, setScene } from './crash.ts';
 
-it('continues from ready: killed before the claim of an entry, that entry is sent once by the next run', async () => {
+it('continues from ready: a run killed before it claims an entry leaves the entry to the next run, which sends it once', async () => {
   const scene = await setScene(20);
   const killed = await scene.startPosting({ dieAt: 'before_claim', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');

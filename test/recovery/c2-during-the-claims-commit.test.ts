@@ -3,7 +3,7 @@ import { expectGuarantees, setScene } from './crash.ts';
 
 const CLAIM = 'insert into ledger.attempts';
 
-it('continues from ready: killed when its claim is on the way to the database, nothing was claimed and nothing sent', async () => {
+it('continues from ready: a run killed before its claim reaches the database has claimed and sent nothing', async () => {
   const scene = await setScene(10);
   const killed = await scene.startPosting({
     wire: {
@@ -22,7 +22,7 @@ it('continues from ready: killed when its claim is on the way to the database, n
   expect(comparison.doubts).toBe(0);
 }, 60_000);
 
-it('continues from sending: killed when the commit of its claim is on its way back, the orders were never sent, and are posted by the next process', async () => {
+it('continues from sending: a run killed before it learns of its committed claim has sent nothing, and the next run posts the orders', async () => {
   const scene = await setScene(10);
   const claiming = new Set<number>();
   const killed = await scene.startPosting({
@@ -46,7 +46,7 @@ it('continues from sending: killed when the commit of its claim is on its way ba
   expect(comparison).toMatchObject({ doubts: 0, accepted: 10 });
 }, 60_000);
 
-it('reads its claim back when the database cuts the connection at the commit, and sends each order once', async () => {
+it('reads its claim back when the connection is cut at the commit, and sends each order once', async () => {
   const scene = await setScene(10);
   let cuts = 0;
   const claiming = new Set<number>();

@@ -15,7 +15,7 @@ function readBegun(folder: string): number {
   return count('{"writing"') - count('{"answer"');
 }
 
-it('continues from sending: killed after the claim and before the write, the journal shows that an order was never sent, and it is posted', async () => {
+it('continues from sending: after a kill between claim and write, the journal proves that the order was not sent, and it is posted', async () => {
   const scene = await setScene(20);
   const killed = await scene.startPosting({ dieAt: 'after_claim', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');

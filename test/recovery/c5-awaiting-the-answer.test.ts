@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
 import { expectGuarantees, setScene } from './crash.ts';
 
-it('continues from sending: killed while it waits for an answer, the orders in flight are in doubt, processed or not', async () => {
+it('continues from sending: orders in flight at a kill are in doubt, even if the service processed them', async () => {
   const scene = await setScene(20);
   await scene.sandbox.setFaults([{ operation: 'new_influencer_referral', kind: 'stall_body', count: 2 }]);
   const killed = await scene.startPosting({});

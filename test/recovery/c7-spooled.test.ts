@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectGuarantees, setScene } from './crash.ts';
 
-it('continues from the spool: killed with the answer on disk, the next run records it, and it is no doubt', async () => {
+it('continues from the spool: the next run records an answer that was spooled before a kill', async () => {
   const scene = await setScene(20);
   const killed = await scene.startPosting({ dieAt: 'spooled', dieOnEntry: 2 });
   expect(await killed.ended).toBe('SIGKILL');

@@ -3,7 +3,7 @@ import { expectGuarantees, setScene } from './crash.ts';
 
 const RECORD = 'backoff_ms bigint';
 
-it('continues from accepted: killed when the commit of an answer is on its way back, what was committed is no doubt', async () => {
+it('continues from accepted: an answer committed before a kill stays recorded, although the run did not learn of the commit', async () => {
   const scene = await setScene(20);
   const recording = new Set<number>();
   const killed = await scene.startPosting({
@@ -30,7 +30,7 @@ it('continues from accepted: killed when the commit of an answer is on its way b
   expectGuarantees(await scene.compareWithSandbox(), 20);
 }, 60_000);
 
-it('spools the answer when the database cuts the connection at its commit, and ends with nothing in doubt', async () => {
+it('spools the answer when the connection is cut at its commit, and leaves nothing in doubt', async () => {
   const scene = await setScene(6);
   let cuts = 0;
   const recording = new Set<number>();

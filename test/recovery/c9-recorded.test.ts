@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectGuarantees, setScene } from './crash.ts';
 
-it('continues from accepted: killed after the answer was recorded, nothing of it is sent or doubted again', async () => {
+it('continues from accepted: an order whose answer was recorded before a kill is not sent again', async () => {
   const scene = await setScene(20);
   const killed = await scene.startPosting({ dieAt: 'recorded', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');

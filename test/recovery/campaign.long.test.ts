@@ -50,7 +50,7 @@ type Round = {
 /** A folder with the same configuration and its own data folder. */
 type Machine = { readonly data: string; readonly start: (...args: string[]) => CliProcess };
 
-describe('a failover that loses commits, at any moment', () => {
+describe('a failover that loses commits, at any time', () => {
   for (let seed = SEED; seed < SEED + ROUNDS; seed += 1) {
     it(`posts no order twice and loses none (seed ${seed})`, async () => {
       const random = seededRandom(String(seed));

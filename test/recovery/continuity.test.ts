@@ -41,7 +41,7 @@ async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop
 }
 
 describe('a database that was restored from an older backup', () => {
-  it('lets nothing be posted: run and plan end with exit 7 and say what is missing, with the money and the command; status and doctor too', async () => {
+  it('makes run and plan exit with 7 and state the missing orders, their amount and the command to run, and is reported by status and doctor', async () => {
     const shop = await restoreOldBackup();
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
@@ -61,7 +61,7 @@ describe('a database that was restored from an older backup', () => {
     expect(doctor.stdout + doctor.stderr).toContain('The ledger lost claims');
   });
 
-  it('goes on after `ledger recover`: what the service accepted counts as accepted, and nothing is posted twice', async () => {
+  it('is usable after `ledger recover`: orders that the service accepted count as accepted, and none is posted twice', async () => {
     const shop = await restoreOldBackup();
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
     expect(recovered.exitCode).toBe(0);
@@ -99,7 +99,7 @@ describe('a database that was restored from an older backup', () => {
     expect((await shop.cli('review')).stdout).toContain('1 order in doubt');
   });
 
-  it('stays refused while claims are missing that no journal describes, until a person gives them up', async () => {
+  it('stays blocked while claims are missing that no journal describes, until an operator abandons them', async () => {
     const shop = await restoreOldBackup();
     // Only the closing lines of the second run's journal survive: they contain the number of claims, not the
     // orders.
@@ -118,7 +118,7 @@ describe('a database that was restored from an older backup', () => {
     expect(given.exitCode).toBe(0);
   });
 
-  it('settles the orders that a file of the service names as accepted (`ledger recover --from`)', async () => {
+  it('accepts a list of the orders that the service has (`ledger recover --from`)', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -144,7 +144,7 @@ describe('a database that was restored from an older backup', () => {
 });
 
 describe('another database than before', () => {
-  it('is refused where DATABASE_URL was left out, and posts nothing from a new embedded ledger', async () => {
+  it('is rejected if DATABASE_URL is not set, and nothing is posted from a new embedded ledger', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     expect((await shop.run()).exitCode).toBe(0);
@@ -158,7 +158,7 @@ describe('another database than before', () => {
     expect(await shop.posted()).toHaveLength(5);
   });
 
-  it('posts only after a person decides on a new ledger, with a reason that is kept', async () => {
+  it('is used only if an operator starts a new ledger and gives a reason', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -171,7 +171,7 @@ describe('another database than before', () => {
     expect((await shop.run()).exitCode).toBe(0);
   });
 
-  it('takes over what a lost one posted, by the journals (`ledger recover`)', async () => {
+  it('takes over the orders of a lost ledger from the journals (`ledger recover`)', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     await shop.run();
@@ -182,8 +182,8 @@ describe('another database than before', () => {
   });
 });
 
-describe('two machines with a data folder each', () => {
-  it('after a restore each is refused until its own journal is recovered', async () => {
+describe('two machines, each with its own data folder', () => {
+  it('are both blocked after a restore until the journal of each is recovered', async () => {
     const shop = await openReplaceable();
     const data = join(shop.folder, '.data');
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));
@@ -212,8 +212,8 @@ describe('two machines with a data folder each', () => {
   });
 });
 
-describe('a database that is elsewhere than before', () => {
-  it('is compared on every machine that posted to it, also on those whose own claims it has', async () => {
+describe('a database that was moved', () => {
+  it('must be compared on every machine that posted to it, even on one whose own claims are complete', async () => {
     const shop = await openReplaceable();
     const data = join(shop.folder, '.data');
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));
@@ -251,7 +251,7 @@ describe('a database that is elsewhere than before', () => {
     expect(await shop.posted()).toHaveLength(9);
   });
 
-  it('is compared as well where a backup was put back into the same database', async () => {
+  it('must also be compared if a backup was restored into the same database', async () => {
     const shop = await openReplaceable();
     const data = join(shop.folder, '.data');
     const database = shop.env.DATABASE_URL ?? '';
@@ -273,7 +273,7 @@ describe('a database that is elsewhere than before', () => {
     expect(await shop.posted()).toHaveLength(2);
   });
 
-  it('asks a person once, who says so with a reason, where nothing is missing', async () => {
+  it('with no missing claims requires one confirmation by an operator, with a reason', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -291,7 +291,7 @@ describe('a database that is elsewhere than before', () => {
 });
 
 describe('two accepted answers for one order', () => {
-  it('are a double credit with its amount wherever one looks, and exit 6, until a person acknowledges it', async () => {
+  it('are shown as a double credit with its amount and cause exit 6 until an operator acknowledges it', async () => {
     const shop = await openReplaceable();
     const journal = join(shop.folder, '.data', 'journal');
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
@@ -343,8 +343,8 @@ describe('two accepted answers for one order', () => {
   });
 });
 
-describe('the process that serves', () => {
-  it('is not ready on a database that went back, and its metric says so', async () => {
+describe('a serving process', () => {
+  it('is not ready on a database that went back, and reports it in its metrics', async () => {
     const shop = await restoreOldBackup({ schedule: '0 4 1 1 *' });
     const port = await findFreePort();
     const serving = shop.start('serve', '--port', String(port));
@@ -366,7 +366,7 @@ describe('the process that serves', () => {
 });
 
 describe('the spool', () => {
-  it('sets a line that cannot be read aside, says so, and goes on with the others', async () => {
+  it('sets an unreadable line aside with a warning, and the run continues', async () => {
     const shop = await openReplaceable();
     const spool = join(shop.folder, '.data', 'spool');
     mkdirSync(spool, { recursive: true });

@@ -33,8 +33,8 @@ async function restoreInContainers(shop: Workshop): Promise<void> {
   shop.env.DATABASE_URL = backup;
 }
 
-describe('a mark, where the data folder does not last', () => {
-  it('in a folder shows a restored database and tells what it lost', async () => {
+describe('a mark for machines without a persistent data folder', () => {
+  it('in a folder detects a restored database and reports that claims are lost', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     await restoreInContainers(shop);
     // A run that ended in order leaves one journal and none of its interim notes.
@@ -47,7 +47,7 @@ describe('a mark, where the data folder does not last', () => {
     expect(await shop.posted()).toHaveLength(8);
   });
 
-  it('in S3 does the same, and lets it be recovered in a container that knows nothing else', async () => {
+  it('in S3 does the same and lets a container without other state recover the ledger', async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());
     s3.put('ledger', 'other/file.txt', 'not of the mark');
@@ -73,7 +73,7 @@ describe('a mark, where the data folder does not last', () => {
     ).toBe(false);
   });
 
-  it('lets runs go on by themselves where the database was moved and lacks nothing', async () => {
+  it('lets runs continue without an operator if a moved database lacks nothing', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -83,7 +83,7 @@ describe('a mark, where the data folder does not last', () => {
     expect(await shop.posted()).toHaveLength(4);
   });
 
-  it('compares every claim where the database was moved, not only the newest of each process', async () => {
+  it('compares every claim with a moved database, not only the newest claim of each process', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -106,7 +106,7 @@ describe('a mark, where the data folder does not last', () => {
     expect([...(await shop.posted())].sort()).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it('refuses another database, also an embedded one that begins with the container', async () => {
+  it('rejects another database, including a new embedded one in the container', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));
     await shop.run();
@@ -118,7 +118,7 @@ describe('a mark, where the data folder does not last', () => {
     expect(await shop.posted()).toHaveLength(3);
   });
 
-  it('has each claim before its request is begun: a killed run leaves no order that it does not know', async () => {
+  it('contains each claim before its request starts, so that a killed run leaves no unknown order', async () => {
     const shop = await openReplaceable({ markUri: './mark', sandbox: { latencyMs: 20 } });
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
@@ -148,7 +148,7 @@ describe('a mark, where the data folder does not last', () => {
     });
   });
 
-  it('that cannot be read or written lets nothing be posted, and says what it needs', async () => {
+  it('that cannot be read or written blocks posting and explains the missing access', async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());
     s3.put('ledger', 'mark/readme.txt', 'not of the mark');
@@ -172,7 +172,7 @@ describe('a mark, where the data folder does not last', () => {
     expect(await shop.posted()).toHaveLength(3);
   });
 
-  it('is no larger than 90 days, and never without its newest journal', async () => {
+  it('drops journals older than 90 days, but never the newest one', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     for (const name of ['a', 'b']) {
       shop.drop(`${name}.csv`, toCsv(manyRows(1, name)));

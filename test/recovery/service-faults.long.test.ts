@@ -21,7 +21,7 @@ async function postThrough(rules: readonly Record<string, unknown>[]): Promise<C
   return scene.compareWithSandbox();
 }
 
-describe('a service that misbehaves', () => {
+describe('a misbehaving service', () => {
   it.each([
     ['resets the connection after it processed an order', { kind: 'reset_after', count: 2 }, 2],
     ['resets the connection before it processed an order', { kind: 'reset_before', count: 2 }, 2],
@@ -33,7 +33,7 @@ describe('a service that misbehaves', () => {
     ['redirects', { kind: 'redirect', count: 2 }, 2],
     ['answers with a page and says 200', { kind: 'html', count: 2 }, 2],
     ['answers with nothing and says 200', { kind: 'empty', count: 2 }, 2],
-  ])('leaves a doubt and no duplicate when it %s', async (_name, rule, doubts) => {
+  ])('leaves doubts but no duplicates when it %s', async (_name, rule, doubts) => {
     const comparison = await postThrough([rule]);
     expect(comparison).toMatchObject({
       duplicates: 0,
@@ -48,7 +48,7 @@ describe('a service that misbehaves', () => {
     ['some seconds', { kind: '429', count: 3, retry_after: 1 }],
     ['a date', { kind: '429', count: 3, retry_after: 'date:2' }],
     ['nothing', { kind: '429', count: 3 }],
-  ])('is obeyed and leaves no doubt when it asks to slow down and names %s', async (_name, rule) => {
+  ])('is obeyed without doubts when it asks to slow down with %s in Retry-After', async (_name, rule) => {
     expect(await postThrough([rule])).toMatchObject({
       duplicates: 0,
       misstated: 0,
@@ -58,7 +58,7 @@ describe('a service that misbehaves', () => {
     });
   });
 
-  it('ends the run when it asks to wait for a day, and what was not sent stays ready', async () => {
+  it('ends the run when it asks to wait for a day, and unsent orders stay ready', async () => {
     const scene = await setScene(ORDERS);
     await scene.sandbox.setFaults([{ operation: REFERRAL, kind: '429', retry_after: 86_400, count: 2 }]);
     await scene.post();
@@ -71,13 +71,13 @@ describe('a service that misbehaves', () => {
     expect(await scene.sandbox.referrals()).toEqual([]);
   });
 
-  it('ends the run when it refuses the key in the middle of it; the next run goes on', async () => {
+  it('ends the run when it rejects the key midway, and the next run continues', async () => {
     const comparison = await postThrough([{ kind: '401', after: 4 }]);
     expect(comparison).toMatchObject({ duplicates: 0, misstated: 0, doubts: 0 });
     expect(comparison.accepted).toBeGreaterThanOrEqual(4);
   });
 
-  it('loses nothing when it cannot be reached for a while: only what was on the wire then can be in doubt', async () => {
+  it('loses no order during a short outage, and only requests in flight can be in doubt', async () => {
     const comparison = await postThrough([{ kind: 'refuse', ms: 1_500, after: 3 }]);
     expect(comparison).toMatchObject({ duplicates: 0, misstated: 0, losses: 0 });
     expect(comparison.accepted + comparison.waiting).toBeGreaterThanOrEqual(ORDERS - CONCURRENCY);
