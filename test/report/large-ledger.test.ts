@@ -14,7 +14,7 @@ import { setup } from '../support/setup.ts';
 const POSTED = 8_000;
 const NOT_ACCEPTED = 24;
 
-it('a large ledger is shown by what is open or asked for, without reading everything that was ever accepted', async () => {
+it('reports on a large ledger read only open and requested entries, not all accepted ones', async () => {
   const { db } = await setup();
   await fillReporting(db, { orders: 20_000, deals: 100 });
   await sql`insert into ops.account (account_id) values ('A')`.execute(db);

@@ -4,7 +4,7 @@ import { listRejectedCauses } from '../../src/report/files/list-rejected.ts';
 import { setup } from '../support/setup.ts';
 import { seedRuns } from './seed.ts';
 
-it('a cause counts its rows and files, those of files that are being read left out, and is described by its first row', async () => {
+it('a cause counts rows and files, except for files that are still being read, and shows the reason of its first row', async () => {
   const { db } = await setup();
   const { runId } = await seedRuns(db);
   const { rows } = await sql<{ id: string }>`

@@ -63,8 +63,8 @@ async function reconcileAt(db: Database, orders: number, sales: number): Promise
   return deal;
 }
 
-describe('what we posted against what the service counts', () => {
-  it('is explained by what was there before, other channels, doubts, written off and late orders, to the cent', async () => {
+describe('the comparison of posted orders with the counts of the service', () => {
+  it('is explained to the cent by earlier orders, other channels, doubts, written-off and late orders', async () => {
     const { db } = await tellStory();
     expect(await reconcileAt(db, 16, 190)).toEqual({
       dealId: 'D1',
@@ -92,7 +92,7 @@ describe('what we posted against what the service counts', () => {
     expect(await reconcileAt(db, 13, 150)).toMatchObject({ unexplained: 0, unexplainedAmount: '0.0000' });
   });
 
-  it('is unexplained where the service counts more or fewer than that, and by how much', async () => {
+  it('states how many orders and how much money the service has too much or too little', async () => {
     const { db } = await tellStory();
     expect(await reconcileAt(db, 18, 200.5)).toMatchObject({ unexplained: 2, unexplainedAmount: '10.5000' });
     expect(await reconcileAt(db, 12, 149.99)).toMatchObject({
@@ -101,7 +101,7 @@ describe('what we posted against what the service counts', () => {
     });
   });
 
-  it('compares no amounts where an order is in another currency, and no event says its amount in that of the account', async () => {
+  it('omits amounts if an order is in another currency and no event states its amount in the account currency', async () => {
     const { db } = await tellStory();
     await sql`update ledger.entries set currency = 'USD' where order_id in ('b', 'c')`.execute(db);
     const deal = await reconcileAt(db, 16, 190);
@@ -114,7 +114,7 @@ describe('what we posted against what the service counts', () => {
     });
   });
 
-  it('lists orders that the service counts and nobody of us posted, and ours without an event where it counts fewer', async () => {
+  it('lists orders of the service that no job posted, and posted orders without an event if the service counts fewer', async () => {
     const { db } = await tellStory();
     // For orders before the first event, it is unknown whether an event should exist.
     const orders = await listDisputedOrders(db, { fewerIn: ['D1'] });
@@ -132,7 +132,7 @@ describe('what we posted against what the service counts', () => {
     ]);
   });
 
-  it('is kept whole each time the mirror publishes, for notices and analysts', async () => {
+  it('is stored completely each time the mirror publishes, for notices and analysts', async () => {
     const { db, runId } = await tellStory();
     await reconcileAt(db, 18, 200.5);
     for (const _ of [1, 2]) await keepReconciliation(db, { accountCurrency: null, runId });
@@ -143,8 +143,8 @@ describe('what we posted against what the service counts', () => {
   });
 });
 
-describe('what closed statements come to against what the service says was paid out', () => {
-  it('shows earned, requested, paid out and the difference, and unknown where the service does not tell', async () => {
+describe('the comparison of closed statements with the payouts of the service', () => {
+  it('shows earned, requested and paid amounts with their difference, or null if an amount is unknown', async () => {
     const { db } = await tellStory();
     await close(db, '2026-04-01', [
       ['D1', 'EUR', '50'],
@@ -175,7 +175,7 @@ describe('what closed statements come to against what the service says was paid 
     });
   });
 
-  it('does not subtract a total of all currencies from what was earned in one of them', async () => {
+  it('does not subtract a total of all currencies from the earnings in one of them', async () => {
     const { db } = await tellStory();
     await close(db, '2026-04-01', [
       ['D1', 'EUR', '50'],
@@ -292,7 +292,7 @@ async function tellOfOrder(
 }
 
 describe('reconcile', () => {
-  it('does not call a deal explained whose total nobody has read', async () => {
+  it('does not report a deal as explained if its totals were never read', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('orders.csv', ORDERS);
     await shop.run();
@@ -302,7 +302,7 @@ describe('reconcile', () => {
     expect(stdout).not.toContain('Nothing is unexplained');
   });
 
-  it('finds an order that something else posted at the service: exit 3, until its event explains it', async () => {
+  it('exits with 3 for an order that another tool posted, until an event explains it', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     // The deal is read before anything is posted.
     expect((await shop.cli('run', 'mirror')).exitCode).toBe(0);

@@ -37,7 +37,7 @@ async function rebuild(db: Database, job: string): Promise<unknown> {
 }
 
 describe('a refresh', () => {
-  test('that follows another, with nothing in between, changes nothing', async () => {
+  test('changes nothing if nothing has happened since the last one', async () => {
     const { db } = await setup();
     await seedRuns(db);
     expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 14, days: 1 });
@@ -46,7 +46,7 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(before);
   });
 
-  test('moves an order from day to day, and leaves no empty day behind', async () => {
+  test('moves an order from one day to another and leaves no empty day behind', async () => {
     const { db } = await setup();
     await seedRuns(db);
     await refreshReporting(db, { job: JOB });
@@ -63,7 +63,7 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
-  test('takes note of what a person or an event has settled since', async () => {
+  test('includes entries that were settled since the last one', async () => {
     const { db } = await setup();
     const { doubtId } = await seedRuns(db);
     await refreshReporting(db, { job: JOB });
@@ -76,7 +76,7 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
-  test('takes small files together, in one step', async () => {
+  test('processes small files together, in one step', async () => {
     const { db } = await setup();
     await seedRuns(db);
     const seen: number[] = [];
@@ -86,7 +86,7 @@ describe('a refresh', () => {
     expect(seen.filter((orders) => orders > 0)).toHaveLength(1);
   });
 
-  test('in steps of three orders comes to the same as in one', async () => {
+  test('yields the same sums in steps of three orders as in one step', async () => {
     const { db } = await setup();
     await seedRuns(db);
     const seen: number[] = [];
@@ -146,8 +146,8 @@ describe('a refresh', () => {
   });
 });
 
-describe('after a run the daily sums are right', () => {
-  test('when it had new exports, changed orders and new codes', async () => {
+describe('the daily sums after a run', () => {
+  test('are correct for new exports, changed orders and new codes', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', toCsv(manyRows(40)));
     await shop.run();
@@ -166,7 +166,7 @@ describe('after a run the daily sums are right', () => {
     await expectRight(shop.db);
   });
 
-  test('also when the one before was killed between posting and adding up', async () => {
+  test('are correct if the previous run was killed before it updated them', async () => {
     const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
     shop.drop('1.csv', toCsv(manyRows(300)));
     const killed = shop.start('run', 'orders');
@@ -200,8 +200,8 @@ async function unownedRevenue(db: Database): Promise<readonly unknown[]> {
   return rows;
 }
 
-describe('a run whose reports cannot be brought up to date', () => {
-  test('says that everything was posted, with the right counts, and the next run updates them', async () => {
+describe('a run whose reports cannot be updated', () => {
+  test('states that everything was posted, with correct counts, and the next run updates the reports', async () => {
     const shop = await openWorkshop();
     shop.drop(
       '1.csv',

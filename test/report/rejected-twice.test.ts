@@ -19,7 +19,7 @@ const EXPORT = `${HEADER}
 3,ten,EUR,MIA10,2026-04-10T11:11:26Z,paid,cleo@example.com
 `;
 
-it('a row that is rejected for orders and for customers says each time for which, and is exported once', async () => {
+it('a row that is rejected both for orders and for customers is listed for each purpose and exported once', async () => {
   const shop = await openWorkshop({ flow: FLOW });
   shop.drop('orders.csv', EXPORT);
   await shop.run();
