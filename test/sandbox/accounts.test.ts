@@ -28,7 +28,7 @@ function as(sandbox: TestSandbox, key: string) {
   };
 }
 
-test('each key is a user of one account, and a wrong one nobody’s', async () => {
+test('each key identifies a user of one account, and an unknown key is rejected', async () => {
   const sandbox = await startTestSandbox({ data: writeAccounts(NORTH, SOUTH), key: 'north-0' });
   expect(sandbox.accounts.map(({ id, keys }) => [id, keys])).toEqual([
     ['NORTH', ['north-0', 'north-1', 'north-2']],
@@ -44,7 +44,7 @@ test('each key is a user of one account, and a wrong one nobody’s', async () =
   expect((await as(sandbox, 'north').get('account/hello')).status).toBe(401);
 });
 
-test('the keys of an account share its deals and credits, and another account has its own', async () => {
+test('the keys of an account share its deals and credits, and other accounts have their own', async () => {
   const sandbox = await startTestSandbox({ data: writeAccounts(NORTH, SOUTH) });
   const [north, colleague, south] = ['north-1', 'north-2', 'south-1'].map((key) => as(sandbox, key));
   const search = { platform: 'tiktok', filter: {} };
@@ -65,7 +65,7 @@ test('the keys of an account share its deals and credits, and another account ha
   expect((await south?.get('crm/autocomplete?q=only.north'))?.text).toBe('[]');
 });
 
-test('an event goes to the webhooks of its own account alone, signed with its own secret', async () => {
+test('an event is sent only to the webhooks of its account, signed with the secret of the account', async () => {
   const sandbox = await startTestSandbox({ data: writeAccounts(NORTH, SOUTH), allowPrivateWebhooks: true });
   const receiver = await startReceiver();
   for (const who of ['north', 'south'])
@@ -84,7 +84,7 @@ test('an event goes to the webhooks of its own account alone, signed with its ow
   expect(receiver.events.map(({ path }) => path).sort()).toEqual(['/north', '/south']);
 });
 
-test('the control routes show one account or all, and say so where one must be named', async () => {
+test('the control routes show one account or all, and require an account where they need one', async () => {
   const sandbox = await startTestSandbox({ data: writeAccounts(NORTH, SOUTH), identifyDelayMs: 0 });
   const look = (path: string) => sandbox.request('GET', `/_sandbox/${path}`, { key: null });
   for (const key of ['north-1', 'south-1', 'south-1']) {
@@ -129,7 +129,7 @@ test('the control routes show one account or all, and say so where one must be n
   expect(lines(await look('log/referrals?account=NORTH'))).toHaveLength(2);
 });
 
-test('a plan limits each account by itself, whichever of its keys is used', async () => {
+test('a plan limits each account separately, across all of its keys', async () => {
   const sandbox = await startTestSandbox({ data: writeAccounts(NORTH, SOUTH), plan: 'standard' });
   for (let index = 0; index < 240; index += 1)
     await as(sandbox, `north-${1 + (index % 2)}`).get('account/hello');
@@ -145,7 +145,7 @@ test.each([
   ['database', (folder: string) => ({ db: join(folder, 'sandbox.db') })],
   ['referral log', (folder: string) => ({ referralLog: join(folder, 'referrals.ndjson') })],
 ])(
-  'after a restart on its %s each account has its own, also when they stand in another order',
+  'each account keeps its state after a restart on its %s, even if the order of the accounts changes',
   async (_what, place) => {
     const where = place(mkdtempSync(join(tmpdir(), 'sandbox-accounts-')));
     const first = await startTestSandbox({ ...where, data: writeAccounts(NORTH, SOUTH) });
@@ -166,7 +166,7 @@ test.each([
   },
 );
 
-test('an account that was alone keeps its state when others join it', async () => {
+test('a single account keeps its state when other accounts are added', async () => {
   const db = join(mkdtempSync(join(tmpdir(), 'sandbox-accounts-')), 'sandbox.db');
   const alone = await startTestSandbox({ db });
   await alone.refer();

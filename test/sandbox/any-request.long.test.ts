@@ -77,7 +77,7 @@ test.each(operationNames)(
 );
 
 test.each(operationNames.filter((name) => (operationOf(name).body ?? operationOf(name).query) !== null))(
-  '%s refuses what the contract forbids with a 4xx that says why, and changes nothing',
+  '%s rejects what the contract forbids with status 400 and a reason, and changes nothing',
   (name) => {
     const answer = answererOf(name);
     const { query, body } = operationOf(name);
@@ -101,7 +101,7 @@ test.each(operationNames.filter((name) => (operationOf(name).body ?? operationOf
 );
 
 test.each(operationNames)(
-  '%s never breaks, whatever comes',
+  '%s answers any input with status 200 or 4xx',
   (name) => {
     const answer = answererOf(name);
     const { query, body } = operationOf(name);

@@ -30,29 +30,26 @@ const STORES = [
   ['in a file', () => ({ db: join(mkdtempSync(join(tmpdir(), 'sandbox-')), 'sandbox.sqlite') })],
 ] as const;
 
-test.each(STORES)(
-  'reset brings back the state, the logs and the faults of the start (%s)',
-  async (_, where) => {
-    const sandbox = await startTestSandbox({ ...where(), duplicates: '409' });
-    const before = await readDeal(sandbox);
-    await sandbox.refer();
-    await sandbox.setFaults({ kind: '401', operation: 'create_task' });
-    await control(sandbox, 'POST', 'clock', { advance_seconds: 1e6 });
-    expect(await readDeal(sandbox)).not.toEqual(before);
-    expect((await control(sandbox, 'POST', 'reset')).status).toBe(200);
-    expect(await readDeal(sandbox)).toEqual(before);
-    expect([await sandbox.log('referrals'), (await control(sandbox, 'GET', 'faults')).text]).toEqual([
-      [],
-      '[]',
-    ]);
-    expect((await control(sandbox, 'GET', 'clock')).body).toMatchObject({ ahead_seconds: 0, stopped: false });
-    expect((await sandbox.refer()).status).toBe(200);
-    expect((await sandbox.log('referrals')).map(({ sequence }) => sequence)).toEqual([1]);
-  },
-);
+test.each(STORES)('reset restores the initial state, logs and faults (%s)', async (_, where) => {
+  const sandbox = await startTestSandbox({ ...where(), duplicates: '409' });
+  const before = await readDeal(sandbox);
+  await sandbox.refer();
+  await sandbox.setFaults({ kind: '401', operation: 'create_task' });
+  await control(sandbox, 'POST', 'clock', { advance_seconds: 1e6 });
+  expect(await readDeal(sandbox)).not.toEqual(before);
+  expect((await control(sandbox, 'POST', 'reset')).status).toBe(200);
+  expect(await readDeal(sandbox)).toEqual(before);
+  expect([await sandbox.log('referrals'), (await control(sandbox, 'GET', 'faults')).text]).toEqual([
+    [],
+    '[]',
+  ]);
+  expect((await control(sandbox, 'GET', 'clock')).body).toMatchObject({ ahead_seconds: 0, stopped: false });
+  expect((await sandbox.refer()).status).toBe(200);
+  expect((await sandbox.log('referrals')).map(({ sequence }) => sequence)).toEqual([1]);
+});
 
 test.each(STORES)(
-  'a snapshot is restored, in another sandbox of the same seed too (%s)',
+  'a snapshot can be restored, also in another sandbox with the same seed (%s)',
   async (_, where) => {
     const sandbox = await startTestSandbox({ ...where(), duplicates: '409' });
     await sandbox.refer();
@@ -73,7 +70,7 @@ test.each(STORES)(
   },
 );
 
-test('a snapshot that does not fit is refused, and nothing changes', async () => {
+test('an incompatible snapshot is rejected and changes nothing', async () => {
   const sandbox = await startTestSandbox();
   const other = await startTestSandbox({ seed: '2' });
   const { text } = await control(other, 'GET', 'snapshot');
@@ -82,7 +79,7 @@ test('a snapshot that does not fit is refused, and nothing changes', async () =>
   expect((await sandbox.refer()).status).toBe(200);
 });
 
-test('a clock that is stopped and advanced decides when a retry is sent', async () => {
+test('a stopped clock that is advanced controls when a retry is sent', async () => {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true, webhookRetryMs: 60_000 });
   await sandbox.request('POST', '/v1/account/create_webhook', {
@@ -114,7 +111,7 @@ test('a clock that is stopped and advanced decides when a retry is sent', async 
   );
 });
 
-test('customers are identified, tasks become overdue and influencers grow when the clock is advanced', async () => {
+test('advancing the clock identifies customers, makes tasks overdue and lets influencers grow', async () => {
   const sandbox = await startTestSandbox({ identifyDelayMs: 3_600_000 });
   await control(sandbox, 'POST', 'clock', { at: '2030-01-01T12:00:00Z', stopped: true });
   await sandbox.request('POST', '/v1/search/identify_influencers', {
@@ -155,7 +152,7 @@ test('customers are identified, tasks become overdue and influencers grow when t
   expect((await control(sandbox, 'POST', 'clock', { at: 'tomorrow' })).status).toBe(400);
 });
 
-test('shows requests with headers, query and body, and neither an address nor a secret', async () => {
+test('requests are shown with headers, query and body, but without email addresses and secrets', async () => {
   const sandbox = await startTestSandbox();
   await note(sandbox, 'Write to jane@planted.example or ask');
   await note(sandbox, `my key is ${sandbox.key} and ${sandbox.webhookSecret}`);
@@ -188,7 +185,7 @@ test.each([
   ['after=2', [3]],
   ['limit=1', [3]],
   ['account=NOBODY', []],
-])('finds requests by %s', async (query, sequences) => {
+])('requests can be searched by %s', async (query, sequences) => {
   const sandbox = await startTestSandbox();
   await note(sandbox, 'one');
   await note(sandbox, 'two');
@@ -197,12 +194,12 @@ test.each([
   expect((JSON.parse(text) as { sequence: number }[]).map(({ sequence }) => sequence)).toEqual(sequences);
 });
 
-test('an unknown way to search is refused', async () => {
+test('an unknown search parameter is rejected', async () => {
   const sandbox = await startTestSandbox();
   expect((await control(sandbox, 'GET', 'requests?operations=x')).status).toBe(400);
 });
 
-test('answers as it was told where query and body match, and processes nothing', async () => {
+test('a canned answer is returned if query and body match, and the request is not processed', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults(
     {
@@ -228,7 +225,7 @@ test('answers as it was told where query and body match, and processes nothing',
   expect(await sandbox.log('referrals')).toHaveLength(3);
 });
 
-test('sends an event again on request, the same bytes', async () => {
+test('an event can be redelivered on request with the same bytes', async () => {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true });
   await sandbox.request('POST', '/v1/account/create_webhook', {
@@ -245,7 +242,7 @@ test('sends an event again on request, the same bytes', async () => {
   expect((await control(sandbox, 'POST', 'deliveries/9/redeliver')).status).toBe(404);
 });
 
-test('streams every event, signed, without a webhook, also after a reset', async () => {
+test('the event stream sends every signed event without a webhook, also after a reset', async () => {
   const sandbox = await startTestSandbox();
   const answer = await fetch(`${sandbox.url}/_sandbox/events`);
   const reader = answer.body?.getReader();

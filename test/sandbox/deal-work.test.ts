@@ -20,7 +20,7 @@ async function readDeal(sandbox: TestSandbox, id = 'ETUNQ6ZTW1') {
   return body.deal_info as Record<string, unknown> & { collabs: Record<string, unknown>[] };
 }
 
-test('keeps notes and tasks with their deal', async () => {
+test('stores notes and tasks with their deal', async () => {
   const sandbox = await startTestSandbox();
   await post(sandbox, 'create_note', { deal_id: 'ETUNQ6ZTW1', note_description: 'Likes cats' });
   await post(sandbox, 'create_note', {
@@ -49,7 +49,7 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['no title', { task_title: undefined }, 400, /task_title/],
   ['an empty description', { task_description: '' }, 400, /task_description/],
   ['an unknown deal', { deal_id: 'NONE' }, 404, /Deal not found/],
-])('refuses a task with %s', async (_case, change, status, message) => {
+])('rejects a task with %s', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await post(sandbox, 'create_task', { ...TASK, ...change });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
@@ -75,13 +75,13 @@ test.each<[Record<string, unknown>, number]>([
   [{ deal_id: 'ETUNQ6ZTW1', dashboard_id: 'D_NONE' }, 404],
   [{ deal_id: 'ETUNQ6ZTW1', dashboard_id: 'D_K2WQ7N', new_stage: 9 }, 400],
   [{ deal_id: 'NONE', new_stage: 1 }, 404],
-])('refuses the move %j and moves nothing', async (body, status) => {
+])('rejects the move %j and moves nothing', async (body, status) => {
   const sandbox = await startTestSandbox();
   expect((await post(sandbox, 'update_dealstage', body)).status).toBe(status);
   expect(await readDeal(sandbox)).toMatchObject({ funnel_step: null, dealflow_id: 'D_FSSI4P' });
 });
 
-test('updates contact data, terms and status, and never what a deal is', async () => {
+test('updates contact data, terms and status, but not the identity of a deal', async () => {
   const sandbox = await startTestSandbox();
   await post(sandbox, 'update_deal_info', {
     deal_id: 'ETUNQ6ZTW1',
@@ -124,13 +124,13 @@ test.each<[Record<string, unknown>, number, RegExp]>([
   [{ new_deal_info: 'x' }, 400, /new_deal_info/],
   [{ deal_id: 'NONE' }, 404, /Deal not found/],
   [{ deal_id: 'BO27RFL9XE', new_deal_info: { code: 'X' } }, 400, /Several collaborations/],
-])('refuses the update %j', async (body, status, message) => {
+])('rejects the update %j', async (body, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await post(sandbox, 'update_deal_info', { deal_id: 'ETUNQ6ZTW1', ...body });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('turns the capture of posts on and off for the collaboration that is meant', async () => {
+test('switches post capture on and off for the selected collaboration', async () => {
   const sandbox = await startTestSandbox();
   const set = (body: Record<string, unknown>) => post(sandbox, 'update_post_capture', body);
   expect((await set({ deal_id: 'BO27RFL9XE', enabled: true })).status).toBe(400);
@@ -146,7 +146,7 @@ test('turns the capture of posts on and off for the collaboration that is meant'
   expect((await readDeal(sandbox, 'BO27RFL9XE')).collabs[1]).toMatchObject({ post_capture_enabled: false });
 });
 
-test('makes code and link in the shop only when told to', async () => {
+test('creates code and link in the shop only if create_affiliate_details is set', async () => {
   const sandbox = await startTestSandbox();
   const deal = { platform: 'instagram', brand_id: 4819, dealflow_id: 'D_FSSI4P', code: 'C', code_perc: 100 };
   for (const create_affiliate_details of [true, false]) {

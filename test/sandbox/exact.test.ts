@@ -19,7 +19,7 @@ test.each([
   expect(sumOf(...texts)).toBe(sum);
 });
 
-test('adds amounts in cents as whole numbers do', () => {
+test('adds decimal amounts like whole numbers of cents', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 })), (cents) => {
       const total = cents.reduce((sum, cent) => sum + cent, 0);
@@ -40,11 +40,11 @@ test.each([
   ['{"order\\u005frevenue":1.50}', '1.50'],
   ['{"a":"order_revenue"}', null],
   ['{"a":["order_revenue"],"b":[{"order_revenue":1}]}', null],
-])('reads the number as it is written in %s', (json, text) => {
+])('reads the number verbatim from %s', (json, text) => {
   expect(readNumberText(json, 'order_revenue')).toBe(text);
 });
 
-test('reads the same number as the parser from any object', () => {
+test('reads the same number as the JSON parser from any object', () => {
   const object = fc.dictionary(
     fc.oneof(fc.constant('order_revenue'), fc.string()),
     fc.oneof(

@@ -53,7 +53,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   ['html', {}, { kind: 'answer', status: 200, text: expect.stringContaining('<h1>') }, false],
   ['empty', {}, { kind: 'answer', status: 200, text: '' }, false],
   ['empty', { processed: true }, { kind: 'answer', status: 200, text: '' }, true],
-])('plays %s %j as a client sees it', async (kind, settings, seen, isProcessed) => {
+])('simulates %s %j as a client observes it', async (kind, settings, seen, isProcessed) => {
   const sandbox = await startTestSandbox();
   expect((await sandbox.setFaults({ kind, ...settings, count: 1 })).status).toBe(200);
   expect(await post(sandbox, 300)).toMatchObject(seen);
@@ -64,7 +64,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   expect(await post(sandbox)).toMatchObject({ kind: 'answer', status: 200 });
 });
 
-test('says when to come back with a date', async () => {
+test('sends a date in Retry-After if configured', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 429, retry_after: 'date:60' });
   const answer = await sandbox.refer();
@@ -73,7 +73,7 @@ test('says when to come back with a date', async () => {
   expect(waitMs).toBeLessThanOrEqual(60_000);
 });
 
-test('refuses connections for a while, and then takes them again', async () => {
+test('refuses connections for a while and then accepts them again', async () => {
   const sandbox = await startTestSandbox();
   const client = openClient(sandbox.url, { key: sandbox.key });
   await client.exchange('public_hello');
@@ -87,7 +87,7 @@ test('refuses connections for a while, and then takes them again', async () => {
   await waitFor(async () => (await client.exchange('public_hello')).kind === 'answer');
 });
 
-test('goes down at a request when it is told to wait for it', async () => {
+test('starts refusing connections at a given request', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 'refuse', ms: 100, after: 1, operation: 'new_influencer_referral' });
   expect(await post(sandbox)).toMatchObject({ kind: 'answer', status: 200 });
@@ -96,7 +96,7 @@ test('goes down at a request when it is told to wait for it', async () => {
   await waitFor(async () => (await post(sandbox)).kind === 'answer');
 });
 
-test('answers later by its latency, by rule and by flag, together with another fault', async () => {
+test('delays answers by flag and by rule, combined with another fault', async () => {
   const sandbox = await startTestSandbox({ latencyMs: 60 });
   await sandbox.setFaults({ kind: 'latency', ms: 60 }, { kind: 'error_after' });
   const began = performance.now();
@@ -105,7 +105,7 @@ test('answers later by its latency, by rule and by flag, together with another f
   expect(await sandbox.log('referrals')).toHaveLength(1);
 });
 
-test('plays a fault for the operation or path it names, after so many and so often', async () => {
+test('applies a fault to the named operation or path, after and for the given numbers of requests', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({
     kind: 'error_before',
@@ -123,7 +123,7 @@ test('plays a fault for the operation or path it names, after so many and so oft
 });
 
 test.each(Object.keys(ERROR_FORMS))(
-  'tells an error in the form of %s, with the text and status of the rule',
+  'returns an error in the form %s, with the text and status of the rule',
   async (form) => {
     const sandbox = await startTestSandbox();
     await sandbox.setFaults({ kind: 'error_before', status: 422, text: 'Brand not found', form });
@@ -141,14 +141,14 @@ test.each([
   ['401', { status: 403, text: 'No API access', form: 'error' }, 403],
   ['429', { text: 'Slow down', form: 'errors', retry_after: 1 }, 429],
   ['error_after', { text: 'Half done', form: 'not_json' }, 500],
-])('%s can say what a rule tells it to', async (kind, rule, status) => {
+])('%s returns the text and status that a rule specifies', async (kind, rule, status) => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind, ...rule });
   const answer = await sandbox.refer();
   expect([answer.status, readErrorText(answer.text)]).toEqual([status, rule.text]);
 });
 
-test('forgets its faults on DELETE', async () => {
+test('removes its faults on DELETE', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 'error_before' });
   expect((await sandbox.request('DELETE', '/_sandbox/faults', { key: null })).body).toEqual([]);
@@ -162,7 +162,7 @@ test.each<[unknown, RegExp]>([
   [[{ kind: '429', often: 1 }], /often/],
   [{ kind: '401', form: 'poem' }, /form/],
   ['{', /./],
-])('refuses the fault %j and says what is wrong', async (body, message) => {
+])('rejects the fault %j with a reason', async (body, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/_sandbox/faults', { body, key: null });
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
@@ -184,7 +184,7 @@ test('makes the same decisions for the same seed', () => {
   expect(share).toBeLessThan(0.4);
 });
 
-test('reads a fault from a flag, and of nonsense says what does not fit', () => {
+test('parses a fault from a flag and explains invalid values', () => {
   const read = (text: string) => {
     const found = parseFaultFlag(text);
     return found.kind === 'rules' ? found.rules[0] : explainIssues(found.issues);

@@ -123,7 +123,7 @@ function steps(): fc.Arbitrary<readonly Step[]> {
   return fc.array(step, { maxLength: STEPS, size: 'max' });
 }
 
-test('whatever two accounts do, each is answered and has exactly what it would without the other', async () => {
+test('any requests of two accounts yield the same answers and state as each account alone', async () => {
   let done = 0;
   await fc.assert(
     fc.asyncProperty(steps(), async (drawn) => {

@@ -71,7 +71,7 @@ function kindsOf(events: readonly ReceivedEvent[]): readonly string[] {
   return events.map(({ path }) => path.slice(1));
 }
 
-test('one deal from nothing to its payout, by operations and the clock alone, each step an event', async () => {
+test('a deal goes from outreach to payout by operations and clock alone, with an event for each step', async () => {
   const { receiver, sandbox, post, advance, findInfluencers, submit } = await openSandbox();
   expect(await submit(await findInfluencers())).toMatchObject({ total_added: 10 });
   await advance(HOUR - 1);
@@ -136,7 +136,7 @@ test('one deal from nothing to its payout, by operations and the clock alone, ea
     );
 });
 
-test('a payout request covers only orders that none before it covers, each currency by itself', async () => {
+test('a payout request covers each order once and each currency separately', async () => {
   const { receiver, post, advance } = await openSandbox({ data: DEMO_ACCOUNT });
   const order = (order_id: string, order_revenue: number, currency: string) =>
     post('crm/new_influencer_referral', { deal_id: 'ETUNQ6ZTW1', order_id, order_revenue, currency });
@@ -155,7 +155,7 @@ test('a payout request covers only orders that none before it covers, each curre
   ]);
 });
 
-test('a clock that leaps goes through what happens on its way, each at its own time', async () => {
+test('a clock that jumps ahead runs all events in between, each at its own time', async () => {
   const once = await openSandbox();
   await once.submit(await once.findInfluencers());
   await once.advance(30 * DAY);
@@ -176,7 +176,7 @@ test('a clock that leaps goes through what happens on its way, each at its own t
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test('nobody’s posts are captured once the capture is off', async () => {
+test('no posts are captured after capture is switched off', async () => {
   const { receiver, post, planned, advance } = await openSandbox({ data: DEMO_ACCOUNT });
   const switchCapture = (enabled: boolean) =>
     post('crm/update_post_capture', { deal_id: 'ETUNQ6ZTW1', enabled });
@@ -194,7 +194,7 @@ test('nobody’s posts are captured once the capture is off', async () => {
   expect(new Set(urls).size).toBe(posts.length);
 });
 
-test('what is planned happens after a restart, and after a snapshot was restored', async () => {
+test('planned events happen after a restart and after a snapshot is restored', async () => {
   const db = join(mkdtempSync(join(tmpdir(), 'sandbox-life-')), 'sandbox.sqlite');
   const before = await openSandbox({ db });
   await before.submit(await before.findInfluencers());
@@ -213,7 +213,7 @@ test('what is planned happens after a restart, and after a snapshot was restored
   expect(kindsOf(receiver.events)).toEqual(Array.from({ length: 10 }, () => 'new_email_sent'));
 });
 
-test('each account of a file has dealflows and a campaign of its own, where the file gives none', async () => {
+test('each account of a file gets its own dealflows and campaign if the file defines none', async () => {
   const data = writeAccount(`accounts:
   - { id: NORTH, keys: [north], brands: [{ id: 1, name: One }, { id: 2, name: Two }] }
   - { id: SOUTH, keys: [south], brands: [{ id: 1, name: One }] }

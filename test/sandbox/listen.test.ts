@@ -21,7 +21,7 @@ function listen(...flags: readonly string[]) {
   return { child, next };
 }
 
-test('webhooks listen forwards signed events to an address, and ends when it is stopped', async () => {
+test('webhooks listen forwards signed events to an address until it is stopped', async () => {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox();
   const { child, next } = listen(
@@ -43,7 +43,7 @@ test('webhooks listen forwards signed events to an address, and ends when it is 
   expect(code).toBe(0);
 });
 
-test('webhooks listen says so when there is no sandbox', async () => {
+test('webhooks listen exits with 2 if no sandbox is running', async () => {
   const { child } = listen('--forward-to', 'http://127.0.0.1:9/', '--url', 'http://127.0.0.1:1');
   const [code] = (await once(child, 'exit')) as [number];
   expect(code).toBe(2);

@@ -62,7 +62,7 @@ test.each([
   // for the command to end.
   ['SIGINT', 'its process group', -1],
 ] as const)(
-  'nothing is left of `npx influencer-sync sandbox` after %s to %s',
+  'no process of `npx influencer-sync sandbox` is left after %s to %s',
   async (signal, _whom, sign) => {
     const { npx, sandboxPid, url } = await startByNpx();
     expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);

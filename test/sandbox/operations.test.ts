@@ -11,7 +11,7 @@ const DEAL = {
   dealflow_id: 'D_FSSI4P',
 };
 
-test('greets without a key, and with one names account and user', async () => {
+test('greets without a key, and names account and user with one', async () => {
   const sandbox = await startTestSandbox();
   const open = await sandbox.request('GET', '/v1/public/hello', { key: null });
   expect([open.status, open.body.message]).toEqual([200, expect.stringContaining('/v1/account/hello')]);
@@ -107,7 +107,7 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['an unknown brand', { brand_id: 1 }, 404, /Brand not found/],
   ['an unknown dealflow', { dealflow_id: 'D_NONE' }, 404, /Dealflow not found/],
   ['a dealflow of another brand', { dealflow_id: 'D_K2WQ7N' }, 400, /dealflow_id/],
-])('refuses to create a deal with %s', async (_case, change, status, message) => {
+])('rejects a new deal with %s', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/v1/crm/create_deal', { body: { ...DEAL, ...change } });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
@@ -128,13 +128,13 @@ test.each([
   ['deal_id=&influencer_handle=', 400, /deal_id/],
   ['deal_id=NONE', 404, /Deal not found/],
   ['influencer_handle=nobody', 404, /Deal not found/],
-])('refuses the deal query "%s"', async (query, status, message) => {
+])('rejects the deal query "%s"', async (query, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('GET', `/v1/crm/get_deal_details?${query}`);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('answers 404 to other paths and 405 to another method, each with a message', async () => {
+test('answers 404 to unknown paths and 405 to wrong methods, each with a message', async () => {
   const sandbox = await startTestSandbox();
   for (const path of ['/v1', '/v1/crm/nothing', '/v2/account/hello', '/v1/account/hello/']) {
     const answer = await sandbox.request('GET', path, { key: null });
@@ -155,13 +155,13 @@ test.each<[string, unknown, string, number]>([
   ['is null', 'null', 'application/json', 400],
   ['has another type', 'a=b', 'text/plain', 415],
   ['is larger than 1 MiB', { order_notes: 'x'.repeat(1024 * 1024) }, 'application/json', 413],
-])('refuses a body that %s', async (_case, body, type, status) => {
+])('rejects a body that %s', async (_case, body, type, status) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/v1/crm/new_influencer_referral', { body, type });
   expect([answer.status, answer.body.message]).toEqual([status, expect.any(String)]);
 });
 
-test('makes the same ids, key and account from the same seed, and others from another', async () => {
+test('generates the same ids, key and account for the same seed, and others for another seed', async () => {
   const read = async (seed: string) => {
     const sandbox = await startTestSandbox({ seed });
     const hello = await sandbox.request('GET', '/v1/account/hello');
@@ -179,7 +179,7 @@ const outside = Object.values(networkInterfaces())
   .find((address) => address?.family === 'IPv4' && !address.internal)?.address;
 
 test.skipIf(outside === undefined)(
-  'keeps its control routes from other machines unless it is told otherwise',
+  'restricts its control routes to this machine unless they are opened',
   async () => {
     for (const openControl of [false, true]) {
       const sandbox = await startTestSandbox({ host: '0.0.0.0', openControl });

@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox } from './start-test-sandbox.ts';
 
-test('serves the OpenAPI document and a page of it, which asks for nothing else', async () => {
+test('serves the OpenAPI document and a page of it without external resources', async () => {
   const sandbox = await startTestSandbox();
   const document = await sandbox.request('GET', '/openapi.json', { key: null });
   expect([document.headers.get('content-type'), document.text]).toEqual([
@@ -19,7 +19,7 @@ test('serves the OpenAPI document and a page of it, which asks for nothing else'
   expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('shows deals, deliveries and mail, escaped and without addresses', async () => {
+test('shows deals, deliveries and mail, escaped and without email addresses', async () => {
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true });
   const { url } = await startReceiver();
   await sandbox.request('POST', '/v1/account/create_webhook', {
@@ -44,7 +44,7 @@ test('shows deals, deliveries and mail, escaped and without addresses', async ()
   for (const word of ['ETUNQ6ZTW1', 'MIRA10', 'new_email_sent', url]) expect(text).toContain(word);
 });
 
-test('shows events and mail that no webhook is registered for, until it is reset', async () => {
+test('shows events and mail without a registered webhook until it is reset', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer();
   await sandbox.request('POST', '/_sandbox/trigger/new_email_sent', {
@@ -60,7 +60,7 @@ test('shows events and mail that no webhook is registered for, until it is reset
   );
 });
 
-test('every kind of event is as the OpenAPI document says', async () => {
+test('every kind of event matches its schema in the OpenAPI document', async () => {
   const receiver = await startReceiver();
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true });
   for (const kind of webhookTypes) {

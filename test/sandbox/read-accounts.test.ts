@@ -29,7 +29,7 @@ deals:
     code:
 `;
 
-test('reads ids and codes as the text that they are', () => {
+test('reads ids and codes as text', () => {
   const [{ brands, deals } = NOTHING] = parseAccounts(GOOD, 'shop.yaml');
   expect(brands).toEqual([{ id: 4819, name: 'Acme' }]);
   expect(deals.map(({ deal_id, influencer_handle, code }) => [deal_id, influencer_handle, code])).toEqual([
@@ -38,7 +38,7 @@ test('reads ids and codes as the text that they are', () => {
   ]);
 });
 
-test('has an account of its own with brand 4819 and a dozen deals', () => {
+test('has a built-in account with brand 4819 and at least twelve deals', () => {
   const [{ brands, dealflows, deals } = NOTHING] = readAccounts(DEMO_ACCOUNT);
   expect(brands[0]).toEqual({ id: 4819, name: 'Acme Skincare' });
   expect(dealflows?.map(({ id }) => id)).toContain('D_FSSI4P');
@@ -101,7 +101,7 @@ function listed(...heads: readonly string[]): string {
   return ['accounts:', ...heads.map(account)].join('\n');
 }
 
-test('reads several accounts, which may use the same ids, each with keys and a secret of its own', () => {
+test('reads several accounts, which may use the same ids, each with its own keys and secret', () => {
   const accounts = parseAccounts(
     listed('{ id: A, keys: [a-1, 007], webhook_secret: s }', 'id: B').replace(
       '  - { id: A, keys: [a-1, 007], webhook_secret: s }\n',
@@ -148,7 +148,7 @@ test.each<[string, string, RegExp]>([
   expect(problemsOf(yaml)[0]).toMatch(problem);
 });
 
-test('says that a file is missing', () => {
+test('reports a missing file', () => {
   expect(() => readAccounts('/no/such/file.yaml')).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ code: 'sandbox_data_missing' }) }),
   );

@@ -8,7 +8,7 @@ function newFile(): string {
   return join(mkdtempSync(join(tmpdir(), 'sandbox-log-')), 'referrals.ndjson');
 }
 
-test('records every request and its fate, but no key, no query and no body', async () => {
+test('records every request and its result, but no key, query or body', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer({ order_notes: 'planted-note' });
   await sandbox.request('GET', '/v1/account/hello', { key: 'planted-key' });
@@ -36,7 +36,7 @@ test('records every request and its fate, but no key, no query and no body', asy
   expect(JSON.stringify(lines)).not.toContain('planted');
 });
 
-test('keeps thousands of referrals in the order in which they were processed', async () => {
+test('keeps thousands of referrals in the order of their processing', async () => {
   const sandbox = await startTestSandbox();
   for (let round = 0; round < 25; round += 1) {
     await Promise.all(
@@ -59,7 +59,7 @@ test('writes each referral to its file before it answers', async () => {
   );
 });
 
-test('goes on with the file of a sandbox that was killed, less a line that was cut', async () => {
+test('continues the file of a killed sandbox and drops a truncated line', async () => {
   const referralLog = newFile();
   const first = await startTestSandbox({ referralLog, duplicates: '409' });
   await first.refer();
@@ -76,7 +76,7 @@ test('goes on with the file of a sandbox that was killed, less a line that was c
   expect(details.body.deal_info).toMatchObject({ total_referrals: 2 });
 });
 
-test('refuses a referral log that holds something else', async () => {
+test('rejects a referral log that contains something else', async () => {
   const referralLog = newFile();
   appendFileSync(referralLog, 'hello\n');
   await expect(startTestSandbox({ referralLog })).rejects.toMatchObject({

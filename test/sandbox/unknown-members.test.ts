@@ -3,7 +3,7 @@ import { startTestSandbox } from './start-test-sandbox.ts';
 
 const SEARCH = { platform: 'tiktok', filter: { folowers: { left_number: '1' }, lang: { cod: 'en' } } };
 
-test('says in a header, a line and the request log which members were ignored, and what was probably meant', async () => {
+test('names ignored members and likely spellings in a header, a warning and the request log', async () => {
   const warnings: string[] = [];
   const sandbox = await startTestSandbox({ onWarning: (line) => warnings.push(line) });
   const body = { platform: 'tiktok', filter: { folowers: { left_number: '1' } }, 'a@b.example': 1 };
@@ -17,7 +17,7 @@ test('says in a header, a line and the request log which members were ignored, a
   expect((await sandbox.log('requests'))[0]?.unknown_members).toEqual(['page', 'filter.folowers', '…']);
 });
 
-test('says nothing of members that the contract names, nor where it shows none', async () => {
+test('reports no members that the contract names, and none where it allows any', async () => {
   const sandbox = await startTestSandbox();
   const answers = [
     await sandbox.refer({ timestamp: 1_700_000_000, order_name: '#1' }),
@@ -33,7 +33,7 @@ test('says nothing of members that the contract names, nor where it shows none',
   ]);
 });
 
-test('refuses them when it is strict, and charges nothing', async () => {
+test('rejects unknown members in strict mode and charges nothing', async () => {
   const sandbox = await startTestSandbox({ strict: true });
   const answer = await sandbox.request('POST', '/v1/search/get_search', { body: SEARCH });
   expect([answer.status, answer.body.message]).toEqual([
@@ -44,7 +44,7 @@ test('refuses them when it is strict, and charges nothing', async () => {
   expect((await sandbox.refer()).status).toBe(200);
 });
 
-test('refuses a body and a query that are not UTF-8', async () => {
+test('rejects a body and a query that are not UTF-8', async () => {
   const sandbox = await startTestSandbox();
   const answer = await fetch(`${sandbox.url}/v1/crm/create_note`, {
     method: 'POST',
@@ -56,7 +56,7 @@ test('refuses a body and a query that are not UTF-8', async () => {
   expect([query.status, query.body.message]).toEqual([400, 'The query must be UTF-8 text, percent-encoded.']);
 });
 
-test.each(['N1', 'é1', 'NLD', 'N'])('refuses %s as the country code of a deal', async (country_code) => {
+test.each(['N1', 'é1', 'NLD', 'N'])('rejects %s as the country code of a deal', async (country_code) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/v1/crm/create_deal', {
     body: {

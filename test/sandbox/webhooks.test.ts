@@ -31,7 +31,7 @@ async function setUp(options: Parameters<typeof startTestSandbox>[0] = {}) {
   return { receiver, sandbox, change, deliveries, trigger };
 }
 
-test('registers, lists and deletes; 409 for a duplicate and 400 for what is not there', async () => {
+test('registers, lists and deletes webhooks, and answers 409 to a duplicate and 400 to an unknown one', async () => {
   const sandbox = await startTestSandbox();
   const change = changerOf(sandbox);
   const url = 'https://hooks.example.com/in';
@@ -69,13 +69,13 @@ test.each([
   'ftp://hooks.example.com/',
   'https://user:pass@hooks.example.com/',
   'nothing',
-])('refuses the address %s', async (url) => {
+])('rejects the address %s', async (url) => {
   const sandbox = await startTestSandbox();
   const answer = await changerOf(sandbox)('POST', url);
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(/webhook_url/)]);
 });
 
-test('takes public addresses for public', () => {
+test('accepts public addresses', () => {
   const hosts = ['hooks.example.com', '8.8.8.8', '172.32.0.1', '[2606:4700::1111]', '192.167.1.1'];
   expect(hosts.filter(isPrivateHost)).toEqual([]);
 });
@@ -124,7 +124,7 @@ test.each(webhookTypes)('triggers %s, signed over the raw body', async (kind) =>
   });
 });
 
-test('fires for an order, and for a code, a commission and a link that become different', async () => {
+test('sends an event for an order and for a changed code, commission and link', async () => {
   const { receiver, sandbox } = await setUp({ webhookHeaderPrefix: 'X-Acme', webhookSecret: 's' });
   await sandbox.refer({ order_id: 'A1', order_discount_codes_used: 'mira10' });
   await sandbox.refer({ order_id: 5 });
@@ -149,7 +149,7 @@ test('fires for an order, and for a code, a commission and a link that become di
   expect(order?.headers).toHaveProperty('x-acme-signature');
 });
 
-test('sends again with longer waits until it is acknowledged, the same bytes each time', async () => {
+test('retries with the same bytes until the event is acknowledged', async () => {
   const { receiver, trigger, deliveries } = await setUp();
   receiver.statuses.push(500, 302, 404);
   await trigger('new_max_bid');
@@ -164,7 +164,7 @@ test('sends again with longer waits until it is acknowledged, the same bytes eac
   expect(new Set(receiver.events.map(({ raw }) => raw.toString())).size).toBe(1);
 });
 
-test('gives up after six attempts, and when the webhook is deleted', async () => {
+test('gives up after six attempts and when the webhook is deleted', async () => {
   const { receiver, trigger, deliveries, change } = await setUp();
   receiver.statuses.push(...Array.from({ length: 6 }, () => 503));
   await trigger('new_max_bid');
@@ -179,7 +179,7 @@ test('gives up after six attempts, and when the webhook is deleted', async () =>
   expect((await deliveries())[1]?.attempts.at(-1)).toMatchObject({ error: 'the webhook was deleted' });
 });
 
-test('a receiver that is not there is noted as such', async () => {
+test('records that a receiver is unreachable', async () => {
   const { trigger, deliveries, change } = await setUp();
   await change('POST', 'http://127.0.0.1:1/', 'new_max_bid');
   await trigger('new_max_bid');
@@ -187,7 +187,7 @@ test('a receiver that is not there is noted as such', async () => {
   expect((await deliveries())[1]?.attempts[0]).toMatchObject({ status: null, error: 'ECONNREFUSED' });
 });
 
-test('delivers every order of many, each once', async () => {
+test('delivers each of many orders once', async () => {
   const { receiver, sandbox } = await setUp();
   for (let round = 0; round < 10; round += 1)
     await Promise.all(
