@@ -17,8 +17,8 @@ function slots(schedule: string, timeZone: string, from: string, count: number):
   return found;
 }
 
-describe('on the day on which clocks go forward (Amsterdam, 2026-03-29, 02:00 becomes 03:00)', () => {
-  it('a nightly job at a time that the clock skips runs that much after the jump, once', () => {
+describe('on the day when clocks go forward (Amsterdam, 2026-03-29, 02:00 becomes 03:00)', () => {
+  it('a nightly job at a skipped time runs once, the same time after the jump', () => {
     expect(slots('30 2 * * *', 'Europe/Amsterdam', '2026-03-28T00:00Z', 3)).toEqual([
       '2026-03-28T01:30',
       '2026-03-29T01:30', // 03:30 in Amsterdam
@@ -34,7 +34,7 @@ describe('on the day on which clocks go forward (Amsterdam, 2026-03-29, 02:00 be
     ]);
   });
 
-  it('a time that is skipped and one that follows it fall together where they mean the same moment', () => {
+  it('a skipped time and a later one coincide if they map to the same instant', () => {
     expect(slots('0 2,3 * * *', 'Europe/Amsterdam', '2026-03-28T23:00Z', 2)).toEqual([
       '2026-03-29T01:00',
       '2026-03-30T00:00',
@@ -42,15 +42,15 @@ describe('on the day on which clocks go forward (Amsterdam, 2026-03-29, 02:00 be
   });
 });
 
-describe('on the day on which clocks go back (Amsterdam, 2026-10-25, 03:00 becomes 02:00)', () => {
-  it('a nightly job at a time that comes twice runs the first time only', () => {
+describe('on the day when clocks go back (Amsterdam, 2026-10-25, 03:00 becomes 02:00)', () => {
+  it('a nightly job at a repeated time runs only the first time', () => {
     expect(slots('30 2 * * *', 'Europe/Amsterdam', '2026-10-24T12:00Z', 2)).toEqual([
       '2026-10-25T00:30',
       '2026-10-26T01:30',
     ]);
   });
 
-  it('and not the second time either when it is asked for between the two', () => {
+  it('a nightly job at a repeated time has no second slot after the first pass', () => {
     expect(slots('30 2 * * *', 'Europe/Amsterdam', '2026-10-25T01:10Z', 1)).toEqual(['2026-10-26T01:30']);
   });
 
@@ -63,15 +63,15 @@ describe('on the day on which clocks go back (Amsterdam, 2026-10-25, 03:00 becom
   });
 });
 
-describe('elsewhere', () => {
-  it('half an hour of daylight saving counts like an hour (Lord Howe)', () => {
+describe('in other zones and schedules', () => {
+  it('a shift of half an hour is handled like one of an hour (Lord Howe)', () => {
     expect(slots('15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00Z', 2)).toEqual([
       '2026-10-03T15:45', // 02:45, since 02:00 became 02:30
       '2026-10-04T15:15',
     ]);
   });
 
-  it('a day that a place never had moves to the next (Apia went without 2011-12-30)', () => {
+  it('a day that does not exist moves to the next one (Apia skipped 2011-12-30)', () => {
     expect(slots('0 10 * * 5', 'Pacific/Apia', '2011-12-28T00:00Z', 2)).toEqual([
       '2011-12-30T20:00', // Saturday the 31st at 10:00
       '2012-01-05T20:00',
@@ -92,7 +92,7 @@ describe('elsewhere', () => {
   });
 });
 
-describe('for all schedules, zones and moments', () => {
+describe('for all schedules, zones and instants', () => {
   /**
    * Zones with a daylight saving of an hour, half an hour, none and one at a different time of year, and one
    * that changed its offset.
@@ -131,7 +131,7 @@ describe('for all schedules, zones and moments', () => {
       fc.integer({ min: -36 * 60, max: 36 * 60 }).map((shift) => new Date(Date.parse(date) + shift * 60_000)),
     );
 
-  it('cutting a stretch of time anywhere neither loses nor doubles a slot, and both ways to ask agree', () => {
+  it('splitting a period neither loses nor repeats a slot, and both methods return the same slots', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -164,7 +164,7 @@ describe('for all schedules, zones and moments', () => {
     );
   });
 
-  it('each day on the wall has each time that a schedule names once, or the moment that takes its place', () => {
+  it('a daily schedule has one slot on each local day', () => {
     fc.assert(
       fc.property(zone, moment, fc.integer({ min: 0, max: 1439 }), (timeZone, from, minuteOfDay) => {
         const [h, m] = [Math.floor(minuteOfDay / 60), minuteOfDay % 60];

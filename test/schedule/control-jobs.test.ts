@@ -14,8 +14,8 @@ const pause = (db: Database, name = 'orders') =>
   inTransaction(db, (trx) => pauseJob(trx, { job: name, pausedBy: 'ann', reason: 'the shop moves' }));
 const resume = (db: Database, name = 'orders') => inTransaction(db, (trx) => resumeJob(trx, name));
 
-describe('a run that a person asks for', () => {
-  it('is a slot that the next look begins, once', async () => {
+describe('a requested run', () => {
+  it('is a slot that starts once, at the next poll', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], (await readDatabaseClock(db)).toISOString());
     const workers = [station.hire(), station.hire()];
@@ -30,7 +30,7 @@ describe('a run that a person asks for', () => {
     expect((await ask(db)).kind).toBe('requested');
   });
 
-  it('is refused while the job runs, and where no process would begin it', async () => {
+  it('is rejected while the job runs and when no process serves', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], (await readDatabaseClock(db)).toISOString());
     expect((await ask(db)).kind).toBe('nobody_serves');
@@ -44,7 +44,7 @@ describe('a run that a person asks for', () => {
     await worker.die();
   });
 
-  it('has no followers: they wait for slots of the schedule', async () => {
+  it('triggers no dependent jobs, which wait for scheduled slots', async () => {
     const { db } = await setup();
     const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
     const station = openStation(db, jobs, (await readDatabaseClock(db)).toISOString());
@@ -58,7 +58,7 @@ describe('a run that a person asks for', () => {
 });
 
 describe('a paused job', () => {
-  it('has its slots skipped, and those of its followers, until it is resumed', async () => {
+  it('has its slots and those of its dependents skipped until it is resumed', async () => {
     const { db } = await setup();
     const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
     const station = openStation(db, jobs, '2026-05-01T09:30Z');
@@ -82,7 +82,7 @@ describe('a paused job', () => {
     ]);
   });
 
-  it('that follows another one is skipped alone, and what is due waits', async () => {
+  it('that depends on another is skipped alone, and its due slot waits', async () => {
     const { db } = await setup();
     const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
     const station = openStation(db, jobs, '2026-05-01T09:30Z');

@@ -5,7 +5,7 @@ import { setupEmbedded } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { job, openStation } from './station.ts';
 
-it('slots, those that follow, a dead process and the figures work on the embedded database too', async () => {
+it('the embedded database supports slots, dependent jobs, recovery from a dead process, and the gauges', async () => {
   const db = await setupEmbedded();
   const jobs = [job({ catchUp: 'all' }), job({ name: 'report', schedule: null, after: 'orders' })];
   const station = openStation(db, jobs, '2026-05-01T09:30Z');

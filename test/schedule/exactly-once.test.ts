@@ -41,7 +41,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
-it('whatever the clock does and whoever dies, with catch_up: all each slot has one run that came to its end', async () => {
+it('each slot is settled once with catch_up: all, regardless of clock changes and dead processes', async () => {
   const { db } = await setup();
   await fc.assert(
     fc.asyncProperty(

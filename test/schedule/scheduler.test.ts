@@ -19,7 +19,7 @@ async function at(
 }
 
 describe('a slot', () => {
-  it('is run once, by one of many that look at the same time', async () => {
+  it('runs once when many processes poll at the same time', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const workers = [station.hire(), station.hire(), station.hire(), station.hire()];
@@ -37,14 +37,14 @@ describe('a slot', () => {
     ]);
   });
 
-  it('that came before the job was first seen is nobody’s', async () => {
+  it('that came before the first poll of its job does not run', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T10:05:00Z');
     await station.hire().look();
     expect(await station.slots()).toEqual([]);
   });
 
-  it('that failed is settled, and the next one comes', async () => {
+  it('that failed is settled, and the next one runs', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -63,7 +63,7 @@ describe('a machine that slept from 09:30 to 14:20', () => {
     ['latest', ['10:05 missed', '11:05 missed', '12:05 missed', '13:05 missed', '14:05 done']],
     ['all', ['10:05 done', '11:05 done', '12:05 done', '13:05 done', '14:05 done']],
     ['none', ['10:05 missed', '11:05 missed', '12:05 missed', '13:05 missed', '14:05 missed']],
-  ] as const)('with catch_up: %s', async (catchUp, expected) => {
+  ] as const)('settles its missed slots by catch_up: %s', async (catchUp, expected) => {
     const { db } = await setup();
     const station = openStation(db, [job({ catchUp })], '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -78,7 +78,7 @@ describe('a machine that slept from 09:30 to 14:20', () => {
     expect(new Set(station.ran).size).toBe(station.ran.length);
   });
 
-  it('and with catch_up: none still runs a slot that it is only some minutes late for', async () => {
+  it('still runs a slot that is only minutes late with catch_up: none', async () => {
     const { db } = await setup();
     const station = openStation(db, [job({ catchUp: 'none' })], '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -87,7 +87,7 @@ describe('a machine that slept from 09:30 to 14:20', () => {
     expect((await station.slots()).at(-1)).toBe('2026-05-01T14:05 done');
   });
 
-  it('longer than anybody remembers, looks back 35 days', async () => {
+  it('looks back at most 35 days', async () => {
     const { db } = await setup();
     const station = openStation(db, [job({ schedule: '0 0 * * *' })], '2026-01-01T09:30Z');
     const worker = station.hire();
@@ -100,7 +100,7 @@ describe('a machine that slept from 09:30 to 14:20', () => {
 });
 
 describe('a clock that jumps', () => {
-  it('back by an hour runs nothing again, and nothing is left out when it comes to where it was', async () => {
+  it('back by an hour neither repeats nor omits a slot', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -110,7 +110,7 @@ describe('a clock that jumps', () => {
     expect(station.ran).toEqual(['10', '11', '12', '13'].map((hour) => `orders 2026-05-01T${hour}:05`));
   });
 
-  it('a day ahead and back again skips none of the slots of that day, and doubles none', async () => {
+  it('a day ahead and back again neither skips nor repeats the slots of that day', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -137,7 +137,7 @@ describe('a clock that jumps', () => {
     ['forward', '2026-03-28T12:00Z', ['2026-03-29T01:30'], 48],
     ['back', '2026-10-24T12:00Z', ['2026-10-25T00:30'], 48],
   ])(
-    'for daylight saving, %s: hourly each hour, nightly once a night',
+    '%s for daylight saving runs an hourly job each hour and a nightly job once a night',
     async (_direction, from, nightly, hours) => {
       const { db } = await setup();
       const timeZone = 'Europe/Amsterdam';
@@ -156,8 +156,8 @@ describe('a clock that jumps', () => {
   );
 });
 
-describe('a slot that comes while the job is at work', () => {
-  it('is skipped, and says so', async () => {
+describe('a slot that is due while its job runs', () => {
+  it('is skipped and reported', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const [slow, other] = [station.hire(), station.hire()];
@@ -172,7 +172,7 @@ describe('a slot that comes while the job is at work', () => {
     ]);
   });
 
-  it('waits, where the job queues, and is run when the one before is done', async () => {
+  it('waits for the previous one with overlap: queue', async () => {
     const { db } = await setup();
     const station = openStation(db, [job({ overlap: 'queue' })], '2026-05-01T09:30Z');
     const [slow, other] = [station.hire(), station.hire()];
@@ -192,14 +192,14 @@ describe('a slot that comes while the job is at work', () => {
   });
 });
 
-describe('a job that follows another', () => {
+describe('a job that depends on another', () => {
   const chain = [
     job({ name: 'mirror' }),
     job({ name: 'report', schedule: null, after: 'mirror' }),
     job({ name: 'mail', schedule: null, after: 'report' }),
   ];
 
-  it('runs for the same slot, when that one is done, and so on down the chain', async () => {
+  it('runs for the same slot after that job, and so on down the chain', async () => {
     const { db } = await setup();
     const station = openStation(db, [...chain].reverse(), '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -212,7 +212,7 @@ describe('a job that follows another', () => {
     expect(station.ran).toEqual(['mirror', 'report', 'mail'].map((name) => `${name} 2026-05-01T10:05`));
   });
 
-  it('is skipped, with all that follow it, when that one fails or is missed', async () => {
+  it('is skipped with all of its dependents if that job fails or is missed', async () => {
     const { db } = await setup();
     const station = openStation(db, chain, '2026-05-01T09:30Z');
     const worker = station.hire();
@@ -246,7 +246,7 @@ describe('a job that follows another', () => {
 
 describe('a process that dies', () => {
   it.each(['claimed', 'begun'] as const)(
-    'when its slot is %s leaves it to another, which runs it once',
+    'with a slot that is %s leaves it to another process, which runs it once',
     async (next) => {
       const { db } = await setup();
       const station = openStation(db, [job()], '2026-05-01T09:30Z');
@@ -263,7 +263,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('after its run came to its end, before it could say so, is not run again', async () => {
+  it('after the end of its run, but before it settled the slot, causes no second run', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const [doomed, other] = [station.hire(), station.hire()];
@@ -277,7 +277,7 @@ describe('a process that dies', () => {
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
   });
 
-  it('only for the schedule, while the lease of its run is in force, keeps its slot', async () => {
+  it('keeps its slot while the lease of its run is valid', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const [busy, other] = [station.hire(), station.hire()];
@@ -294,7 +294,7 @@ describe('a process that dies', () => {
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
   });
 
-  it('five times over one slot is not followed by a sixth', async () => {
+  it('five times during one slot causes no sixth attempt', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     await station.hire().look();
@@ -309,7 +309,7 @@ describe('a process that dies', () => {
     expect(await station.slots()).toEqual(['2026-05-01T10:05 failed']);
   });
 
-  it('only in the eyes of others (it was paused) changes nothing of what they made of its slot', async () => {
+  it('only apparently, because it was suspended, does not change a slot that another process settled', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
     const [paused, other] = [station.hire(), station.hire()];
@@ -333,7 +333,7 @@ describe('a process that dies', () => {
   });
 });
 
-it('a database that is away makes a look fail; when it is back nothing is lost or doubled', async () => {
+it('an unavailable database makes a poll fail, and afterwards no slot is lost or repeated', async () => {
   const { db, databaseUrl } = await setup();
   const wire = await startDatabaseProxy(databaseUrl);
   const wired = await connect({ url: wire.url, embeddedFolder: '' });

@@ -13,8 +13,8 @@ async function line(db: Database): Promise<{ aheadMs: number; backfillAt: Date |
   return { aheadMs: Number(rows[0]?.ahead_ms), backfillAt: rows[0]?.backfill_at ?? null };
 }
 
-describe('turns of one rate limit', () => {
-  it('are one after the other, whichever process takes them', async () => {
+describe('the turns of a rate limit', () => {
+  it('are spaced across all processes', async () => {
     const { db } = await setup();
     const perSecond = 40;
     const processes = [1, 2, 3].map(() =>
@@ -31,7 +31,7 @@ describe('turns of one rate limit', () => {
     expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / perSecond);
   });
 
-  it('come to a backfill beside a run only one in ten, and a run does not wait for it', async () => {
+  it('are given to a run without delay while a backfill waits', async () => {
     const { db } = await setup();
     // One turn every 10 seconds.
     const limit = { requestsPerSecond: 0.1 } as const;
@@ -56,7 +56,7 @@ describe('turns of one rate limit', () => {
     expect((await line(db)).backfillAt).not.toEqual(before.backfillAt);
   });
 
-  it('are not lost for long when the clock of the database was set back', async () => {
+  it('are delayed only briefly after the clock of the database was set back', async () => {
     const { db } = await setup();
     const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 1, priority: 'run' });
     await takeTurn(never);
@@ -65,7 +65,7 @@ describe('turns of one rate limit', () => {
     expect((await line(db)).aheadMs).toBeLessThanOrEqual(1_000);
   });
 
-  it('need no database where there is no limit, and keep their pace where it is away', async () => {
+  it('need no database without a limit, and keep their pace when the database fails', async () => {
     const { db } = await setup();
     expect(await createSharedRateLimiter(db, { requestsPerSecond: 0, priority: 'run' })(never)).toBe(0);
     const { rows } = await sql`select from ops.request_turns`.execute(db);

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('ticks at once, on the full minute, and every five seconds, until it is stopped', async () => {
+it('ticks at once, on the full minute and every five seconds until it is stopped', async () => {
   const ticks: string[] = [];
   const ticker = startTicker(() => ticks.push(new Date().toISOString().slice(17, 19)));
   expect(ticks).toEqual(['01']);
@@ -26,7 +26,7 @@ it('ticks at once, on the full minute, and every five seconds, until it is stopp
   expect(ticks).toHaveLength(before);
 });
 
-it('goes on ticking when somebody puts the clock of the machine back by a day, or ahead', async () => {
+it('keeps ticking when the system clock is set back by a day or ahead', async () => {
   let ticks = 0;
   const ticker = startTicker(() => {
     ticks += 1;
