@@ -17,7 +17,7 @@ function graceSeconds(): number {
   return loadConfig(join(ROOT, 'config/pipeline.yaml'), {}).serve.graceSeconds;
 }
 
-it('the image serves by default, and its health check asks /healthz', async () => {
+it('the image serves by default, and its health check requests /healthz', async () => {
   const dockerfile = read('Dockerfile').replaceAll('\\\n', '');
   expect(dockerfile).toMatch(/^CMD \["serve"\]$/m);
   expect(dockerfile).toMatch(/^EXPOSE 4080/m);
@@ -45,7 +45,7 @@ it('the image serves by default, and its health check asks /healthz', async () =
   expect(await check()).toBe(1);
 });
 
-it('compose gives serve longer to end than it takes, and keeps what must last', () => {
+it('compose gives serve more time to stop than its grace period, and persists its data', () => {
   const { services, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as {
     services: Record<
       string,
@@ -61,7 +61,7 @@ it('compose gives serve longer to end than it takes, and keeps what must last', 
   expect(Object.keys(volumes)).toEqual(['spool', 'postgres']);
 });
 
-it('the systemd unit starts serve, gives it longer to end than it takes, and does not restart a mistake', () => {
+it('the systemd unit starts serve, gives it more time to stop than its grace period, and does not restart after a configuration error', () => {
   const lines = read('deploy/influencer-sync.service').split('\n');
   const unit = Object.fromEntries(
     lines
@@ -82,7 +82,7 @@ it('the systemd unit starts serve, gives it longer to end than it takes, and doe
 });
 
 const analyzes = spawnSync('systemd-analyze', ['--version']).status === 0;
-it.skipIf(!analyzes)('the systemd unit is exposed by 2.5 at most, as systemd-analyze counts', () => {
+it.skipIf(!analyzes)('the systemd unit has an exposure level of at most 2.5 in systemd-analyze', () => {
   const words = [
     'security',
     '--offline=true',
@@ -95,7 +95,7 @@ it.skipIf(!analyzes)('the systemd unit is exposed by 2.5 at most, as systemd-ana
   expect(status, stdout.split('\n').at(-2)).toBe(0);
 });
 
-it('the jobs that docs/scheduling.md shows are a configuration', () => {
+it('the jobs in docs/scheduling.md are a valid configuration', () => {
   const [, jobs = ''] = /```yaml\n(jobs:\n[\s\S]*?)```/.exec(read('docs/scheduling.md')) ?? [];
   const folder = makeTestFolder();
   writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle\n');

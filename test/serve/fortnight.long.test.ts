@@ -35,7 +35,7 @@ jobs:
   web-orders: {kind: attribute-orders, source: web, brand_id: 4819, codes: ./codes.csv, after: orders, overlap: queue}
 `;
 
-it('two processes over a fortnight, killed at random: each slot once, nothing lost, nothing twice, doubts only in flight', async () => {
+it('two processes that are killed at random over a fortnight run each slot once, lose and repeat no order, and leave doubts only for requests in flight', async () => {
   const shop = await openWorkshop({
     flow: FLOW,
     api: 'lease_seconds: 3\ntimeout_seconds: 2.5',

@@ -57,7 +57,7 @@ async function get(url: string): Promise<{ status: number; body: string }> {
 }
 
 describe('serve', () => {
-  it('runs the latest slot that came while it was down, writes off the others as missed, and ends in order', async () => {
+  it('runs the latest slot that came due while it was down, marks the others as missed, and exits with 0', async () => {
     const shop = await openWorkshop({ flow: FLOW, api: API });
     shop.drop('orders.csv', toCsv(manyRows(30)));
     await lookedAt(shop, 3);
@@ -88,7 +88,7 @@ describe('serve', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('asked to end by SIGTERM finishes what is on its way, exits 0, and the slot goes on in the next process', async () => {
+  it('finishes its requests in flight on SIGTERM and exits with 0, and the next process continues the slot', async () => {
     const shop = await openWorkshop({ flow: FLOW, api: API, sandbox: { latencyMs: 40 } });
     shop.drop('orders.csv', toCsv(manyRows(120)));
     await lookedAt(shop, 1);
@@ -112,7 +112,7 @@ describe('serve', () => {
     expect((await second.ended).exitCode).toBe(0);
   });
 
-  it('asked twice stops at once; only what was on its way is in doubt, and the slot goes on', async () => {
+  it('stops at once on a second signal, with doubts only for requests in flight, and the next process continues the slot', async () => {
     const shop = await openWorkshop({ flow: FLOW, api: API });
     shop.drop('orders.csv', toCsv(manyRows(40)));
     await lookedAt(shop, 1);
@@ -136,7 +136,7 @@ describe('serve', () => {
     await second.ended;
   });
 
-  it('starts while the database is away, is not ready, and goes on when it comes; and again when it goes', async () => {
+  it('starts without a database, reports that it is not ready, and recovers from each outage', async () => {
     const shop = await openWorkshop({ flow: FLOW, api: API });
     const wire = await startDatabaseProxy(shop.databaseUrl);
     onTestFinished(() => wire.close());
@@ -165,7 +165,7 @@ describe('serve', () => {
     expect((await server.ended).exitCode).toBe(0);
   });
 
-  it('ends a run that makes no progress, says so, settles its slot, and leaves only what was in flight in doubt', async () => {
+  it('ends a run without progress, records the reason and settles its slot as failed, with doubts only for requests in flight', async () => {
     const shop = await openWorkshop({
       // Six seconds: longer than any step except the one in which the service hangs, and shorter than the
       // request timeout.
@@ -190,7 +190,7 @@ describe('serve', () => {
     expect((await server.ended).exitCode).toBe(0);
   });
 
-  it('receives events where a secret is set, at the address of the receiver', async () => {
+  it('receives signed events if a secret is configured', async () => {
     const shop = await openWorkshop({
       flow: `${FLOW}webhooks: {port: 0, secret: a-secret}\n`,
       api: API,
@@ -213,7 +213,7 @@ describe('serve', () => {
     expect((await server.ended).exitCode).toBe(0);
   });
 
-  it('with nothing to do says what to set, and a port that is taken is named: exit 2', async () => {
+  it('exits with 2 if it has nothing to do or its port is in use', async () => {
     const shop = await openWorkshop({ flow: FLOW.replace(/, schedule: "[^"]+"/, ''), api: API });
     const idle = await shop.cli('serve');
     expect(idle.exitCode).toBe(2);

@@ -76,7 +76,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "${(new Date().getUTCMinutes() + 30) % 60} * * * *"}
 `;
 
-it('an older and this version serve beside each other while the database is migrated: every order is posted once, whichever of them runs, dies or takes over', async (context) => {
+it('an older version and this one serve together during a migration, and every order is posted once, whichever of them runs, dies or takes over', async (context) => {
   const older = findOlder();
   if ('missing' in older) return context.skip(older.missing);
   const program = checkOut(older.commit);
@@ -145,7 +145,7 @@ it('an older and this version serve beside each other while the database is migr
   expect(await second.ended).toMatchObject({ exitCode: 0, signal: null });
 });
 
-it('workers of both versions do the work of a run of either, also while the database is migrated: every order is posted once', async (context) => {
+it('workers of both versions process runs of either version, also during a migration, and every order is posted once', async (context) => {
   const older = findOlder();
   if ('missing' in older) return context.skip(older.missing);
   const program = checkOut(older.commit);
