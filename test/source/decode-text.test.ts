@@ -15,7 +15,7 @@ async function text(bytes: Uint8Array, encoding = 'utf-8'): Promise<string> {
 
 describe('a byte order mark', () => {
   it.each(['utf-8', 'utf-16le', 'windows-1252', 'cp850'])(
-    'says what the file is, whatever is configured: %s',
+    'determines the encoding, regardless of the configured one: %s',
     async (encoding) => {
       expect(await text(Buffer.from('\ufeffa€'), encoding)).toBe('a€');
       expect(await text(iconv.encode('a€', 'utf-16le', { addBOM: true }), encoding)).toBe('a€');
@@ -24,15 +24,15 @@ describe('a byte order mark', () => {
     },
   );
 
-  it('is taken off once only, and an empty file stays empty', async () => {
+  it('is removed once, and an empty file stays empty', async () => {
     expect(await text(Buffer.from('\ufeff\ufeffa'))).toBe('\ufeffa');
     expect(await text(Buffer.from('\ufeff'))).toBe('');
     expect(await text(Buffer.alloc(0))).toBe('');
   });
 });
 
-describe('UTF-8', () => {
-  it('passes as the very same buffers', async () => {
+describe('a UTF-8 file', () => {
+  it('is passed through without copying its buffers', async () => {
     const pieces = [Buffer.from('a,b\n'), Buffer.from('1,é\n')];
     const passed: Uint8Array[] = [];
     for await (const chunk of decodeText(Readable.from(pieces), {
@@ -51,7 +51,7 @@ describe('UTF-8', () => {
     ['a surrogate', '', [0xed, 0xa0, 0x80]],
     ['too high a code point', '', [0xf4, 0x90, 0x80, 0x80]],
     ['a cut end', '', [0xf0, 0x9f, 0x98]],
-  ])('is held with the place of %s, wherever the pieces are cut', async (_, before, bad) => {
+  ])('is held with the position of %s, regardless of how it is split', async (_, before, bad) => {
     const good = Buffer.from(`Name,Total\r\nJosé,1\r\n${before}`);
     const bytes = Buffer.concat([good, Buffer.from(bad)]);
     for (const pieceBytes of [1, 2, 3, 5, 64]) {
@@ -61,27 +61,27 @@ describe('UTF-8', () => {
     }
   });
 
-  it('counts lines of old Macs, too', async () => {
+  it('is held with the right line after line breaks with CR only', async () => {
     const reason = await holdReason(decode(Buffer.from('a\rb\rc\r\xff', 'latin1')));
     expect(reason.message).toContain('on line 4');
   });
 
-  it('counts bytes of a mark', async () => {
+  it('is held with a position that includes the byte order mark', async () => {
     const reason = await holdReason(decode(Buffer.from('\xef\xbb\xbfab\xff', 'latin1')));
     expect(reason.message).toContain('byte 5');
   });
 
-  it('is held with a hint when it is UTF-16 without a mark', async () => {
+  it('is held with a hint if it looks like UTF-16 without a byte order mark', async () => {
     const reason = await holdReason(decode(Buffer.from('Name', 'utf16le')));
     expect(reason).toMatchObject({ code: 'bad_encoding', help: expect.stringContaining('utf-16le') });
   });
 
-  it('may hold NUL bytes', async () => {
+  it('can contain NUL bytes', async () => {
     expect(await text(Buffer.from('a\0b\n'))).toBe('a\0b\n');
   });
 });
 
-describe('other encodings', () => {
+describe('a file in another encoding', () => {
   it.each([
     ['windows-1252', [0x80, 0x9f, 0xe9], '€Ÿé'],
     ['iso-8859-15', [0xa4], '€'],
@@ -91,7 +91,7 @@ describe('other encodings', () => {
     ['cp850', [0x82, 0xd5], 'éı'],
     ['utf-16', [0x61, 0x00], 'a'],
     ['utf-16be', [0x00, 0x61], 'a'],
-  ])('%s', async (encoding, bytes, expected) => {
+  ])('is decoded: %s', async (encoding, bytes, expected) => {
     expect(await text(Buffer.from(bytes), encoding)).toBe(expected);
   });
 
@@ -101,7 +101,7 @@ describe('other encodings', () => {
     ['iso-8859-3', 'latin1', 'a,b\r\n1,\xa5'],
     ['cp864', 'latin1', 'a,b\r\n1,\xa6'],
   ])(
-    '%s is held with the line when bytes do not fit, wherever the pieces are cut',
+    'such as %s is held with the line of invalid bytes, regardless of how it is split',
     async (encoding, byteEncoding, content) => {
       for (const pieceBytes of [1, 3, 64]) {
         const reason = await holdReason(
@@ -113,27 +113,27 @@ describe('other encodings', () => {
     },
   );
 
-  it('UTF-16 is held when its last byte has no partner', async () => {
+  it('such as UTF-16 is held if its last character is incomplete', async () => {
     const reason = await holdReason(decode(Buffer.from('\xff\xfea\0b', 'latin1')));
     expect(reason).toMatchObject({ code: 'bad_encoding', message: expect.stringContaining('byte 5') });
   });
 
-  it('names the place within a long file', async () => {
+  it('is held with the position of invalid bytes, even far into the file', async () => {
     const rows = 'a,b\r\n'.repeat(20_000);
     const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x80, 0xff]), Buffer.from(rows)]);
     const reason = await holdReason(decode(bytes, 'shift_jis'));
     expect(reason.message).toMatch(/byte 10000[01] of its content, on line 20001,/);
   });
 
-  it('is a fault of the configuration when nobody knows it', async () => {
+  it('that is unknown is a configuration error', async () => {
     const error = await knownError(decode(Buffer.from('a'), 'utf-9'));
     expect(error).toMatchObject({ code: 'encoding_unknown', exitCode: 2 });
   });
 });
 
-describe('any way of cutting a file into pieces', () => {
+describe('any split of a file', () => {
   it.each(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'shift_jis', 'gb18030', 'cp850', 'utf-32le'])(
-    'gives the same text: %s',
+    'yields the same text: %s',
     async (encoding) => {
       await fc.assert(
         fc.asyncProperty(

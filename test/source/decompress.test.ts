@@ -61,7 +61,7 @@ function zip(files: Readonly<Record<string, Buffer>>, { damage = 0, flags = 0 } 
   return Buffer.concat([...locals, directory, end]);
 }
 
-describe('the format of a file is seen from its bytes', () => {
+describe('the format of a file is detected from its bytes', () => {
   const content = text('order');
 
   it.each([
@@ -92,13 +92,13 @@ describe.each([
   const members = parts.map(compress);
   const whole = Buffer.concat(members);
 
-  it('may be made of several files, wherever the pieces of the stream are cut', async () => {
+  it('can contain several members, regardless of how the stream is split', async () => {
     for (const pieceBytes of [1, 2, 13, members[0]?.length ?? 0, 4_096, whole.length]) {
       expect((await open(whole, { pieceBytes })).equals(Buffer.concat(parts))).toBe(true);
     }
   });
 
-  it('is held when it is truncated anywhere but between two members', async () => {
+  it('is held if it is truncated anywhere except between two members', async () => {
     const [first = 0, second = 0] = members.map(({ length }) => length);
     for (let at = 4; at < whole.length; at += 23) {
       if (at === first || at === first + second) continue;
@@ -107,7 +107,7 @@ describe.each([
     expect(await codeOf(whole.subarray(0, -1))).toBe(`truncated_${format}`);
   });
 
-  it('is held when something follows it, wherever the pieces of the stream are cut', async () => {
+  it('is held if other data follows it, regardless of how the stream is split', async () => {
     for (const rest of ['junk junk', '\0'.repeat(20), 'PK\x03\x04 a zip?', 'a,b\n1,2\n']) {
       const stored = Buffer.concat([whole, Buffer.from(rest, 'latin1')]);
       for (const pieceBytes of [1, 50, whole.length, stored.length]) {
@@ -116,7 +116,7 @@ describe.each([
     }
   });
 
-  it('is held when a bit has changed', async () => {
+  it('is held if a bit was changed', async () => {
     const stored = Buffer.from(gzipOrChecked(format, text('a')));
     for (let at = 20; at < stored.length; at += 301) {
       const damaged = Buffer.from(stored);
@@ -125,15 +125,15 @@ describe.each([
     }
   });
 
-  it('is held as a bomb before it fills anything', async () => {
+  it('is held as a compression bomb', async () => {
     expect(await codeOf(compress(Buffer.alloc(50 * MEBIBYTE)))).toBe('compression_bomb');
   });
 
-  it('is held when it has more content than the source allows', async () => {
+  it('is held if its content exceeds the limit of the source', async () => {
     expect(await codeOf(compress(text('a')), { maxBytes: 5_000 })).toBe('too_large');
   });
 
-  it('may have a high ratio while it is small', async () => {
+  it('can have a high compression ratio if it is small', async () => {
     const equalRows = Buffer.from('a,b\n'.repeat(100_000));
     expect((await open(compress(equalRows))).equals(equalRows)).toBe(true);
   });
@@ -147,7 +147,7 @@ function gzipOrChecked(format: string, content: Buffer): Buffer {
 describe('zip', () => {
   const csv = text('order');
 
-  it('may hold other files, folders and what a Mac adds beside the one CSV', async () => {
+  it('can contain other files, folders and macOS metadata besides its only CSV', async () => {
     const stored = zip({
       'export/': Buffer.alloc(0),
       'export/orders.CSV': csv,
@@ -158,7 +158,7 @@ describe('zip', () => {
     expect((await open(stored)).equals(csv)).toBe(true);
   });
 
-  it('is held, and its files named, unless it has exactly one CSV', async () => {
+  it('is held with the names of its files unless it contains exactly one CSV', async () => {
     const two = await holdReason(open(zip({ 'a.csv': csv, 'b.csv': csv })));
     expect(two).toMatchObject({
       code: 'zip_not_one_csv',
@@ -171,7 +171,7 @@ describe('zip', () => {
     expect(workbook.message).toContain('Excel');
   });
 
-  it('is held when its checksum does not fit, when it is cut, and when it is encrypted', async () => {
+  it('is held if its checksum is wrong, if it is truncated and if it is encrypted', async () => {
     expect(await codeOf(zip({ 'a.csv': csv }, { damage: 1 }))).toBe('damaged_zip');
     const whole = zip({ 'a.csv': csv });
     for (let at = 4; at < whole.length; at += 211)
@@ -179,12 +179,12 @@ describe('zip', () => {
     expect(await codeOf(zip({ 'a.csv': csv }, { flags: 1 }))).toBe('encrypted_zip');
   });
 
-  it('is held as a bomb, and when it is too large', async () => {
+  it('is held as a compression bomb or if it is too large', async () => {
     expect(await codeOf(zip({ 'a.csv': Buffer.alloc(50 * MEBIBYTE) }))).toBe('compression_bomb');
     expect(await codeOf(zip({ 'a.csv': csv }), { maxBytes: 5_000 })).toBe('too_large');
   });
 
-  it('leaves no temporary file, however the reading ends', async () => {
+  it('leaves no temporary file, also after an error or an early end', async () => {
     const own = mkdtempSync(join(tmpdir(), 'spool-'));
     vi.stubEnv('TMPDIR', own);
     onTestFinished(() => {
@@ -201,11 +201,11 @@ describe('zip', () => {
   });
 });
 
-it('a plain file is held when it is larger than the source allows', async () => {
+it('a plain file is held if it exceeds the limit of the source', async () => {
   expect(await codeOf(text('a'), { maxBytes: 5_000 })).toBe('too_large');
 });
 
-it('an error of what is read comes out as it is', async () => {
+it('an error of the input is passed on unchanged', async () => {
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield gzipSync('a,b\n').subarray(0, 12);
     throw new Error('the network is down');
@@ -215,7 +215,7 @@ it('an error of what is read comes out as it is', async () => {
   );
 });
 
-it('a file of ever so many tiny zstd frames is held before each of them has cost a decompressor', async () => {
+it('a file of very many tiny zstd frames is held as a compression bomb', async () => {
   const frames = (count: number, content: Buffer) =>
     Buffer.concat(Array.from({ length: count }, () => zstdCompressSync(content)));
   expect(await codeOf(frames(2_000, Buffer.alloc(0)))).toBe('compression_bomb');

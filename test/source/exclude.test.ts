@@ -5,7 +5,7 @@ import { sourceSettings } from './source-settings.ts';
 
 const SOME_BYTES = 10;
 
-describe('what a source passes over', () => {
+describe('the skip rules of a source', () => {
   const byDefault = createSkipRule(sourceSettings('s3://shop/'));
 
   it.each([
@@ -16,20 +16,17 @@ describe('what a source passes over', () => {
     '.trash/a.csv',
     '_committed_123',
     'Thumbs.db',
-  ])('is %s by default', (name) => expect(byDefault(name, SOME_BYTES)).toMatch(/exclude has/));
+  ])('skip %s by default', (name) => expect(byDefault(name, SOME_BYTES)).toMatch(/exclude has/));
 
   it.each(['a.csv', 'orders', '2026/orders-2026.csv.gz', 'my_SUCCESS.csv', 'manifest.json.csv', 'a.b/c'])(
-    'is not %s',
+    'do not skip %s',
     (name) => expect(byDefault(name, SOME_BYTES)).toBeNull(),
   );
 
-  it.each(['2026/', 'orders', '2026_$folder$', 'done/ready'])(
-    'is the marker %s, when it is empty',
-    (name) => {
-      expect(createSkipRule({ exclude: [], startAfter: null })(name, 0)).toBe('it is an empty marker');
-      expect(createSkipRule({ exclude: [], startAfter: null })('a.csv', 0)).toBeNull();
-    },
-  );
+  it.each(['2026/', 'orders', '2026_$folder$', 'done/ready'])('skip the marker %s if it is empty', (name) => {
+    expect(createSkipRule({ exclude: [], startAfter: null })(name, 0)).toBe('it is an empty marker');
+    expect(createSkipRule({ exclude: [], startAfter: null })('a.csv', 0)).toBeNull();
+  });
 
   it.each([
     [['*.bak'], 'a/b.csv.bak', true],
@@ -41,7 +38,7 @@ describe('what a source passes over', () => {
     [['test-??.csv'], 'test-01.csv', true],
     [['test-??.csv'], 'test-001.csv', false],
     [['orders [[]old].csv'], 'orders [old].csv', true],
-  ])('follows the patterns %j for %s: %s', (patterns, name, isSkipped) => {
+  ])('apply the patterns %j to %s: %s', (patterns, name, isSkipped) => {
     expect(createSkipRule({ exclude: patterns, startAfter: null })(name, SOME_BYTES) !== null).toBe(
       isSkipped,
     );
@@ -57,12 +54,12 @@ it.each([
   ['2026/', false],
   ['2026/10', false],
   ['2026/10/01.csv', false],
-])('with start_after, %s is passed over: %s', (name, isSkipped) => {
+])('start_after decides whether %s is skipped: %s', (name, isSkipped) => {
   const startAfter = name.startsWith('orders') ? 'orders-1000.csv' : '2026/10/00.csv';
   expect(createSkipRule({ exclude: [], startAfter })(name, SOME_BYTES) !== null).toBe(isSkipped);
 });
 
-describe('what a source covers', () => {
+describe('the range of a source', () => {
   it.each([
     ['s3://shop/orders/', 's3://shop/orders/2026/a.csv', true],
     ['s3://shop/orders/', 's3://shop/orders-old/a.csv', false],
@@ -79,7 +76,7 @@ describe('what a source covers', () => {
     ['/exports/*.csv', 'file:///exports/a.csv', true],
     ['/exports/*.csv', 'file:///exports/a.txt', false],
     ['/exports', 's3://shop/a.csv', false],
-  ])('of %s is %s: %s, whether or not it is there', async (uri, file, isCovered) => {
+  ])('%s includes %s: %s, even if the file does not exist', async (uri, file, isCovered) => {
     expect(await coversFile(sourceSettings(uri), file)).toBe(isCovered);
   });
 });

@@ -64,7 +64,7 @@ async function read(path: string) {
 }
 
 describe('listing a folder', () => {
-  it('finds files at any depth, in the order of their names, without dotfiles', async () => {
+  it('returns files at any depth, sorted by name and without dotfiles', async () => {
     for (const name of ['b.csv', 'a.csv', '2026/01/c.csv', 'a/d.csv', '.hidden.csv', '.git/e.csv'])
       write(name);
     expect(await listNames()).toEqual(['2026/01/c.csv', 'a.csv', 'a/d.csv', 'b.csv']);
@@ -72,7 +72,7 @@ describe('listing a folder', () => {
     expect(await listNames(pathToFileURL(folder).href)).toEqual(await listNames());
   });
 
-  it('honours a glob', async () => {
+  it('supports a glob', async () => {
     for (const name of ['a.csv', 'b.csv.gz', '2026/c.csv', '2026/01/d.csv', 'note.txt']) write(name);
     expect(await listNames(`${folder}/*.csv`)).toEqual(['a.csv']);
     expect(await listNames(`${folder}/**/*.csv`)).toEqual(['2026/01/d.csv', '2026/c.csv', 'a.csv']);
@@ -80,7 +80,7 @@ describe('listing a folder', () => {
     expect(await listNames(`${folder}/*.{csv.gz,txt}`)).toEqual(['b.csv.gz', 'note.txt']);
   });
 
-  it('lists a uri with a date whole, or from a day on', async () => {
+  it('returns all files of a uri with a date, or those from a day on', async () => {
     for (const day of ['2026-11-19', '2026-11-20', '2026-11-21']) write(`dt=${day}/a.csv`, day);
     write('dt=2026-11-21/more/b.csv');
     write('dt=unknown/c.csv');
@@ -93,14 +93,14 @@ describe('listing a folder', () => {
     expect(await listSince('dt={date}', '2026-11-22')).toEqual([]);
   });
 
-  it('descends only into folders of a year and month that can hold the day', async () => {
+  it('returns only files in folders of a year and month from that day on', async () => {
     for (const day of ['2025/12/31', '2026/10/31', '2026/11/20', '2026/11/21', '2027/01/01'])
       write(`${day}/a.csv`, day);
     const since = await listSince('{year}/{month}/{day}', '2026-11-21');
     expect(since).toEqual(['2026/11/21/a.csv', '2027/01/01/a.csv']);
   });
 
-  it('takes one file, and a folder whose name looks like a glob', async () => {
+  it('accepts a single file, and a folder whose name looks like a glob', async () => {
     write('a.csv');
     write('shop [nl] ä#%/b.csv');
     expect(await listNames(join(folder, 'a.csv'))).toEqual(['a.csv']);
@@ -110,7 +110,7 @@ describe('listing a folder', () => {
     );
   });
 
-  it('follows links, each real folder once, and passes over those that lead nowhere', async () => {
+  it('follows links, visits each real folder once and skips broken links', async () => {
     write('..data/orders.csv', 'mounted');
     symlinkSync('..data/orders.csv', join(folder, 'orders.csv'));
     write('real/a.csv');
@@ -120,7 +120,7 @@ describe('listing a folder', () => {
     expect(await listNames()).toEqual(['orders.csv', 'real/a.csv']);
   });
 
-  it('holds what a link leads to outside of the folder, and reads it only where the source says so', async () => {
+  it('holds the targets of links outside the folder unless the source follows links', async () => {
     write('a.csv', 'mine');
     const other = mkdtempSync(join(tmpdir(), 'other-'));
     writeFileSync(join(other, 'secret.csv'), 'not mine');
@@ -140,7 +140,7 @@ describe('listing a folder', () => {
     expect(told.map(({ uri }) => basename(uri))).toEqual(['a.csv', 'b.csv', 'secret.csv']);
   });
 
-  it('knows a file by its content, never by its time', async () => {
+  it('identifies a file by its content, not by its time', async () => {
     const path = write('a.csv', 'one');
     const [first] = await list();
     utimesSync(path, 0, 0);
@@ -149,21 +149,21 @@ describe('listing a folder', () => {
     expect(first).toMatchObject({ uri: pathToFileURL(path).href, version: `sha256:${digest}`, sizeBytes: 3 });
   });
 
-  it('knows a file that is longer than what is read at a time', async () => {
+  it('identifies a file that is longer than one read', async () => {
     const content = Array.from({ length: 200_000 }, (_, number) => number).join();
     write('a.csv', content);
     const version = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     expect(await list()).toMatchObject([{ version, sizeBytes: content.length }]);
   });
 
-  it('says when the folder is missing', async () => {
+  it('reports a missing folder', async () => {
     for (const path of ['nowhere', 'nowhere/*.csv', 'nowhere/**/x*/a.csv']) {
       const error = await knownError(list(join(folder, path)));
       expect(error).toMatchObject({ code: 'folder_missing', exitCode: 2, where: join(folder, 'nowhere') });
     }
   });
 
-  it('refuses an address of another kind', async () => {
+  it('rejects an address with an unsupported scheme', async () => {
     expect(await knownError(list('ftp://example.com/orders/'))).toMatchObject({
       code: 'source_address_invalid',
     });
@@ -171,7 +171,7 @@ describe('listing a folder', () => {
 });
 
 describe('reading a file of a folder', () => {
-  it('gives its bytes, and its text with the digest of that', async () => {
+  it('yields its bytes, and its text with a digest of the text', async () => {
     write('a.csv', '\ufeffa,b\n');
     const { bytes, text } = await read(folder);
     expect((await collect(bytes)).toString()).toBe('\ufeffa,b\n');
@@ -179,7 +179,7 @@ describe('reading a file of a folder', () => {
     expect(text.digest()).toBe(createHash('sha256').update('a,b\n').digest('hex'));
   });
 
-  it('gives one digest for one text, however it is compressed or encoded', async () => {
+  it('yields the same digest for a text in any compression and encoding', async () => {
     const content = 'name\nJosé\n';
     const stored = [
       content,
@@ -203,7 +203,7 @@ describe('reading a file of a folder', () => {
     expect(() => text.digest()).toThrow('after the last chunk');
   });
 
-  it('tells how many stored bytes have come', async () => {
+  it('reports the number of stored bytes', async () => {
     const stored = gzipSync('a,b\n'.repeat(10_000));
     write('a.csv.gz', stored);
     const { file } = await read(folder);
@@ -226,7 +226,7 @@ describe('reading a file of a folder', () => {
     );
   });
 
-  it('holds a file that was changed after it was listed, at the end at the latest', async () => {
+  it('holds a file that was changed after it was listed', async () => {
     const path = write('a.csv', 'a,b\n1,2\n');
     const { bytes, text } = await read(folder);
     appendFileSync(path, '3,4\n');
@@ -238,14 +238,14 @@ describe('reading a file of a folder', () => {
     expect(() => text.digest()).toThrow();
   });
 
-  it('says that a file is gone', async () => {
+  it('reports that a file was deleted', async () => {
     const path = write('a.csv');
     const { bytes } = await read(folder);
     unlinkSync(path);
     expect((await holdReason(collect(bytes))).code).toBe('file_gone');
   });
 
-  it('gives up at once when it is aborted', async () => {
+  it('stops at once when it is aborted', async () => {
     write('a.csv', Buffer.alloc(5_000_000, 'a,b\n'));
     const [file] = await list();
     if (file === undefined) throw new Error('nothing is listed');

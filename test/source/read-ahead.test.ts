@@ -52,14 +52,14 @@ async function read(ahead: ReadAhead, file: SourceFile | undefined): Promise<str
 }
 
 describe('files of a store', () => {
-  it('are not asked for in advance while the store does not give what it is asked for', async () => {
+  it('are not prefetched if the last answer of the store failed', async () => {
     const { names, files, ahead } = await putFiles('away', 3);
     ahead.moveTo(0, false);
     expect(await read(ahead, files[0])).toBe(names[0]);
     expect(asked('away')).toEqual([names[0]]);
   });
 
-  it('are asked for 16 at a time, each once, and are there when their turn comes', async () => {
+  it('are prefetched up to 16 ahead, each once, and are available when they are read', async () => {
     const { names, files, ahead } = await putFiles('many', 20);
     ahead.moveTo(0, true);
     await waitFor(() => asked('many').length >= 16);
@@ -71,7 +71,7 @@ describe('files of a store', () => {
     expect(asked('many')).toEqual(names);
   });
 
-  it('larger than a megabyte are asked for when they are read', async () => {
+  it('larger than a megabyte are requested only when they are read', async () => {
     const { names, files, ahead } = await putFiles('large', 3, [1]);
     ahead.moveTo(0, true);
     await waitFor(() => asked('large').length >= 1);
@@ -82,7 +82,7 @@ describe('files of a store', () => {
     expect(asked('large')).toEqual(names);
   });
 
-  it('that nobody reads are let go, and one that fails fails when it is its turn', async () => {
+  it('that are not read are discarded, and one that fails reports its error when it is read', async () => {
     const { names, files, ahead } = await putFiles('some', 3);
     server.put(BUCKET, names[1] ?? '', 'replaced after it was listed');
     ahead.moveTo(0, true);
@@ -92,7 +92,7 @@ describe('files of a store', () => {
     expect(await read(ahead, files[2])).toBe(names[2]);
   });
 
-  it('that do not come are waited for no longer than the run goes on', async () => {
+  it('that do not arrive are awaited only until the run is stopped', async () => {
     server.fail({ operation: 'GetObject', key: 'slow/01.csv', kind: 'stall_before_headers' });
     const { files, ahead } = await putFiles('slow', 2);
     ahead.moveTo(0, true);

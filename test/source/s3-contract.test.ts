@@ -77,7 +77,7 @@ async function listOne(key: string) {
 }
 
 describe('listing', () => {
-  it('finds what lies below a prefix, in the order of keys, without directory markers and dotfiles', async () => {
+  it('returns the objects below a prefix, sorted by key, without directory markers and dotfiles', async () => {
     await api.putObject({ Bucket: bucket, Key: 'list/', Body: Buffer.alloc(0), ContentLength: 0 });
     for (const key of ['list/b.csv', 'list/a.csv', 'list/2026/a.csv', 'list/.hidden.csv', 'list-old/a.csv']) {
       await put(key, 'a,b\n');
@@ -87,7 +87,7 @@ describe('listing', () => {
     expect(await listKeys('list/a.csv')).toEqual(['list/a.csv']);
   });
 
-  it('honours a glob after the prefix', async () => {
+  it('supports a glob after the prefix', async () => {
     for (const key of ['glob/a.csv', 'glob/a.csv.gz', 'glob/2026/01/b.csv.gz', 'glob/readme.txt'])
       await put(key, 'x');
     expect(await listKeys('glob/*.csv')).toEqual(['glob/a.csv']);
@@ -95,7 +95,7 @@ describe('listing', () => {
     expect(await listKeys('glob/*.{csv,txt}')).toEqual(['glob/a.csv', 'glob/readme.txt']);
   });
 
-  it('lists a uri with a date whole, or from a day on', async () => {
+  it('returns all objects of a uri with a date, or those from a day on', async () => {
     const days = ['2026-11-09', '2026-11-19', '2026-11-20', '2026-11-21'];
     for (const day of days) await put(`dated/dt=${day}/a.csv`, day);
     for (const key of ['dated/dt=unknown/a.csv', 'dated/a.csv', 'dated/dt=2026-11-20']) await put(key, 'x');
@@ -108,7 +108,7 @@ describe('listing', () => {
     ]);
   });
 
-  it('survives every character in a key', async () => {
+  it('handles special characters in keys', async () => {
     const keys = ['odd/a b+c.csv', 'odd/100%25.csv', 'odd/ä€😀.csv', 'odd/<&>".csv', "odd/quote'(1)!*.csv"];
     for (const key of keys) await put(key, key);
     expect([...(await listKeys('odd/'))].sort()).toEqual([...keys].sort());
@@ -119,7 +119,7 @@ describe('listing', () => {
     }
   });
 
-  it('goes on past 1,000 keys', async () => {
+  it('continues past 1,000 keys', async () => {
     const keys = Array.from({ length: 1_050 }, (_, index) => `many/${String(index).padStart(5, '0')}.csv`);
     const limit = pLimit(16);
     await Promise.all(keys.map((key) => limit(() => put(key, key))));
@@ -127,7 +127,7 @@ describe('listing', () => {
     await Promise.all(keys.map((key) => limit(() => api.deleteObject({ Bucket: bucket, Key: key }))));
   });
 
-  it('knows a version by its content: the same bytes again are the same version, others are not', async () => {
+  it('identifies a version by its content: the same bytes are the same version', async () => {
     await put('version.csv', 'one');
     const { file: first } = await listOne('version.csv');
     await put('version.csv', 'one');
@@ -139,13 +139,13 @@ describe('listing', () => {
     expect(other.version).not.toBe(first.version);
   });
 
-  it('says that nothing is below a prefix by an empty list', async () => {
+  it('returns an empty list if there is nothing below a prefix', async () => {
     expect(await listKeys('nothing-here/')).toEqual([]);
   });
 });
 
 describe('reading', () => {
-  it('gives the stored bytes of small, large and empty objects', async () => {
+  it('yields the stored bytes of small, large and empty objects', async () => {
     for (const content of [Buffer.from('a,b\n1,2\n'), randomBytes(6 * 1_024 ** 2), Buffer.alloc(0)]) {
       await put('bytes.csv', content);
       const { file, source } = await listOne('bytes.csv');
@@ -154,7 +154,7 @@ describe('reading', () => {
     }
   });
 
-  it('gives what was uploaded as a stream, with its checksum after it', async () => {
+  it('yields an object that was uploaded as a stream with a trailing checksum', async () => {
     const content = randomBytes(1_500_000);
     await api.putObject({
       Bucket: bucket,
@@ -166,14 +166,14 @@ describe('reading', () => {
     expect((await collect(openFile(file, { source, clients }))).equals(content)).toBe(true);
   });
 
-  it('gives the text of a compressed object', async () => {
+  it('yields the text of a compressed object', async () => {
     await put('text.csv', gzipSync('name\nJosé\n'));
     const { file, source } = await listOne('text.csv');
     const { chunks } = readText(file, { source, clients, encoding: 'utf-8' });
     expect((await collect(chunks)).toString()).toBe('name\nJosé\n');
   });
 
-  it('reads nothing of an object that was replaced after it was listed', async () => {
+  it('holds an object that was replaced after it was listed', async () => {
     await put('replaced.csv', 'old');
     const { file, source } = await listOne('replaced.csv');
     await put('replaced.csv', 'new');
@@ -181,14 +181,14 @@ describe('reading', () => {
     expect(reason).toMatchObject({ code: 'changed_while_reading', isTransient: true });
   });
 
-  it('says that an object is gone', async () => {
+  it('reports that an object was deleted', async () => {
     await put('gone.csv', 'old');
     const { file, source } = await listOne('gone.csv');
     await api.deleteObject({ Bucket: bucket, Key: 'gone.csv' });
     expect((await holdReason(collect(openFile(file, { source, clients })))).code).toBe('file_gone');
   });
 
-  it('answers a range that is pinned to a version, which is how a cut read goes on', async () => {
+  it('supports a range pinned to a version, with which an interrupted read resumes', async () => {
     await put('range.csv', '0123456789');
     const { file } = await listOne('range.csv');
     const IfMatch = file.version.slice('etag:'.length);
@@ -203,11 +203,11 @@ describe('reading', () => {
 // The folder is accessible only if the store is a gateway.
 const isGateway = !process.env.AWS_ENDPOINT_URL_S3 || process.env.S3_BUCKETS_FOLDER;
 
-describe.skipIf(!isGateway)('a file that was placed in the folder of a gateway', () => {
+describe.skipIf(!isGateway)('a file that was written to the folder of a gateway', () => {
   const noon = new Date('2026-04-10T12:00:00Z');
   const later = new Date('2026-04-10T12:00:01Z');
 
-  it('has no ETag, is read all the same, and is another version when it is replaced', async () => {
+  it('has no ETag, can be read, and has a new version when it is replaced', async () => {
     place('placed.csv', 'a,b\n1,2\n', noon);
     const { file, source } = await listOne('placed.csv');
     expect(file.version).toBe('size:8,modified:2026-04-10T12:00:00.000Z');
@@ -217,7 +217,7 @@ describe.skipIf(!isGateway)('a file that was placed in the folder of a gateway',
     expect((await listOne('placed.csv')).file.version).not.toBe(file.version);
   });
 
-  it('and replaced after it was listed is not taken for the listed version', async () => {
+  it('is held if it was replaced after it was listed', async () => {
     place('placed-late.csv', 'a,b\n1,2\n', noon);
     const { file, source } = await listOne('placed-late.csv');
     place('placed-late.csv', 'a,b\n3,4\n', later);
@@ -226,8 +226,8 @@ describe.skipIf(!isGateway)('a file that was placed in the folder of a gateway',
   });
 });
 
-describe('what goes wrong with the whole source', () => {
-  it('is told for a bucket that is not there', async () => {
+describe('a failure of the whole source', () => {
+  it('is reported for a missing bucket', async () => {
     const source = sourceSettings('s3://influencer-sync-no-such-bucket/orders/');
     const error = await knownError(collectAll(listFiles(source, { clients })));
     expect(error).toMatchObject({
@@ -240,7 +240,7 @@ describe('what goes wrong with the whole source', () => {
   it.each([
     ['key', { AWS_ACCESS_KEY_ID: 'WRONGKEYID', AWS_SECRET_ACCESS_KEY: 'wrong-secret' }],
     ['secret', { AWS_SECRET_ACCESS_KEY: 'wrong-secret' }],
-  ])('is told for a %s that is refused, without showing it', async (_, wrong) => {
+  ])('is reported for a rejected %s, without printing it', async (_, wrong) => {
     const own = openSourceClients();
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env;
     Object.assign(process.env, wrong);
@@ -257,8 +257,8 @@ describe('what goes wrong with the whole source', () => {
   });
 });
 
-describe('files of ours', () => {
-  it('are written, listed, brought back whole and removed, below their address only', async () => {
+describe('files of the project itself', () => {
+  it('can be written, listed, downloaded and removed, only below their own prefix', async () => {
     const source = sourceSettings(`s3://${bucket}/mark`);
     const folder = makeTestFolder();
     const store = openFileStore(source);

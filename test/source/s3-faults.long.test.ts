@@ -47,10 +47,10 @@ function reads() {
   return s3.requests.filter(({ operation }) => operation === 'GetObject');
 }
 
-describe('a read that is cut or stalls', () => {
+describe('a read that is interrupted or stalls', () => {
   const content = randomBytes(3 * MEBIBYTE);
 
-  it('goes on where it stopped, pinned to the same version, and gives identical bytes', async () => {
+  it('resumes at the same byte of the same version and yields identical bytes', async () => {
     const { bytes, file } = await open(content);
     for (const afterBytes of [0, 100_000, 1_000_000])
       s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes });
@@ -60,33 +60,33 @@ describe('a read that is cut or stalls', () => {
     expect(reads().at(-1)).toMatchObject({ range: 'bytes=1100000-', status: 206 });
   });
 
-  it('goes on after a body that ended too early without a word', async () => {
+  it('resumes after a body that ended early without an error', async () => {
     const { bytes } = await open(content);
     s3.fail({ operation: 'GetObject', kind: 'end', afterBytes: 1_000_000 });
     expect((await collect(bytes)).equals(content)).toBe(true);
   });
 
-  it('is whole when the cut comes after the last byte', async () => {
+  it('is complete if the connection is cut after the last byte', async () => {
     const { bytes } = await open(content);
     s3.fail({ operation: 'GetObject', kind: 'end', afterBytes: content.length, thenCut: true });
     expect((await collect(bytes)).equals(content)).toBe(true);
     expect(reads()).toHaveLength(1);
   });
 
-  it('goes on after a stall in the body', async () => {
+  it('resumes after a stall in the body', async () => {
     const { bytes } = await open(content, { idleTimeoutSeconds: 0.3 });
     s3.fail({ operation: 'GetObject', kind: 'stall', afterBytes: 1_000_000 });
     expect((await collect(bytes)).equals(content)).toBe(true);
     expect(reads()).toHaveLength(2);
   });
 
-  it('goes on after a stall before the headers', async () => {
+  it('resumes after a stall before the headers', async () => {
     const { bytes } = await open(content, { idleTimeoutSeconds: 0.3 });
     s3.fail({ operation: 'GetObject', kind: 'stall_before_headers' });
     expect((await collect(bytes)).equals(content)).toBe(true);
   });
 
-  it('is no stall when the reader takes its time', async () => {
+  it('does not count a slow reader as a stall', async () => {
     const { bytes } = await open(content, { idleTimeoutSeconds: 1 });
     const chunks: Uint8Array[] = [];
     for await (const chunk of bytes) {
@@ -97,20 +97,20 @@ describe('a read that is cut or stalls', () => {
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
   });
 
-  it('holds the file when the store stalls again and again', async () => {
+  it('holds the file if the store stalls repeatedly', async () => {
     const { bytes } = await open(content, { idleTimeoutSeconds: 0.1 });
     s3.fail({ operation: 'GetObject', kind: 'stall', afterBytes: 0, times: 100 });
     expect(await holdReason(collect(bytes))).toMatchObject({ code: 'read_stalled', isTransient: true });
     await waitFor(() => s3.openAnswers() === 0);
   });
 
-  it('holds the file when every read is cut', async () => {
+  it('holds the file if every attempt is interrupted', async () => {
     const { bytes } = await open(content);
     s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 0, times: 100 });
     expect(await holdReason(collect(bytes))).toMatchObject({ code: 'read_cut', isTransient: true });
   });
 
-  it('holds the file when it was replaced meanwhile: no mixture of two versions is ever read', async () => {
+  it('holds the file if it was replaced in the meantime, and never mixes two versions', async () => {
     const { bytes, file } = await open(content);
     s3.fail({
       operation: 'GetObject',
@@ -127,7 +127,7 @@ describe('a read that is cut or stalls', () => {
     expect(next?.version).not.toBe(file.version);
   });
 
-  it('reads the listed version to its end when it is replaced meanwhile and the connection holds', async () => {
+  it('reads the listed version to its end if the object is replaced while the connection lasts', async () => {
     const { bytes } = await open(content);
     s3.fail({
       operation: 'GetObject',
@@ -138,7 +138,7 @@ describe('a read that is cut or stalls', () => {
     expect((await collect(bytes)).equals(content)).toBe(true);
   });
 
-  it('holds the file when a byte was changed on its way', async () => {
+  it('holds the file if a byte was changed in transit', async () => {
     const { bytes } = await open(content);
     s3.fail({ operation: 'GetObject', kind: 'damage', atByte: 2_000_000 });
     expect(await holdReason(collect(bytes))).toMatchObject({ code: 'read_damaged', isTransient: true });
@@ -146,14 +146,14 @@ describe('a read that is cut or stalls', () => {
 });
 
 describe('a reader that stops early', () => {
-  it('leaves no answer on its way', async () => {
+  it('leaves no response open', async () => {
     const { bytes } = await open(randomBytes(30 * MEBIBYTE));
     for await (const _ of bytes) break;
     await waitFor(() => s3.openAnswers() === 0);
     expect(s3.openConnections()).toBeLessThanOrEqual(1);
   });
 
-  it('leaves none either when the store stalls meanwhile, with a decompressor that waits for more', async () => {
+  it('leaves no response open if the store stalls while a decompressor waits for more data', async () => {
     const content = gzipSync(randomBytes(4 * MEBIBYTE).toString('base64'));
     const { text } = await open(content);
     const afterBytes = 2 * MEBIBYTE;
@@ -169,7 +169,7 @@ describe('a reader that stops early', () => {
     await waitFor(() => s3.openAnswers() === 0, { timeoutMs: 10_000 });
   });
 
-  it('leaves none when it is aborted while the store stalls', async () => {
+  it('leaves no response open if it is aborted while the store stalls', async () => {
     const stop = new AbortController();
     const { text } = await open(Buffer.from('a,b\n'.repeat(100_000)), {}, stop.signal);
     s3.fail({ operation: 'GetObject', kind: 'stall', afterBytes: 100_000 });
@@ -183,7 +183,7 @@ describe('a reader that stops early', () => {
     await waitFor(() => s3.openAnswers() === 0, { timeoutMs: 10_000 });
   });
 
-  it('closes all connections with the clients', async () => {
+  it('has all its connections closed with the clients', async () => {
     const { bytes } = await open(Buffer.from('a,b\n'));
     await collect(bytes);
     expect(s3.openConnections()).toBeGreaterThan(0);
@@ -192,8 +192,8 @@ describe('a reader that stops early', () => {
   });
 });
 
-describe('compressed files over a bad network', () => {
-  it('are held when truncated at any 64 KiB', async () => {
+describe('compressed files over an unreliable network', () => {
+  it('are held if truncated at any multiple of 64 KiB', async () => {
     const whole = gzipSync(randomBytes(2 * MEBIBYTE).toString('base64'));
     const codes = new Set<string>();
     for (let at = 64 * 1_024; at < whole.length; at += 64 * 1_024) {
@@ -203,7 +203,7 @@ describe('compressed files over a bad network', () => {
     expect([...codes]).toEqual(['truncated_gzip']);
   });
 
-  it('give the same digest as the plain text, also after a cut', async () => {
+  it('yield the same digest as the plain text, also after an interruption', async () => {
     const plain = Buffer.from(randomBytes(MEBIBYTE).toString('base64'));
     const { text } = await open(gzipSync(plain));
     s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 500_000 });
@@ -211,7 +211,7 @@ describe('compressed files over a bad network', () => {
     expect(text.digest()).toBe(createHash('sha256').update(plain).digest('hex'));
   });
 
-  it('are held as bombs long before they fill anything', async () => {
+  it('are held as compression bombs early in the read', async () => {
     const { text } = await open(gzipSync(Buffer.alloc(300 * MEBIBYTE)), { maxRatio: 200 });
     let total = 0;
     const reading = (async () => {
@@ -223,14 +223,14 @@ describe('compressed files over a bad network', () => {
   });
 });
 
-describe('a store that fails', () => {
-  it('is asked again when it throttles', async () => {
+describe('a failing store', () => {
+  it('is retried when it throttles', async () => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     s3.fail({ operation: 'ListObjectsV2', kind: 'error', status: 503, code: 'SlowDown', times: 2 });
     expect(await list()).toHaveLength(1);
   });
 
-  it('is asked again when a page of its listing is cut or stalls', async () => {
+  it('is retried when a page of its listing is cut or stalls', async () => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     s3.fail({ operation: 'ListObjectsV2', kind: 'cut', afterBytes: 20 });
     expect(await list({ idleTimeoutSeconds: 0.3 })).toHaveLength(1);
@@ -244,13 +244,13 @@ describe('a store that fails', () => {
     [403, 'RequestTimeTooSkewed', 's3_clock_wrong', 2],
     [503, 'SlowDown', 's3_failing', 1],
     [500, 'InternalError', 's3_failing', 1],
-  ])('is explained: %i %s', async (status, code, known, exitCode) => {
+  ])('is reported with a known error: %i %s', async (status, code, known, exitCode) => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     s3.fail({ operation: 'ListObjectsV2', kind: 'error', status, code, times: 100 });
     expect(await knownError(list())).toMatchObject({ code: known, exitCode, where: 's3://shop/' });
   });
 
-  it('is explained when an object may not be read', async () => {
+  it('is reported if an object cannot be read', async () => {
     const { bytes } = await open(Buffer.from('a,b\n'));
     s3.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'AccessDenied', times: 100 });
     const reason = await holdReason(collect(bytes));
@@ -259,13 +259,13 @@ describe('a store that fails', () => {
     expect(reason.help).toContain('s3:GetObject');
   });
 
-  it('is explained when an object lies in an archive', async () => {
+  it('is reported if an object is archived', async () => {
     const { bytes } = await open(Buffer.from('a,b\n'));
     s3.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'InvalidObjectState' });
     expect((await holdReason(collect(bytes))).code).toBe('file_archived');
   });
 
-  it('is explained when it is not there, with its address and without a login', async () => {
+  it('is reported with its address and without credentials if it is unreachable', async () => {
     await s3.close();
     process.env.AWS_ENDPOINT_URL_S3 = s3.url.replace('http://', 'http://user:secret@');
     const error = await knownError(list());
@@ -274,7 +274,7 @@ describe('a store that fails', () => {
     expect(JSON.stringify(error)).not.toContain('secret');
   });
 
-  it('is explained when there are no credentials', async () => {
+  it('is reported if there are no credentials', async () => {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE'])
       delete process.env[name];
     Object.assign(process.env, {
@@ -295,7 +295,7 @@ describe('a store that fails', () => {
 });
 
 describe('a large listing', () => {
-  it('is read page by page, each with its latency, and sorted', async () => {
+  it('is read page by page and sorted', async () => {
     for (let index = 0; index < 2_500; index += 1)
       s3.put('shop', `${(index * 7_919) % 2_500}.csv`, `${index}`);
     s3.setListingLatency(5);
@@ -307,7 +307,7 @@ describe('a large listing', () => {
 });
 
 describe('the test server', () => {
-  it('refuses an upload whose checksum does not fit', async () => {
+  it('rejects an upload with a wrong checksum', async () => {
     s3.put('shop', 'orders.csv', '');
     const { api } = await clients.s3(sourceSettings('s3://shop/'));
     const upload = api.putObject({ Bucket: 'shop', Key: 'a.csv', Body: 'a,b\n', ChecksumCRC32: 'AAAAAA==' });

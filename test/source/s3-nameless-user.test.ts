@@ -29,7 +29,7 @@ process.stdout.write(JSON.stringify(await list()));
 `;
 
 it.skipIf(process.getuid?.() !== 0)(
-  'a store is read by a user without an entry in passwd and without HOME, as in a container with a uid of its own',
+  'a store can be read by a user without a passwd entry and HOME, as in a container with an arbitrary uid',
   async () => {
     const s3 = await startS3Server();
     onTestFinished(() => s3.close());

@@ -67,7 +67,7 @@ const NO_ETAG = { etag: '', hasChecksum: false };
 const MINUTE_AGO = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 60_000);
 
 describe('an object without an ETag', () => {
-  it('is told from its next version by its modification time, and read again', async () => {
+  it('is identified by its modification time and read again when it changes', async () => {
     const { file, bytes } = await open('a,1\n', { ...NO_ETAG, modified: MINUTE_AGO });
     expect((await collect(bytes)).toString()).toBe('a,1\n');
     const next = await open('b,2\n', { ...NO_ETAG, modified: new Date(MINUTE_AGO.getTime() + 1_000) });
@@ -76,19 +76,19 @@ describe('an object without an ETag', () => {
     expect(reads().map(({ ifMatch }) => ifMatch)).toEqual([null, null]);
   });
 
-  it('is told from its next version by its size, though the store says no time', async () => {
+  it('is identified by its size as well if the modification time is the same', async () => {
     const { file } = await open('a,1\n', { ...NO_ETAG, modified: MINUTE_AGO });
     const next = await open('a,12\n', { ...NO_ETAG, modified: MINUTE_AGO });
     expect(next.file.version).not.toBe(file.version);
   });
 
-  it('is told by its version id where the bucket keeps versions, which is then the one that is read', async () => {
+  it('is identified and read by its version id if the bucket keeps versions', async () => {
     const { file, bytes } = await open('a,1\n', { ...NO_ETAG, versionId: 'v1.2/3' });
     expect(file.version).toBe('version:v1.2/3');
     expect((await collect(bytes)).toString()).toBe('a,1\n');
   });
 
-  it('beside others with one leaves their versions as they are', async () => {
+  it('does not affect the versions of other objects with an ETag', async () => {
     s3.put('shop', 'a.csv', 'a', { ...NO_ETAG, modified: MINUTE_AGO });
     const { etag } = s3.put('shop', 'b.csv', 'b');
     const [a, b] = await list();
@@ -96,19 +96,19 @@ describe('an object without an ETag', () => {
     expect(b?.version).toBe(`etag:${etag}`);
   });
 
-  it('is listed though the store knows no listing of versions', async () => {
+  it('is listed even if the store cannot list versions', async () => {
     s3.put('shop', 'a.csv', 'a', NO_ETAG);
     s3.fail({ operation: 'ListObjectVersions', kind: 'error', status: 501, code: 'NotImplemented' });
     expect(await list()).toHaveLength(1);
   });
 
-  it('that is replaced after it was listed is held, not taken for the listed version', async () => {
+  it('is held if it was replaced after it was listed', async () => {
     const { bytes } = await open('a,1\n', { ...NO_ETAG, modified: MINUTE_AGO });
     s3.put('shop', 'orders.csv', 'b,2\n', { ...NO_ETAG, modified: new Date(MINUTE_AGO.getTime() + 1_000) });
     expect((await holdReason(collect(bytes))).code).toBe('changed_while_reading');
   });
 
-  it('that is replaced while it is read is held, whether or not the connection is cut', async () => {
+  it('is held if it is replaced during the read, whether or not the connection is cut', async () => {
     for (const thenCut of [false, true]) {
       const content = randomBytes(3_000_000);
       const { bytes } = await open(content, { ...NO_ETAG, modified: MINUTE_AGO });
@@ -122,7 +122,7 @@ describe('an object without an ETag', () => {
     }
   });
 
-  it('that was changed within this second is read when the second has passed: a later change has another time', async () => {
+  it('that was changed within the current second is read after that second, so that a later change has another time', async () => {
     const modified = new Date(Math.floor(Date.now() / 1_000) * 1_000);
     const { bytes } = await open('a,1\n', { ...NO_ETAG, modified });
     await collect(bytes);
@@ -130,15 +130,15 @@ describe('an object without an ETag', () => {
   });
 });
 
-describe('a store that ignores what it is asked', () => {
-  it('is If-Match: another version than the listed one is held', async () => {
+describe('a store that ignores a request header', () => {
+  it('If-Match: another version than the listed one is held', async () => {
     await restart({ ignoresIfMatch: true });
     const { bytes } = await open('a,1\n');
     s3.put('shop', 'orders.csv', 'b,2\n');
     expect((await holdReason(collect(bytes))).code).toBe('changed_while_reading');
   });
 
-  it('is Range: what has come already is passed over, and the content is whole', async () => {
+  it('Range: bytes already received are skipped, and the content is complete', async () => {
     await restart({ ignoresRange: true });
     const content = randomBytes(3_000_000);
     const { bytes } = await open(content);
@@ -151,7 +151,7 @@ describe('a store that ignores what it is asked', () => {
   });
 });
 
-describe('a flipped byte is never taken for content', () => {
+describe('a flipped byte', () => {
   const content = randomBytes(3_000_000);
   const cut = { operation: 'GetObject', kind: 'cut', afterBytes: 1_000_000 } as const;
   const flip = { operation: 'GetObject', kind: 'damage' } as const;
@@ -162,7 +162,7 @@ describe('a flipped byte is never taken for content', () => {
     ['after a cut, if the store sends no checksum', { hasChecksum: false }, [cut, { ...flip, atByte: 7 }]],
     ['where the ETag is no MD5', { etag: '"parts-2"' }, [cut, { ...flip, atByte: 7 }]],
     ['where the object has no ETag', { etag: '', modified: MINUTE_AGO }, [cut, { ...flip, atByte: 7 }]],
-  ] as const)('%s', async (_, traits, faults) => {
+  ] as const)('is detected %s', async (_, traits, faults) => {
     const { bytes } = await open(content, traits);
     for (const fault of faults) s3.fail({ ...fault });
     expect(await holdReason(collect(bytes))).toMatchObject({ code: 'read_damaged', isTransient: true });
@@ -171,7 +171,7 @@ describe('a flipped byte is never taken for content', () => {
     expect((await collect(openFile(file, { source: settings(), clients }))).equals(content)).toBe(true);
   });
 
-  it('and the hold says what did not match', async () => {
+  it('is reported with the checksum that did not match', async () => {
     const { bytes } = await open(content, { hasChecksum: false });
     s3.fail({ ...flip, atByte: 5 });
     const md5 = createHash('md5').update(content).digest('hex');
@@ -182,7 +182,7 @@ describe('a flipped byte is never taken for content', () => {
   });
 });
 
-describe('content that is right is never called damaged', () => {
+describe('correct content', () => {
   it.each([
     [
       'its ETag is that of several parts',
@@ -194,19 +194,19 @@ describe('content that is right is never called damaged', () => {
     ],
     ['its ETag is not an MD5 by its length', { etag: '"0x8DCF1A2B3C4D5E6"', hasChecksum: false }],
     ['its ETag is weak', { etag: 'W/"abc"', hasChecksum: false }],
-  ] as const)('when %s', async (_, traits) => {
+  ] as const)('is not reported as damaged if %s', async (_, traits) => {
     const { bytes } = await open('a,1\n', traits);
     expect((await collect(bytes)).toString()).toBe('a,1\n');
   });
 
-  it('when the source says that its ETags are no MD5', async () => {
+  it('is not reported as damaged if the source sets etag_is_md5 to false', async () => {
     const traits = { etag: '"0123456789abcdef0123456789abcdef"', hasChecksum: false };
     const { bytes } = await open('a,1\n', traits, { etagIsMd5: false });
     expect((await collect(bytes)).toString()).toBe('a,1\n');
   });
 });
 
-describe('each checksum that S3 names', () => {
+describe('a checksum of S3', () => {
   // The nine bytes with which every catalogue of CRCs is checked.
   const CHECK = Buffer.from('123456789');
   const answers = [
@@ -224,25 +224,25 @@ describe('each checksum that S3 names', () => {
     return check.findMismatch();
   }
 
-  it.each(answers)('is compared piece by piece: %o', async (answer) => {
+  it.each(answers)('is verified incrementally: %o', async (answer) => {
     expect(await mismatchOf(answer, CHECK)).toBeNull();
     expect(await mismatchOf(answer, Buffer.from('123456780'))).not.toBeNull();
   });
 
-  it('is passed over when it is that of the parts', async () => {
+  it('is ignored if it is a checksum of the parts', async () => {
     const composite = { ChecksumCRC32: 'AAAAAA==-2', ETag: '"9b2cf535f27731c974343645a3985328-2"' };
     expect(await mismatchOf(composite, CHECK)).toBeNull();
     expect(await mismatchOf({ ChecksumSHA256: 'AAAA', ChecksumType: 'COMPOSITE' }, CHECK)).toBeNull();
   });
 });
 
-describe('one object that fails', () => {
+describe('an object that fails', () => {
   it.each([
     [403, 'AccessDenied'],
     [403, 'Forbidden'],
     [400, 'InvalidRequest'],
     [500, 'InternalError'],
-  ])('with %i %s is held as unavailable and tried again', async (status, code) => {
+  ])('with %i %s is held as unavailable and retried', async (status, code) => {
     const { bytes } = await open('a,1\n');
     s3.fail({ operation: 'GetObject', kind: 'error', status, code, times: 100 });
     const reason = await holdReason(collect(bytes));
@@ -250,7 +250,7 @@ describe('one object that fails', () => {
     expect(reason.help).toContain('files release');
   });
 
-  it('with what holds for all of them ends the source', async () => {
+  it('with an error that concerns all objects ends the source', async () => {
     const { bytes } = await open('a,1\n');
     s3.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'ExpiredToken', times: 100 });
     expect(await knownError(collect(bytes))).toMatchObject({ code: 's3_credentials_refused' });
@@ -287,7 +287,7 @@ describe('a bucket in another region', () => {
       'TemporaryRedirect',
       { headers: { location: 'https://shop.s3-eu-central-1.amazonaws.com/' } },
     ],
-  ] as const)('is told with both regions: %s', async (_, status, code, more) => {
+  ] as const)('is reported with both regions: %s', async (_, status, code, more) => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     s3.fail({ operation: 'ListObjectsV2', kind: 'error', status, code, ...more, times: 100 });
     const error = await knownError(list());
@@ -297,7 +297,7 @@ describe('a bucket in another region', () => {
     expect(error.help).toContain('region: eu-central-1');
   });
 
-  it('that the store does not name is told with the endpoint that it does', async () => {
+  it('is reported with its endpoint if the store does not name the region', async () => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     const fields = { Endpoint: 'shop.storage.example.net' };
     s3.fail({
@@ -314,15 +314,15 @@ describe('a bucket in another region', () => {
   });
 });
 
-describe('how a store is reached', () => {
-  it('is told apart when its name cannot be resolved: to run again may do', async () => {
+describe('the connection to a store', () => {
+  it('fails with its own message and a retryable exit code if the host name cannot be resolved', async () => {
     const error = await knownError(list({ endpoint: 'http://no-such-store.invalid:9000' }));
     expect(error).toMatchObject({ code: 's3_unreachable', exitCode: 1 });
     expect(error.message).toContain('no-such-store.invalid');
     expect(error.message).toMatch(/resolved/);
   });
 
-  it('is said for each source, so that one configuration reads two stores', async () => {
+  it('is configured per source, so that one configuration can read two stores', async () => {
     const other = await startS3Server({ region: 'eu-west-3' });
     onTestFinished(() => other.close());
     s3.put('shop', 'a.csv', 'a');
@@ -345,7 +345,7 @@ describe('how a store is reached', () => {
   it.each([
     ['of the source', { profile: 'partner' }, {}],
     ['of the environment', {}, { AWS_PROFILE: 'partner' }],
-  ])('names the profile %s that does not exist', async (_, changes, env) => {
+  ])('fails with the name of the profile %s if it does not exist', async (_, changes, env) => {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE'])
       delete process.env[name];
     Object.assign(process.env, env, {
@@ -360,14 +360,14 @@ describe('how a store is reached', () => {
   });
 });
 
-describe('a store with a certificate of its own', () => {
+describe('a store with a self-signed certificate', () => {
   const pem = (name: string) => new URL(`../fixtures/tls/localhost-${name}.pem`, import.meta.url).pathname;
 
   beforeEach(() =>
     restart({ tls: { key: readFileSync(pem('key')), cert: readFileSync(pem('certificate')) } }),
   );
 
-  it('is refused, and the variable that makes it known is named', async () => {
+  it('is rejected with the variables that make it trusted', async () => {
     s3.put('shop', 'orders.csv', 'a,b\n');
     const error = await knownError(list());
     expect(error).toMatchObject({ code: 's3_certificate_untrusted', exitCode: 2 });
@@ -375,13 +375,13 @@ describe('a store with a certificate of its own', () => {
     expect(error.help).toContain('AWS_CA_BUNDLE');
   });
 
-  it('is read when AWS_CA_BUNDLE names it', async () => {
+  it('is read if AWS_CA_BUNDLE contains its certificate', async () => {
     process.env.AWS_CA_BUNDLE = pem('certificate');
     const { bytes } = await open('a,1\n');
     expect((await collect(bytes)).toString()).toBe('a,1\n');
   });
 
-  it('and a bundle that is not there are told with its path', async () => {
+  it('is rejected with the path of the bundle if the bundle does not exist', async () => {
     process.env.AWS_CA_BUNDLE = '/nonexistent/ca.pem';
     expect(await knownError(list())).toMatchObject({
       code: 's3_ca_bundle_unreadable',
