@@ -48,7 +48,7 @@ function runTests(files: readonly string[]): { status: number | null; output: st
   return { status: run.status, output: `${run.stdout}${run.stderr}` };
 }
 
-it('where no server can run, what needs none is tested, and the end counts the tests that waited: the run did not pass', () => {
+it('without a server, other tests still run, and the run fails with the number of skipped tests', () => {
   const { status, output } = runTests(Object.keys(FILES));
   expect(output).toMatch(/Tests +1 passed \| 3 skipped \(4\)/);
   expect(output).toContain(
@@ -58,14 +58,14 @@ it('where no server can run, what needs none is tested, and the end counts the t
   expect(status).toBe(1);
 });
 
-it('where no server can run, tests that need none pass', () => {
+it('without a server, a run of tests that need none passes', () => {
   const { status, output } = runTests(['pure.test.ts']);
   expect(output).toMatch(/Tests +1 passed \(1\)/);
   expect(output).not.toContain('TEST_DATABASE_URL');
   expect(status).toBe(0);
 });
 
-it('a test starts a server with useServer or startServer, which know what to do where none can run', () => {
+it('tests start a server only with useServer or startServer, which handle machines without one', () => {
   const starts = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((path) =>
     /^import .*\/postgres-server\.ts'/m.test(readFileSync(join(ROOT, path), 'utf8')),
   );

@@ -8,7 +8,7 @@ import { startServer, suiteDatabases } from './absent-server.ts';
 import { makeTestFolder } from './setup.ts';
 import { waitFor } from './wait-for.ts';
 
-it('a server of one test keeps what was committed when it is killed, and when it is restarted', async () => {
+it('a private server keeps committed data across a kill and a restart', async () => {
   const server = await startServer();
   onTestFinished(() => server.stop());
   await query(server.url, 'create table kept (n int)');
@@ -21,7 +21,7 @@ it('a server of one test keeps what was committed when it is killed, and when it
   expect(await query(server.url, 'select n from kept order by n')).toEqual([{ n: 1 }, { n: 2 }]);
 });
 
-it('a server ends with the process that started it, also when that is killed', async () => {
+it('a server ends with the process that started it, even if that process is killed', async () => {
   suiteDatabases();
   const script = new URL('postgres-process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -44,7 +44,7 @@ it('a server ends with the process that started it, also when that is killed', a
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'a server runs as a user without an entry in passwd, as in a container with a uid of its own',
+  'a server runs as a user without a passwd entry, as in a container with an arbitrary uid',
   async () => {
     const uid = 1_234_567;
     expect(readFileSync('/etc/passwd', 'utf8')).not.toContain(`:${uid}:`);
@@ -56,7 +56,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('the folder of a server lies where its user can go, also where TMPDIR is the own folder of root', async () => {
+it('the folder of a server is accessible to its user, even if TMPDIR is private to root', async () => {
   const own = join(makeTestFolder(), 'own');
   mkdirSync(own);
   chmodSync(own, 0o700);
