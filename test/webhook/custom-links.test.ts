@@ -34,7 +34,7 @@ async function openShopWithEvents() {
   };
 }
 
-it('an order that came by the custom link of a deal is credited to it, also one that was looked at before the event', async () => {
+it('an order from the custom link of a deal is credited to it, even if it was read before the event', async () => {
   const shop = await openShopWithEvents();
   await shop.read({ orders: [order('1', { links: ['Mia'], placedAt: PAST })] });
   await shop.attribute();
@@ -48,7 +48,7 @@ it('an order that came by the custom link of a deal is credited to it, also one 
   expect(JSON.parse(entry?.body ?? '')).toMatchObject({ deal_id: 'D1', order_id: '1' });
 });
 
-it('after a change the old link no longer counts, and the orders that came by it before stay', async () => {
+it('a changed link no longer counts for new orders, and earlier orders stay credited', async () => {
   const shop = await openShopWithEvents();
   await shop.changeLink('D1', null, 'https://acme.test/?ref=mia');
   await shop.changeLink('D1', 'https://acme.test/?ref=mia', 'https://acme.test/?ref=mia-2');
@@ -70,7 +70,7 @@ it('after a change the old link no longer counts, and the orders that came by it
   ]);
 });
 
-it('an order must carry all that a link says, a link is no discount code, and a code goes before a link', async () => {
+it('an order must match all parameters of a link, a link is not a discount code, and a code takes precedence', async () => {
   const shop = await openShopWithEvents();
   await shop.changeLink('D1', null, 'https://acme.test/?utm_campaign=spring&ref=mia → mia-page');
   await shop.read({
@@ -94,7 +94,7 @@ it('an order must carry all that a link says, a link is no discount code, and a 
   ]);
 });
 
-it('an order whose link belongs to two deals is held, and a person decides by codes.csv', async () => {
+it('an order whose link belongs to two deals is held until codes.csv decides', async () => {
   const shop = await openShopWithEvents();
   await shop.changeLink('D1', null, 'https://acme.test/?ref=spring');
   await shop.changeLink('D2', null, 'https://acme.test/?ref=spring');
@@ -105,7 +105,7 @@ it('an order whose link belongs to two deals is held, and a person decides by co
   expect(await decisions(shop)).toEqual(['1: attributed link spring → deal:D1']);
 });
 
-it('an order by a link of which codes.csv gives a part to somebody else is held, never credited by that part alone', async () => {
+it('an order is held if codes.csv assigns a part of its link to another deal', async () => {
   const shop = await openShopWithEvents();
   await shop.changeLink('D1', null, 'https://acme.test/?utm_campaign=spring&ref=mia');
   await shop.read({ orders: [order('1', { links: ['spring', 'mia'] }), order('2', { links: ['spring'] })] });

@@ -51,7 +51,7 @@ async function flood(
   return { sockets, open: () => open };
 }
 
-it('an event is taken while 2,000 connections of its own address send half a request', async () => {
+it('an event is accepted while 2,000 connections from its own address send half a request', async () => {
   const receiver = await openStoring();
   const { open } = await flood(receiver, { count: 2_000, text: HALF_A_REQUEST });
   await waitFor(async () => (await deliver(receiver.url, orderEvent('1')).catch(() => 0)) === 200);
@@ -67,7 +67,7 @@ it('an address keeps its connections while another one floods the receiver', asy
   expect(early.open()).toBe(5);
 });
 
-it('a request without a signature is refused before its body is there', async () => {
+it('a request without a signature is rejected before its body arrives', async () => {
   const receiver = await openStoring();
   const head = 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n';
   const { sockets } = await flood(receiver, { count: 1, text: head });
@@ -77,7 +77,7 @@ it('a request without a signature is refused before its body is there', async ()
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-it('bodies that are not verified share a bounded memory, and the largest gives way', async () => {
+it('unverified bodies share bounded memory, and the largest is dropped first', async () => {
   const pool = new BodyPool({ poolBytes: 1_000, bodyBytes: 600, timeoutMs: 60_000 });
   const [large, small, genuine] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const reads = [large, small, genuine].map((stream) => pool.read(stream).then(String, (error) => error));
@@ -91,7 +91,7 @@ it('bodies that are not verified share a bounded memory, and the largest gives w
   expect(await reads[1]).toMatchObject({ statusCode: 413 });
 });
 
-it('a body that does not come to its end in time is given up, and so is one whose sender goes', async () => {
+it('a body is abandoned if it is not complete in time or its sender disconnects', async () => {
   const pool = new BodyPool({ poolBytes: 1_000, bodyBytes: 600, timeoutMs: 20 });
   const slow = new PassThrough();
   slow.write('x');

@@ -15,7 +15,7 @@ const EXPORT = `Name,Financial Status,Paid at,Currency,Subtotal,Total,Discount C
 #1,paid,2026-04-10 11:11:26 +0200,EUR,10.00,10.00,,2026-04-10 11:11:26 +0200,1,Hat,landing_site: https://acme.test/hats?utm_campaign=spring&ref=Zoe-Link,7001
 `;
 
-it('a deal is given a custom link, and the order that came by it is posted to that deal: sandbox, receiver and run', {
+it('sandbox, receiver and run post an order to the deal that was given its custom link', {
   timeout: 120_000,
 }, async () => {
   const shop = await openWorkshop({

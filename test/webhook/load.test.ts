@@ -18,7 +18,7 @@ const KILLED_AFTER = [0.25, 0.6];
 const RETRY_MS = 100;
 const GIVE_UP_MS = 60_000;
 
-it(`500 events a second into a receiver that is killed twice: each is acknowledged in the end, and stored exactly once`, {
+it('a receiver that is killed twice under 500 events a second acknowledges each event in the end and stores it exactly once', {
   timeout: SECONDS * 1_000 + 2 * GIVE_UP_MS,
 }, async () => {
   const { db, databaseUrl, folder } = await setup();

@@ -10,7 +10,7 @@ import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
 
-it('an order in doubt is settled by the event of the service: sandbox, receiver and ledger end to end', async () => {
+it('sandbox, receiver and ledger settle an order in doubt by the event of the service', async () => {
   const { db, databaseUrl, folder } = await setup();
   const sandbox = await startService({ allowPrivateWebhooks: true });
   const env = {
@@ -54,7 +54,7 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
   expect(await receiver.process.ended).toMatchObject({ exitCode: 0 });
 });
 
-it('says what is missing when there is no secret', async () => {
+it('webhooks names the missing secret', async () => {
   const { folder, databaseUrl } = await setup();
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
   const ended = await runHere(['webhooks', '--config', 'pipeline.yaml'], {

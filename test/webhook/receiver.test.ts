@@ -5,8 +5,8 @@ import { startReceiver } from '../../src/webhook/start-receiver.ts';
 import { setup } from '../support/setup.ts';
 import { deliver, openReceiver, orderEvent, SECRET, SETTINGS, sign } from './deliver.ts';
 
-describe('an event that is signed', () => {
-  it('is stored before it is acknowledged, with its deal and when it was sent', async () => {
+describe('a signed event', () => {
+  it('is stored before it is acknowledged, with its deal and the time it was sent', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const body = orderEvent('1');
@@ -18,7 +18,7 @@ describe('an event that is signed', () => {
     expect(rows[0]?.sent_at?.toISOString()).toBe(new Date(1_790_000_000_000).toISOString());
   });
 
-  it('counts once, also when the same body comes again at the same time and to another address', async () => {
+  it('counts once, even if the same body arrives concurrently and at another path', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const body = orderEvent('1');
@@ -31,7 +31,7 @@ describe('an event that is signed', () => {
     expect(rows).toEqual([{ events: '1', evidence: '1' }]);
   });
 
-  it('keeps amounts and ids digit by digit, and no e-mail address', async () => {
+  it('is stored with exact amounts and ids, and without email addresses', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const body =
@@ -50,7 +50,7 @@ describe('an event that is signed', () => {
     });
   });
 
-  it('is stored when its kind is unknown, when it is no JSON, and whatever its text holds', async () => {
+  it('is stored even if its kind is unknown, it is not JSON, or its text is unusual', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const odd = [
@@ -72,7 +72,7 @@ describe('an event that is signed', () => {
     ]);
   });
 
-  it('of a changed code or link keeps what it was and is, with its deal', async () => {
+  it('of a changed code or link is stored with the old and new value and its deal', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const code = { old_discount_code: 'MIA10', new_discount_code: 'MIA15', new_discount_perc: 15 };
@@ -87,7 +87,7 @@ describe('an event that is signed', () => {
   });
 });
 
-describe('what is refused with 401, and not stored', () => {
+describe('the receiver answers 401 and stores nothing for', () => {
   const body = orderEvent('1');
   const good = sign(body);
   const flipped = Buffer.from(body);
@@ -118,7 +118,7 @@ describe('what is refused with 401, and not stored', () => {
 });
 
 describe('the receiver', () => {
-  it('tells a header that is not there from a signature that does not fit, for it may look for another name', async () => {
+  it('reports a missing signature header separately from a wrong signature', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     const answer = await fetch(url, {
@@ -130,7 +130,7 @@ describe('the receiver', () => {
     expect(await answer.json()).toEqual({ message: 'The header X-Service-Signature is missing.' });
   });
 
-  it('names the port that is taken', async () => {
+  it('reports the port if it is in use', async () => {
     const { db } = await setup();
     const { port } = new URL((await openReceiver(db)).url);
     await expect(openReceiver(db, { port: Number(port) })).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe('the receiver', () => {
     });
   });
 
-  it('believes two secrets while one is replaced, and reads the prefix and encoding that it is told', async () => {
+  it('accepts two secrets during a rotation, and the configured header prefix and encoding', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db, {
       secrets: ['new', 'old'],
@@ -153,14 +153,14 @@ describe('the receiver', () => {
     expect(await deliver(url, orderEvent('3'))).toBe(401);
   });
 
-  it('refuses a body that is too large without reading it to its end', async () => {
+  it('rejects a body that is too large', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db, { maxBodyBytes: 2_048 });
     expect(await deliver(url, 'x'.repeat(3_000))).toBe(413);
     expect(await db.selectFrom('ops.webhook_events').select('event_id').execute()).toEqual([]);
   });
 
-  it('answers 503 when it cannot store an event, so that the service sends it again', async () => {
+  it('answers 503 if it cannot store an event, so that the service sends it again', async () => {
     const receiver = await startReceiver({
       settings: SETTINGS,
       store: () => Promise.reject(new Error('the database is away')),
@@ -169,7 +169,7 @@ describe('the receiver', () => {
     await receiver.close();
   });
 
-  it('gives up on a sender that does not come to an end', async () => {
+  it('times out a sender that does not complete its request', async () => {
     const store = () => Promise.reject(new Error('nothing should come to this'));
     const receiver = await startReceiver({ settings: SETTINGS, store, requestTimeoutMs: 200 });
     const { port } = new URL(receiver.url);
@@ -190,7 +190,7 @@ describe('the receiver', () => {
     await receiver.close();
   });
 
-  it('knows no other path and no other method', async () => {
+  it('answers 404 on any other path or method', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db);
     expect(await deliver(url.replace('/webhooks', '/other'), '{}')).toBe(404);

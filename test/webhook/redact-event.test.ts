@@ -36,7 +36,7 @@ const PERSONAL = [
   ['Marsh', 77001],
 ];
 
-it('a personal value of an event is never stored; its amounts, ids and the names of its members are', async () => {
+it('personal values of an event are not stored, but its amounts, ids and member names are', async () => {
   const { db } = await setup();
   const { url } = await openReceiver(db);
   for (const event of PERSONAL) expect(await deliver(url, JSON.stringify(event))).toBe(200);
@@ -53,7 +53,7 @@ it('a personal value of an event is never stored; its amounts, ids and the names
   expect(rows[2]?.body).toMatchObject({ payout_amount: 12.5, payout_currency: 'EUR', brand_id: '4819' });
 });
 
-it('the migration redacts events that were stored before as new ones are', async () => {
+it('the migration redacts stored events like new ones', async () => {
   const { db } = await setup();
   const before = [...PERSONAL, JSON.parse(orderEvent('1')) as object];
   for (const [place, event] of before.entries())

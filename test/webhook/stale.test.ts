@@ -31,6 +31,6 @@ test.each([
   [300, 'yesterday', 401],
   [0, null, 200],
   [0, 100_000, 200],
-])('with max_age_seconds %s, an event of age %s gets %s', async (maxAge, age, status) => {
+])('with max_age_seconds %s, an event of age %s is answered with %s', async (maxAge, age, status) => {
   expect(await deliver(maxAge, age)).toBe(status);
 });

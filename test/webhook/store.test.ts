@@ -15,10 +15,10 @@ function codeEvent(deal: string, code: string): WebhookEvent {
   return read(JSON.stringify({ deal_id: deal, code_information: { new_discount_code: code } }));
 }
 
-describe.each(ENGINES)('events that come at the same time, on %s', (engine) => {
+describe.each(ENGINES)('concurrent events, on %s', (engine) => {
   const database = useDatabase(engine);
 
-  it('are stored in the order in which they came, each once, and changes of codes with them', async () => {
+  it('are stored once each, in order of arrival, together with changes of codes', async () => {
     const db = database();
     const codes = Array.from({ length: 40 }, (_, index) => `order-${index}`);
     const events = [...codes, ...codes].map((code) => codeEvent('D-order', code));
@@ -40,7 +40,7 @@ describe.each(ENGINES)('events that come at the same time, on %s', (engine) => {
     expect(new Set(rows.map(({ xmin }) => xmin)).size).toBe(1);
   });
 
-  it('are stored one by one where the database refuses one of them, which fails alone', async () => {
+  it('are stored one by one if the database rejects one of them, and only that one fails', async () => {
     const db = database();
     const store = createEventStore(db);
     const refused = { ...read('{}'), body: 'not json', bodySha256: 'refused' };
@@ -51,7 +51,7 @@ describe.each(ENGINES)('events that come at the same time, on %s', (engine) => {
     expect(rows).toHaveLength(2);
   });
 
-  it('settle and hold the orders that they name, whatever else is in the group', async () => {
+  it('settle and hold the orders that they name, regardless of the others in the group', async () => {
     const db = database();
     const worker = await startWorker(db);
     const [doubtful, waiting] = ['S-doubt', 'S-wait'];
