@@ -19,7 +19,7 @@ import { dropBoth, ON_THE_WAY, openSpreadShop, startWorkers, TWO_SOURCES } from 
 vi.setConfig({ testTimeout: 180_000 });
 
 describe('a run whose work is spread over workers', () => {
-  it('posts each order once, comes to the same sums, and leaves the second run nothing to do', async () => {
+  it('posts each order once with correct sums, and leaves nothing for a second run', async () => {
     const shop = await openSpreadShop();
     dropBoth(shop, 120);
     const workers = await startWorkers(shop, 2);
@@ -46,7 +46,7 @@ describe('a run whose work is spread over workers', () => {
     expect((await sql`select from ops.workers`.execute(shop.db)).rows).toEqual([]);
   });
 
-  it('loses a worker by SIGKILL: another one takes over, nothing is posted twice, and what was on its way is in doubt', async () => {
+  it('continues after SIGKILL of a worker, with doubts only for requests in flight and no order posted twice', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
     dropBoth(shop, 200);
     const [doomed, other] = await startWorkers(shop, 2);
@@ -65,7 +65,7 @@ describe('a run whose work is spread over workers', () => {
     other?.kill('SIGTERM');
   });
 
-  it('gets back what a worker that stops had begun, and another one does it', async () => {
+  it('gives the unfinished work of a stopped worker to another one', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
     dropBoth(shop, 150);
     const [leaving] = await startWorkers(shop, 2);
@@ -81,7 +81,7 @@ describe('a run whose work is spread over workers', () => {
     expect(await countStates(shop.db)).toEqual({ accepted: 300 });
   });
 
-  it('does the work itself where there is no worker, or none any more', async () => {
+  it('does the work itself if there is no worker or the last one stops', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
     dropBoth(shop, 100);
     const [only] = await startWorkers(shop, 1);
@@ -99,7 +99,7 @@ describe('a run whose work is spread over workers', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('is killed: its workers stop, and the next run goes on', async () => {
+  it('leaves its orders to the next run if it is killed, and its workers stop', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 150 } });
     dropBoth(shop, 200);
     await startWorkers(shop, 2);
@@ -117,7 +117,7 @@ describe('a run whose work is spread over workers', () => {
     expect(repeated(await shop.posted())).toEqual([]);
   });
 
-  it('is asked to end: its workers finish what is on its way, and nothing is in doubt', async () => {
+  it('has its workers finish their requests in flight when it is asked to end, and leaves no doubts', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
     dropBoth(shop, 200);
     await startWorkers(shop, 2);
@@ -131,7 +131,7 @@ describe('a run whose work is spread over workers', () => {
     expect(states.accepted).toBe((await shop.posted()).length);
   });
 
-  it('never goes on with a worker that reads otherwise than the run: it ends with what differs', async () => {
+  it('fails with the difference if the configuration of a worker differs from its own', async () => {
     const shop = await openSpreadShop();
     dropBoth(shop, 10);
     shop.write(
@@ -147,7 +147,7 @@ describe('a run whose work is spread over workers', () => {
 });
 
 describe('serve', () => {
-  it('does work of runs of other processes beside its own, and shows it in /metrics', async () => {
+  it('processes work of other runs and reports itself in /metrics', async () => {
     const shop = await openSpreadShop({
       flow: `serve: {port: 0}\n${TWO_SOURCES.replace('brand_id', 'schedule: "5 4 1 1 *", brand_id')}`,
     });
@@ -169,7 +169,7 @@ describe('serve', () => {
 });
 
 describe('work', () => {
-  it('is refused where no run hands anything out', async () => {
+  it('exits with 2 if runs do not distribute work', async () => {
     const shop = await openWorkshop();
     const work = await shop.cli('work');
     expect(work.exitCode).toBe(2);

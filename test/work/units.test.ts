@@ -22,7 +22,7 @@ import { setup } from '../support/setup.ts';
 const DONE = { state: 'done', outcome: { notes: [] } } as const;
 
 describe('a unit of work', () => {
-  it('is ended by its last attempt only: what a worker says that was taken for dead changes nothing', async () => {
+  it('is ended only by its last attempt, and an earlier worker cannot change it', async () => {
     const { db, run } = await openRun();
     const [unitId = ''] = await add(db, run, [{ source: 'shop' }]);
     const [first, second] = [randomUUID(), randomUUID()];
@@ -40,7 +40,7 @@ describe('a unit of work', () => {
     expect(await beginUnit(db, { unitId, workerId: first })).toBeNull();
   });
 
-  it('is given up at the fourth attempt, and one that was given back does not count', async () => {
+  it('is given up at the fourth attempt, and a returned attempt does not count', async () => {
     const { db, run } = await openRun();
     const [unitId = ''] = await add(db, run, [{}]);
     const workerId = randomUUID();
@@ -52,7 +52,7 @@ describe('a unit of work', () => {
     expect((await readUnits(db, [unitId]))[0]?.end).toMatchObject({ kind: 'given_up' });
   });
 
-  it('is begun, and gone on with, only as long as the process of its run is there', async () => {
+  it('is started and continued only while the process of its run is alive', async () => {
     const { db, run } = await openRun();
     const [begun = '', waiting = ''] = await add(db, run, [{}, {}]);
     await beginUnit(db, { unitId: begun, workerId: randomUUID() });
@@ -63,7 +63,7 @@ describe('a unit of work', () => {
     expect((await readUnits(db, [begun, waiting])).map(({ isOver }) => isOver)).toEqual([true, true]);
   });
 
-  it('that is cancelled is over at once where nobody has begun it, and when its worker ends it where one has', async () => {
+  it('ends at once when it is cancelled before it starts, and otherwise when its worker ends it', async () => {
     const { db, run } = await openRun();
     const [begun = '', waiting = ''] = await add(db, run, [{}, {}]);
     await beginUnit(db, { unitId: begun, workerId: randomUUID() });
@@ -77,8 +77,8 @@ describe('a unit of work', () => {
   });
 });
 
-describe('units of a run', () => {
-  it('are done by workers side by side, end in the order of their payloads, and one that fails stops only itself', async () => {
+describe('the units of a run', () => {
+  it('are processed in parallel, return in the order of their payloads, and fail independently', async () => {
     const { db, run } = await openRun();
     const begun: string[] = [];
     await work(db, async ({ unit, advance }) => {
@@ -104,7 +104,7 @@ describe('units of a run', () => {
     expect(begun.filter((number) => number === '2')).toHaveLength(3);
   });
 
-  it('are left when the run has lost its lease: nobody would begin them, and it must not wait for that', async () => {
+  it('are left without waiting if the run has lost its lease', async () => {
     const { db, run } = await openRun();
     await work(db, async () => DONE);
     await sql`update ops.leases set expires_at = clock_timestamp()`.execute(db);
@@ -113,7 +113,7 @@ describe('units of a run', () => {
     expect(ends).toEqual([{ kind: 'left' }, { kind: 'left' }]);
   });
 
-  it('are not handed out where there is no worker or only one unit, and no more of them once one says that it is enough', async () => {
+  it('are distributed only if there are a worker and several units, and no more of them after one asks to stop', async () => {
     const { db, run } = await openRun();
     expect(await spread(db, run, { payloads: [{}, {}] })).toBeNull();
     const worker = await work(db, async () => DONE);
