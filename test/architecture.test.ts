@@ -111,7 +111,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
-  it('a stage imports only itself, model and db (delivery and sandbox also api), and a layer only what is below it: let src/pipeline/ hand a stage what another one makes', () => {
+  it('a stage imports only itself, model and db (delivery and sandbox also api), and a layer only what is below it: let src/pipeline/ pass the result of one stage to another', () => {
     expect(
       findings(modules, (module) =>
         imported(module, (to) => isOurs(to) && !mayImport(areaOf(module.path), areaOf(to))),
@@ -119,7 +119,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
-  it('a kind of job imports nothing of another one: move what both need into src/pipeline/', () => {
+  it('a kind of job imports nothing from another one: move what both need into src/pipeline/', () => {
     const kindOf = (path: string) => /^jobs\/([^/]+)\//.exec(path)?.[1];
     const ofKinds = modules.filter(({ path }) => kindOf(path) !== undefined);
     expect(
@@ -129,7 +129,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
-  it('present loads no stage and nothing of pipeline, only their types: what it shows is computed before', () => {
+  it('present loads only types from stages and pipeline: compute what it shows before', () => {
     const present = modules.filter(({ path }) => areaOf(path) === 'present');
     const mayLoad = ['present', 'model', 'api'];
     expect(
@@ -154,7 +154,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     expect(findings(elsewhere, (module) => imported(module, (to) => names.test(to)))).toEqual([]);
   });
 
-  it('OpenTelemetry is in src/observe/telemetry alone, which is loaded only where a command asks for it', () => {
+  it('only src/observe/telemetry uses OpenTelemetry, and it is loaded only if a command needs it: import it in an action', () => {
     const folder = 'src/observe/telemetry/';
     const others = modules.filter(({ path }) => !path.startsWith(folder));
     const isTelemetry = (to: string) => to.startsWith('@opentelemetry/') || to.startsWith(folder);
@@ -164,28 +164,28 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     );
   });
 
-  it('lineage is sent by src/observe/lineage alone, which is loaded only where a command asks for it', () => {
+  it('only src/observe/lineage sends lineage, and it is loaded only if a command needs it: import it in an action', () => {
     const folder = 'src/observe/lineage/';
     const others = modules.filter(({ path }) => !path.startsWith(folder));
     expect(findings(others, ({ loads }) => loads.filter((to) => to.startsWith(folder)))).toEqual([]);
   });
 
-  it('the SDK of AWS is loaded only where AWS is asked: import it in the function that needs it', () => {
+  it('the AWS SDK is loaded only when AWS is used: import it in the function that needs it', () => {
     expect(findings(modules, ({ loads }) => loads.filter((to) => to.startsWith('@aws-sdk/')))).toEqual([]);
   });
 
-  it('no modules load each other in a circle: move what both need into a third', () => {
+  it('no modules load each other in a cycle: move what both need into a third', () => {
     expect(findCircles()).toEqual([]);
   });
 });
 
-describe('a module can be imported without anything happening', () => {
-  it('nothing is constructed, started or awaited at import: do it in a function that is given what it needs', () => {
+describe('importing a module has no side effects', () => {
+  it('nothing is constructed, started or awaited at import: do it in a function that receives what it needs', () => {
     const imported = modules.filter(({ path }) => !SCRIPTS.includes(path));
     expect(findings(imported, ({ constructs }) => constructs)).toEqual([]);
   });
 
-  it('the environment is read in cli, and in source and aws for the standard chain of AWS: elsewhere, take the value as an argument', () => {
+  it('the environment is read in cli, and in source and aws for the standard AWS chain: elsewhere, take the value as an argument', () => {
     const below = modules.filter(({ path }) => ![...TOP, 'source', 'aws'].includes(areaOf(path)));
     expect(findings(below, ({ environmentReads }) => environmentReads.map((line) => `line ${line}`))).toEqual(
       [],
@@ -193,8 +193,8 @@ describe('a module can be imported without anything happening', () => {
   });
 });
 
-describe('files are small, and called what they do', () => {
-  it('a file has 300 lines at most, unless it only declares data: split it by what its functions are for', () => {
+describe('files are small and named after what they do', () => {
+  it('a file has 300 lines at most, unless it only declares data: split it by the purpose of its functions', () => {
     const long = modules.filter(({ lines, functions }) => lines > 300 && functions > 0);
     expect(findings(long, ({ lines }) => [`${lines} lines`])).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('files are small, and called what they do', () => {
     expect(full.map(([folder, files]) => `${folder}: ${files.length} files`)).toEqual([]);
   });
 
-  it('names are kebab-case and say something: no utils, helpers, common, misc, manager', () => {
+  it('names are kebab-case and specific: no utils, helpers, common, misc, manager', () => {
     const vague =
       /(^|\/|-)(utils?|helpers?|common|misc|shared|managers?)(\/|\.ts$)|(^|\/)services?(\/|\.ts$)/;
     const kebab = /^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/;

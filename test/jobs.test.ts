@@ -7,12 +7,12 @@ const ROOT = new URL('../', import.meta.url).pathname;
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 const names = jobKinds.map(({ kind }) => kind);
 
-it('every folder in jobs/ is in the list of jobs/index.ts, and everything in the list has a folder: add what is missing', () => {
+it('jobs/index.ts lists every folder in jobs/ and nothing else: add what is missing', () => {
   const folders = readdirSync(`${ROOT}jobs`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(names.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
 });
 
-it('the kinds are what the schema for editors knows: npm run schema', () => {
+it('the schema for editors contains every kind of job: run npm run schema', () => {
   const schema = JSON.parse(read('config/pipeline.schema.json')) as { properties: { jobs: unknown } };
   const found = [
     ...JSON.stringify(schema.properties.jobs).matchAll(/"kind":\{"type":"string","const":"([a-z-]+)"/g),
@@ -25,24 +25,24 @@ describe.each(jobKinds.map((kind) => [kind.kind, kind] as const))('%s', (name, k
     expect(existsSync(`${ROOT}jobs/${name}/${part}.ts`)).toBe(true);
   });
 
-  it('says in one line what it does', () => {
+  it('has a summary of one line', () => {
     expect(kind.summary).toMatch(/^[a-z].{10,79}$/);
   });
 
-  it('says what it works on and what becomes of that, for sentences', () => {
+  it('names its items and what happens to them, for sentences', () => {
     expect(kind.nouns.items).toMatch(/^[a-z][a-z ]*s$/);
     expect(kind.nouns.done).toMatch(/^[a-z]+ed$/);
   });
 
-  it('says what to do where two of its jobs read one source', () => {
+  it('explains what to do if two of its jobs read one source', () => {
     expect(kind.oneReaderHelp).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('is planned by days for a backfill, or says why that is not needed', () => {
+  it('plans a backfill by days or explains why none is needed', () => {
     if (kind.backfill !== 'by_days') expect(kind.backfill.needless('nightly')).toMatch(/^nightly .{40}/);
   });
 
-  it('has a job in the configuration of the demo, and a line that says what it is for', () => {
+  it('has a job in the configuration of the demo and a line that describes it', () => {
     const demo = loadConfig(`${ROOT}config/demo/pipeline.yaml`, {});
     expect(Object.values(demo.jobs).map((job) => job.kind)).toContain(name);
     expect(kind.demo).toMatch(/^[A-Z].{20}/);
@@ -54,7 +54,7 @@ describe.each(jobKinds.map((kind) => [kind.kind, kind] as const))('%s', (name, k
   });
 });
 
-it('outside of its folder nothing names a kind of job: declare in JobKind what tells it from others, and ask for that', () => {
+it('no code outside its folder names a kind of job: declare the difference in JobKind and query that', () => {
   const outside = globSync('{src,jobs}/**/*.ts', { cwd: ROOT }).filter(
     (path) => !names.some((name) => path.startsWith(`jobs/${name}/`)),
   );

@@ -18,7 +18,7 @@ const PRIVATE_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bway (it was|they were) met\b/i, 'discovered through'],
 ];
 
-it('the README and CONTRIBUTING show commands in sh blocks only, so that each of them is run here', () => {
+it('the README and CONTRIBUTING show commands only in sh blocks, so that each of them is tested', () => {
   expect(['README.md', 'docs/CONTRIBUTING.md'].flatMap(findLooseCommands)).toEqual([]);
 });
 
@@ -39,7 +39,7 @@ it('a line of prose has 100 characters at most; tables and code may be wider', (
   expect(long).toEqual([]);
 });
 
-it('pages use the words of the field, not private ones', () => {
+it('pages use standard terms instead of private words', () => {
   const found = PAGES.flatMap((page) =>
     readProse(page).flatMap(({ line, text }) =>
       PRIVATE_WORDS.filter(([word]) => word.test(text.replaceAll(/`[^`]*`/g, ''))).map(
@@ -90,7 +90,7 @@ function completeSection(name: string, section: unknown): unknown {
   );
 }
 
-it('each example of a configuration is YAML, and its settings are those of the schema', () => {
+it('each example of a configuration is valid YAML with settings of the schema', () => {
   const { properties } = JSON.parse(readFileSync('config/pipeline.schema.json', 'utf8')) as {
     properties: Record<string, z.core.JSONSchema.JSONSchema>;
   };

@@ -59,11 +59,11 @@ const modules = globSync('{src,jobs}/**/*.ts', { cwd: ROOT })
   .sort()
   .map((path) => ({ path, ...expressionsIn(path) }));
 
-it('no regular expression takes more than linear time, unless the text it gets is bounded: rewrite yours (a lookbehind before a run often does), or bound its text and say here how', () => {
+it('every regular expression takes linear time or has a bounded input: rewrite yours (a lookbehind before a run often helps), or bound its input and list it here', () => {
   const slow = modules.flatMap(({ literals }) => literals).filter(({ isLinear }) => !isLinear);
   expect(new Set(slow.map(({ name }) => name))).toEqual(new Set(Object.keys(BOUNDED)));
 });
 
-it('an expression that comes from a layout is run by RE2 (`linearPattern`); JavaScript only runs those of ours', () => {
+it('RE2 runs the expressions of layouts (`linearPattern`), and JavaScript only those of the project', () => {
   expect(modules.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual(Object.keys(MADE));
 });

@@ -18,35 +18,35 @@ const OURS = sql`nspname not in ('public', 'information_schema') and nspname not
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
-describe('what is written down about the tables', () => {
-  it('sql/schema.sql is what the migrations and views add up to (npm run schema writes it)', async () => {
+describe('the generated files about the tables', () => {
+  it('sql/schema.sql matches the migrations and views (npm run schema writes it)', async () => {
     const folder = makeTestFolder();
     await layEmbeddedDatabase(folder);
     expect(readFileSync(SCHEMA_FILE, 'utf8'), FIX).toBe(await dumpSchema(join(folder, 'postgres')));
   });
 
-  it('src/db/tables.ts has the types of the migrated tables (npm run schema writes it)', async () => {
+  it('src/db/tables.ts matches the migrated tables (npm run schema writes it)', async () => {
     const { databaseUrl } = await setup();
     expect(readFileSync(TABLES_FILE, 'utf8'), FIX).toBe(await generateTableTypes(databaseUrl));
   });
 
-  it('docs/data-dictionary.md and its picture say what the comments of schema bi say (npm run schema writes them)', async () => {
+  it('docs/data-dictionary.md and its diagram match the comments of schema bi (npm run schema writes them)', async () => {
     const { db } = await setup();
     const { dictionary, picture } = await describeViews(db);
     expect(readFileSync(DICTIONARY_FILE, 'utf8'), FIX).toBe(dictionary);
     expect(readFileSync(DATA_MODEL_FILE, 'utf8'), FIX).toBe(picture);
   });
 
-  it('sql/lineage.json says what the columns of schema bi are made of (npm run schema writes it)', async () => {
+  it('sql/lineage.json matches the origin of the columns of schema bi (npm run schema writes it)', async () => {
     const { db } = await setup();
     expect(readFileSync(LINEAGE_FILE, 'utf8'), FIX).toBe(await describeLineage(db));
   });
 
-  it('docs/troubleshooting.md lists every error by exit code, as the code words it (npm run schema writes it)', () => {
+  it('docs/troubleshooting.md lists every error by exit code, as worded in the code (npm run schema writes it)', () => {
     expect(readFileSync(TROUBLESHOOTING_FILE, 'utf8'), FIX).toBe(describeErrors());
   });
 
-  it('every schema, table, view, column and function says in a COMMENT what it is', async () => {
+  it('every schema, table, view, column and function has a COMMENT', async () => {
     const { db } = await setup();
     expect(
       await findUncommented(db),
@@ -54,14 +54,14 @@ describe('what is written down about the tables', () => {
     ).toEqual([]);
   });
 
-  it('a migrated database has nothing left to migrate', async () => {
+  it('a migrated database has no pending migrations', async () => {
     const { db } = await setup();
     expect(await migrate(db)).toEqual([]);
   });
 });
 
-describe('what the database itself refuses', () => {
-  it('a word for a state, an outcome or a decision that is not one of those listed', async () => {
+describe('the database rejects', () => {
+  it('unknown values of states, outcomes and decisions', async () => {
     const { db } = await setup();
     const { rows } = await sql<{ name: string }>`
       select format('%s.%s.%s', nspname, relname, attname) as name
@@ -106,7 +106,7 @@ describe('what the database itself refuses', () => {
   });
 
   it.each(['attempts', 'answers', 'evidence', 'decisions', 'adjustments'])(
-    'to change or to empty ledger.%s, which is append-only',
+    'changing or emptying ledger.%s, which is append-only',
     async (table) => {
       const { db } = await setup();
       await expect(sql`truncate ${sql.table(`ledger.${table}`)}`.execute(db)).rejects.toThrow('append-only');
@@ -119,7 +119,7 @@ describe('what the database itself refuses', () => {
     },
   );
 
-  it('to seal a file whose rows do not add up', async () => {
+  it('sealing a file whose rows do not add up', async () => {
     const { db } = await setup();
     const runId = await insertRun(db);
     const file = {

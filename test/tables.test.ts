@@ -44,21 +44,21 @@ const TAKES_AWAY =
 const RETENTION = 'src/retention';
 
 describe('tables', () => {
-  it('each is written by one folder: let the others ask it, or hand it a temporary table', () => {
+  it('are each written by one folder: have the others call it, or pass it a temporary table', () => {
     const shared = [...writers()]
       .map(([table, folders]) => [table, [...folders].filter((folder) => folder !== RETENTION)] as const)
       .filter(([, folders]) => folders.length > 1);
     expect(shared.map(([table, folders]) => `${table}: ${folders.toSorted().join(', ')}`)).toEqual([]);
   });
 
-  it('src/retention only deletes, and nothing that the ledger or the mirror needs', () => {
+  it('of intake and ops are the only ones that src/retention changes, and it only deletes', () => {
     const own = modules.filter(({ folder }) => folder === RETENTION);
     const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
     expect(writes.length).toBeGreaterThan(0);
     expect(writes.filter((statement) => !/^delete\s+from\s+(intake|ops)\./i.test(statement))).toEqual([]);
   });
 
-  it('a migration only adds, so that processes of the version before go on beside it; one that takes away begins with "-- contract: <who must be stopped>"', () => {
+  it('are only extended by a migration, so that the previous version can run beside it; one that removes something begins with "-- contract: <who must be stopped>"', () => {
     expect(TAKES_AWAY.test('alter table ops.runs add column x text not null')).toBe(true);
     expect(
       TAKES_AWAY.test('alter table ops.runs add column x int not null default 0, add column y text'),
@@ -73,7 +73,7 @@ describe('tables', () => {
     expect(undeclared).toEqual([]);
   });
 
-  it('those of schemas ledger and mirror are written by the stage of that name alone', () => {
+  it('of schemas ledger and mirror are written by the stage of that name', () => {
     const found = writers();
     expect(found.size).toBeGreaterThan(55);
     for (const schema of ['ledger', 'mirror']) {
@@ -83,7 +83,7 @@ describe('tables', () => {
     }
   });
 
-  it('of the mirror are read by those who are named here: it may lag behind the service, and whoever reads it must bear that', () => {
+  it('of the mirror are read only by the folders listed here: it may lag behind the service, so each reader must tolerate that', () => {
     const readers = new Set(
       modules.filter(({ text }) => READS_MIRROR.test(text)).map(({ folder }) => folder),
     );
