@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { webhookEvents } from '../../src/api/contract/webhook-events.ts';
 import { webhookTypes } from '../../src/api/contract/webhook-types.ts';
+import { operationNames, operationOf } from '../../src/api/contract.ts';
 import { openApiDocument } from '../../src/api/reference/openapi.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
@@ -14,7 +15,12 @@ test('serves the OpenAPI document and a page of it without external resources', 
     openApiDocument(),
   ]);
   const docs = await sandbox.request('GET', '/docs', { key: null });
-  expect(docs.text).toContain('POST /v1/crm/create_deal');
+  for (const name of operationNames) {
+    const { method, path } = operationOf(name);
+    expect(docs.text).toContain(`<code>${method} ${path}</code>`);
+  }
+  for (const kind of webhookTypes) expect(docs.text).toContain(`<code>${kind}</code>`);
+  expect(docs.text).toMatch(/<code>filter\.geo\[\]\.id<\/code><\/td><td>[^<]+<\/td><td>yes</);
   expect(docs.text).not.toMatch(/<script|https?:\/\/[^<]*\.(js|css)|src=/);
   expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
 });

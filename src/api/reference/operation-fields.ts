@@ -34,8 +34,17 @@ export function requestFieldsOf({ query, body }: Operation): RequestFields {
   };
 }
 
-export function responseFieldsOf({ response }: Operation): readonly Field[] {
+export function responseFieldsOf({ response }: Pick<Operation, 'response'>): readonly Field[] {
   return fieldsOf(toJsonSchema(response, 'output'));
+}
+
+/** Lists nested members by path: `filter.followers` for objects, `filter.geo[].id` for lists. */
+export function flattenFields(fields: readonly Field[], prefix = ''): readonly Field[] {
+  return fields.flatMap((field) => {
+    const name = `${prefix}${field.name}`;
+    const isList = field.type.startsWith('list');
+    return [{ ...field, name }, ...flattenFields(field.members, `${name}${isList ? '[]' : ''}.`)];
+  });
 }
 
 function fieldsOf({ properties = {}, required = [] }: JsonSchema): readonly Field[] {

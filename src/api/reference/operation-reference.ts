@@ -2,7 +2,7 @@ import { wrap } from '../../model/text/wrap.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { exampleCommand } from './example-command.ts';
-import { type Field, requestFieldsOf, responseFieldsOf } from './operation-fields.ts';
+import { type Field, flattenFields, requestFieldsOf, responseFieldsOf } from './operation-fields.ts';
 
 const HEAD = `# The operations of the service
 
@@ -85,21 +85,12 @@ function requestTable(place: 'query' | 'body', fields: readonly Field[]): string
 }
 
 function table(title: string, fields: readonly Field[]): string {
-  const rows = flatten(fields).map(
+  const rows = flattenFields(fields).map(
     ({ name, type, isRequired, description }) =>
       `| \`${name}\` | ${cell(type)} | ${isRequired ? 'yes' : ''} | ${cell(description)} |`,
   );
   const always = title === 'Answer' ? 'Always' : 'Required';
   return `| ${title} | Type | ${always} | Notes |\n|---|---|---|---|\n${rows.join('\n')}\n`;
-}
-
-/** Lists nested members by path: `filter.followers` for objects, `filter.geo[].id` for lists. */
-function flatten(fields: readonly Field[], prefix = ''): readonly Field[] {
-  return fields.flatMap((field) => {
-    const name = `${prefix}${field.name}`;
-    const isList = field.type.startsWith('list');
-    return [{ ...field, name }, ...flatten(field.members, `${name}${isList ? '[]' : ''}.`)];
-  });
 }
 
 function cell(text: string): string {

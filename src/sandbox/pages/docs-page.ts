@@ -1,44 +1,72 @@
-import { openApiDocument } from '../../api/reference/openapi.ts';
+import { webhookEvents } from '../../api/contract/webhook-events.ts';
+import { webhookTypes } from '../../api/contract/webhook-types.ts';
+import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
+import { exampleOf } from '../../api/reference/examples.ts';
+import { GROUPS } from '../../api/reference/groups.ts';
+import {
+  type Field,
+  flattenFields,
+  requestFieldsOf,
+  responseFieldsOf,
+} from '../../api/reference/operation-fields.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html, page } from './page.ts';
 
-type Described = {
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: unknown;
-  readonly requestBody?: unknown;
-  readonly responses: Readonly<Record<string, unknown>>;
-};
-type Methods = Readonly<Record<string, Described>>;
-
-/** Renders the OpenAPI document as a page to browse. */
+/** Renders the operations and events of the contract as a page to browse. `/openapi.json` has the same for tools. */
 export function renderDocs(): string {
-  const { paths, webhooks } = JSON.parse(openApiDocument()) as {
-    readonly paths: Readonly<Record<string, Methods>>;
-    readonly webhooks: Readonly<Record<string, Methods>>;
-  };
+  const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
   return page(
     'Operations of the service',
-    html`<h2>Operations</h2>${listAll(paths)}<h2>Events</h2>${listAll(webhooks)}`,
+    html`${groups.map((group) => {
+      const names = operationNames.filter((name) => operationOf(name).group === group);
+      return html`<h2>${group[0]?.toUpperCase()}${group.slice(1)}</h2><p>${GROUPS[group]}</p>${names.map(renderOperation)}`;
+    })}<h2>Events</h2><p>What the sandbox posts to registered webhooks, signed.</p>${webhookTypes.map(
+      (kind) => {
+        const event = webhookEvents[kind];
+        return renderEntry(kind, event.description ?? '', [
+          renderFields('Body', responseFieldsOf({ response: event })),
+        ]);
+      },
+    )}`,
   );
 }
 
-function listAll(places: Readonly<Record<string, Methods>>): readonly Html[] {
-  return Object.entries(places).flatMap(([place, methods]) =>
-    Object.entries(methods).map(([method, described]) =>
-      describe(`${method.toUpperCase()} ${place}`, described),
-    ),
-  );
+function renderOperation(name: OperationName): Html {
+  const operation = operationOf(name);
+  const { method, path, sendsKey, repeatable, credits, description } = operation;
+  const { place, fields, rules } = requestFieldsOf(operation);
+  const { query, body } = exampleOf(name);
+  const facts = [
+    sendsKey ? 'Needs the key, in the header X-API-KEY' : 'Needs no key',
+    repeatable ? 'may be repeated' : 'must not be repeated',
+    ...(credits === null ? [] : [`costs ${credits}`]),
+  ];
+  return renderEntry(`${method} ${path}`, description, [
+    html`<p>${facts.join('; ')}.</p>`,
+    ...rules.map((rule) => html`<p>Rule: ${rule}.</p>`),
+    renderFields(place === 'query' ? 'Query' : 'Body', fields),
+    renderExample(body ?? query),
+    renderFields('Answer', responseFieldsOf(operation)),
+  ]);
 }
 
-function describe(
-  title: string,
-  { summary, description, parameters, requestBody, responses }: Described,
-): Html {
-  return html`<details><summary><code>${title}</code> ${summary}</summary>
-<p>${description}</p>${showJson('Parameters', parameters)}${showJson('Body', requestBody)}${showJson('Answers', responses)}</details>`;
+function renderEntry(title: string, description: string, parts: readonly Html[]): Html {
+  const [summary = '', ...rest] = description.split(/(?<=\.)\s/);
+  return html`<details><summary><code>${title}</code> ${summary.replace(/\.$/, '')}</summary><p>${rest.join(' ')}</p>${parts}</details>`;
 }
 
-function showJson(title: string, value: unknown): Html {
-  return value === undefined ? html`` : html`<h4>${title}</h4><pre>${JSON.stringify(value, null, 2)}</pre>`;
+function renderFields(title: string, fields: readonly Field[]): Html {
+  if (fields.length === 0) return html``;
+  const always = title === 'Answer' ? 'Always' : 'Required';
+  return html`<table><thead><tr><th>${title}</th><th>Type</th><th>${always}</th><th>Notes</th></tr></thead>
+<tbody>${flattenFields(fields).map(
+    ({ name, type, isRequired, description }) =>
+      html`<tr><td><code>${name}</code></td><td>${type}</td><td>${isRequired ? 'yes' : ''}</td><td>${description}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+function renderExample(example: object | null | undefined): Html {
+  return example === null || example === undefined
+    ? html``
+    : html`<h4>Example</h4><pre>${JSON.stringify(example, null, 2)}</pre>`;
 }

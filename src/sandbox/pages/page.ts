@@ -26,6 +26,6 @@ export const PAGE_HEADERS = {
 
 const STYLE = html`<style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}
 nav a{margin-right:1rem}table{border-collapse:collapse;width:100%;font-size:.9rem}
-th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}th{white-space:nowrap}
 pre{overflow:auto;background:#8881;padding:.6rem;font-size:.85rem}summary{cursor:pointer;padding:.2rem 0}
 @media(prefers-color-scheme:dark){body{background:#111;color:#eee}a{color:#8bf}}</style>`;
