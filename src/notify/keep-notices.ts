@@ -1,46 +1,50 @@
+import { once } from 'node:events';
 import type { Database } from '../db/connect.ts';
 import { makeDigest } from './digest.ts';
 import { type ObserveOptions, observeProblems } from './observe-problems.ts';
 import { recordProblems } from './record-problems.ts';
-import { sendNotices } from './send-notices.ts';
+import { ATTEMPT_WITHIN_MS, sendNotices } from './send-notices.ts';
 
 /** Frequent enough that notices are not delayed, and reading an index costs the database little. */
 const SEND_EVERY_MS = 5_000;
 /** For changes that happen while no run ends: a slot is late, a disk fills up, a person settles a doubt. */
 const OBSERVE_EVERY_MS = 60_000;
-/** Limits how long a channel that does not answer can delay a command. The next process sends the rest. */
+/** Limits how long notices can delay a command. The next process sends the rest. */
 const END_WITHIN_MS = 5_000;
+/** The time for an answer to what was begun to be sent by then. */
+const ANSWER_WITHIN_MS = ATTEMPT_WITHIN_MS + 1_000;
 
 export type NotifyOptions = ObserveOptions;
 
-/** Observes problems, records the changes, and sends due notices. */
-async function notify(db: Database, options: NotifyOptions, signal: AbortSignal): Promise<void> {
+/** Observes problems, and records the changes. */
+async function observe(db: Database, options: NotifyOptions): Promise<void> {
   const observation = await observeProblems(db, options);
   await recordProblems(db, observation, options.config.notify);
   await makeDigest(db, { config: options.config, now: observation.at });
-  await sendNotices(db, { config: options.config, signal });
 }
 
 /**
- * Does the same at the end of a command, for a few seconds at most. Never throws, because a run must not fail
- * because of a notice.
+ * Observes, records and sends at the end of a command. It begins nothing after five seconds, but waits for
+ * the answers of channels that are slow. Never throws, because a run must not fail because of a notice.
  */
 export async function notifyWithin(
   db: Database,
   options: NotifyOptions & { readonly onFailure: (error: unknown) => void },
 ): Promise<void> {
+  const { config } = options;
   const ending = new AbortController();
-  const { promise: isOver, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    ending.abort();
-    resolve();
-  }, END_WITHIN_MS);
+  const waiting = new AbortController();
+  const late = setTimeout(() => ending.abort(), END_WITHIN_MS);
+  const over = setTimeout(() => waiting.abort(), END_WITHIN_MS + ANSWER_WITHIN_MS);
   try {
-    await Promise.race([notify(db, options, ending.signal), isOver]);
+    await Promise.race([observe(db, options), once(ending.signal, 'abort')]);
+    if (!ending.signal.aborted)
+      await Promise.race([sendNotices(db, { config, signal: ending.signal }), once(waiting.signal, 'abort')]);
   } catch (error) {
     options.onFailure(error);
   } finally {
-    clearTimeout(timer);
+    clearTimeout(late);
+    clearTimeout(over);
   }
 }
 
@@ -75,8 +79,9 @@ export function keepNotices(
     try {
       if (now - observedAt >= OBSERVE_EVERY_MS) {
         observedAt = now;
-        await notify(db, options, stopping.signal);
-      } else await sendNotices(db, { config: options.config, signal: stopping.signal });
+        await observe(db, options);
+      }
+      await sendNotices(db, { config: options.config, signal: stopping.signal });
       if (isFailing) options.onRecovered();
       isFailing = false;
     } catch (error) {

@@ -15,6 +15,8 @@ export type Receiver = {
   readonly url: string;
   /** In the order in which they came. */
   readonly received: Received[];
+  /** How long it takes to answer from now on. */
+  slowDown(ms: number): void;
   /** What it answers from now on; null: nothing, ever. */
   answer(status: number | null, headers?: Record<string, string>): void;
 };
@@ -22,6 +24,7 @@ export type Receiver = {
 /** A real HTTP server that takes whatever is posted; it ends with the test. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
+  let waitMs = 0;
   let answer: { status: number | null; headers: Record<string, string> } = { status: 200, headers: {} };
   const server = createServer((request, reply) => {
     const parts: Buffer[] = [];
@@ -32,7 +35,8 @@ export async function startReceiver(): Promise<Receiver> {
       const isJson = headers['content-type'] === 'application/json';
       const json = isJson ? (JSON.parse(body) as Record<string, unknown>) : {};
       received.push({ path: request.url ?? '', headers, body, json });
-      if (answer.status !== null) reply.writeHead(answer.status, answer.headers).end('ok');
+      const { status, headers: more } = answer;
+      if (status !== null) setTimeout(() => reply.writeHead(status, more).end('ok'), waitMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -42,6 +46,9 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     received,
+    slowDown: (ms) => {
+      waitMs = ms;
+    },
     answer: (status, headers = {}) => {
       answer = { status, headers };
     },

@@ -159,6 +159,15 @@ it('another process resends a notice, with the same id, if the sender was killed
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
+it('a channel that answers after six seconds gets a notice of a command once', async () => {
+  const { shop, receiver, told } = await openDrill();
+  receiver.slowDown(6_000);
+  for (let round = 0; round < 2; round += 1) expect((await shop.run()).exitCode).toBe(2);
+  expect(told()).toEqual(['opened job_failed orders']);
+  const history = await shop.cli('notify', 'history');
+  expect(history.stdout).toMatch(/ops sent/);
+});
+
 const PING =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml says
   'notify: {channels: {alive: {kind: ping, url: "${NOTICE_URL}/{job}?rid=1"}}}\n';
