@@ -90,7 +90,7 @@ describe('a request built from command-line fields', () => {
   });
 });
 
-it('formats an answer with its numbers as they were written', () => {
+it('the formatted answer keeps its numbers as they were written', () => {
   expect(formatJson('{"a":1249.00,"b":12345678901234567890}')).toBe(
     '{\n  "a": 1249.00,\n  "b": 12345678901234567890\n}',
   );

@@ -27,7 +27,7 @@ function answered(status: number, body: unknown): Exchange {
   };
 }
 
-test('reads the account, brands, dealflows and deals from the service', async () => {
+test('the typed calls read the account, brands, dealflows and deals from the service', async () => {
   const sandbox = await startTestSandbox();
   const client = openClient(sandbox.url, { key: sandbox.key });
   const account = await hello(client);
@@ -48,7 +48,7 @@ test('reads the account, brands, dealflows and deals from the service', async ()
   expect(deal.raw).toHaveProperty('collabs');
 });
 
-test('reads IDs with hyphens from the hello message and rejects a message without IDs', async () => {
+test('the account call reads IDs with hyphens from the hello message and rejects a message without IDs', async () => {
   const greeting = clientThatGets(answered(200, { message: 'You are logged in - acc-1 - user-2' }));
   expect(await hello(greeting)).toEqual({ accountId: 'acc-1', userId: 'user-2' });
   const other = clientThatGets(answered(200, { message: 'Welcome' }));
@@ -59,7 +59,7 @@ test('reads IDs with hyphens from the hello message and rejects a message withou
   });
 });
 
-test('reads the body itself as the deal if deal_info is missing', async () => {
+test('the deal call reads the body itself as the deal if deal_info is missing', async () => {
   const deal = await getDealDetails(clientThatGets(answered(200, { id: 77, brand_id: '4819', stage: 3 })), {
     dealId: '77',
   });
@@ -75,11 +75,11 @@ test('reads the body itself as the deal if deal_info is missing', async () => {
 test.each([
   ['a bare array', [{ id: 1 }]],
   ['an array under a key', { success: true, dealflows: [{ id: 1 }] }],
-])('reads a listing from %s', (_form, answer) => {
+])('the listing reader reads %s', (_form, answer) => {
   expect(readListing(answer)).toEqual([{ id: 1 }]);
 });
 
-test('does not send a request that does not match the contract', async () => {
+test('a call does not send a request that does not match the contract', async () => {
   const client = clientThatGets(answered(200, {}));
   const broken = call(client, 'create_note', { body: { deal_id: 'D1' } as never });
   await expect(broken).rejects.toMatchObject({
@@ -135,21 +135,24 @@ test.each<[string, Exchange, 'create_note' | 'search_brands', RegExp, RegExp]>([
     /does not fit the contract/,
     /may have been/,
   ],
-])('reports what the caller may safely do after %s', async (_case, exchange, operation, text, safe) => {
-  const body = { deal_id: 'D1', note_description: 'planted-note' };
-  const calling =
-    operation === 'create_note'
-      ? call(clientThatGets(exchange), operation, { body })
-      : call(clientThatGets(exchange), operation);
-  const error = await calling.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toMatchObject({
-    name: 'ApiError',
-    operation,
-    text: expect.stringMatching(text),
-    safe: expect.stringMatching(safe),
-  });
-  expect(JSON.stringify(error) + String(error)).not.toContain('planted');
-});
+])(
+  'the error says what the caller may safely do after %s',
+  async (_case, exchange, operation, text, safe) => {
+    const body = { deal_id: 'D1', note_description: 'planted-note' };
+    const calling =
+      operation === 'create_note'
+        ? call(clientThatGets(exchange), operation, { body })
+        : call(clientThatGets(exchange), operation);
+    const error = await calling.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      name: 'ApiError',
+      operation,
+      text: expect.stringMatching(text),
+      safe: expect.stringMatching(safe),
+    });
+    expect(JSON.stringify(error) + String(error)).not.toContain('planted');
+  },
+);

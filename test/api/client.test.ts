@@ -4,7 +4,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { httpAnswer, startRawServer } from './raw-server.ts';
 import { ORDER, openClient } from './test-client.ts';
 
-test('sends the body byte for byte, with the API key, over HTTP/1.1', async () => {
+test('the client sends the body byte for byte, with the API key, over HTTP/1.1', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.write(httpAnswer(200, '{"ok":true}', ['X-Trace: abc'])),
   });
@@ -24,7 +24,7 @@ test('sends the body byte for byte, with the API key, over HTTP/1.1', async () =
   expect(request.endsWith(`\r\n\r\n${ORDER}`)).toBe(true);
 });
 
-test('sends no API key to the operation that needs none, and encodes a query', async () => {
+test('the client sends no API key to the operation that needs none, and encodes a query', async () => {
   const server = await startRawServer({ onData: (socket) => socket.write(httpAnswer(200, '{}')) });
   const client = openClient(server.url, { connections: 1 });
   await client.exchange('public_hello');
@@ -33,7 +33,7 @@ test('sends no API key to the operation that needs none, and encodes a query', a
   expect(server.received[0]).toContain('GET /v1/crm/autocomplete?q=a+b%26c HTTP/1.1\r\n');
 });
 
-test('encodes a lone surrogate in a query as U+FFFD', async () => {
+test('the client encodes a lone surrogate in a query as U+FFFD', async () => {
   const server = await startRawServer({ onData: (socket) => socket.write(httpAnswer(200, '{}')) });
   const exchange = await openClient(server.url).exchange('autocomplete', {
     query: { q: 'Größe \ud83d', full: true },
@@ -42,7 +42,7 @@ test('encodes a lone surrogate in a query as U+FFFD', async () => {
   expect(server.received[0]).toContain('?q=Gr%C3%B6%C3%9Fe+%EF%BF%BD&full=true HTTP/1.1\r\n');
 });
 
-test('does not follow a redirect', async () => {
+test('the client does not follow a redirect', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.write(httpAnswer(302, '', ['Location: /elsewhere'])),
   });
@@ -51,7 +51,7 @@ test('does not follow a redirect', async () => {
   expect(server.received.join('').match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test('assembles an answer from chunks that split a character', async () => {
+test('the client assembles an answer from chunks that split a character', async () => {
   const body = Buffer.from('{"message":"Größe 👍"}');
   const server = await startRawServer({
     onData: (socket) => {
@@ -63,7 +63,7 @@ test('assembles an answer from chunks that split a character', async () => {
   expect(exchange).toMatchObject({ kind: 'answer', text: '{"message":"Größe 👍"}' });
 });
 
-test('skips a 1xx response and reads the final response', async () => {
+test('the client skips a 1xx response and reads the final response', async () => {
   const server = await startRawServer({
     onData: (socket) =>
       socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${httpAnswer(200, '{"a":1}')}`),
@@ -74,7 +74,7 @@ test('skips a 1xx response and reads the final response', async () => {
   });
 });
 
-test('opens no more connections than its limit and reuses them', async () => {
+test('the client opens no more connections than its limit and reuses them', async () => {
   const server = await startRawServer({ onData: (socket) => socket.write(httpAnswer(200, '{}')) });
   const client = openClient(server.url, { connections: 2 });
   await Promise.all(
@@ -83,7 +83,7 @@ test('opens no more connections than its limit and reuses them', async () => {
   expect(server.received.length).toBeLessThanOrEqual(2);
 });
 
-test('fails if an answer is larger than 1 MiB', async () => {
+test('the client fails an exchange if the answer is larger than 1 MiB', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.write(httpAnswer(200, 'x'.repeat(1024 * 1024 + 1))),
   });
@@ -91,7 +91,7 @@ test('fails if an answer is larger than 1 MiB', async () => {
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'the answer was too large' });
 });
 
-test('ends an exchange at its deadline although the server keeps sending bytes', async () => {
+test('the client ends an exchange at its deadline although the server keeps sending bytes', async () => {
   const server = await startRawServer({
     onData: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
@@ -107,7 +107,7 @@ test('ends an exchange at its deadline although the server keeps sending bytes',
   expect(performance.now() - began).toBeGreaterThan(190);
 });
 
-test('waits for requests in flight when it is closed', async () => {
+test('the client waits for requests in flight when it is closed', async () => {
   const server = await startRawServer({
     onData: (socket) => setTimeout(() => socket.write(httpAnswer(200, '{}')), 50),
   });
@@ -129,7 +129,7 @@ test.each([
   'ftp://acme.example',
   'https://user:secret@acme.example',
   'http://acme.example/?a=1',
-])('rejects the base address %j without repeating it in the error', (url) => {
+])('the client rejects the base address %j without repeating it in the error', (url) => {
   const create = () => createClient({ url, key: 'k', connections: 1, timeoutMs: 1, connectTimeoutMs: 1 });
   expect(create).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ code: 'api_url_invalid' }) }),
@@ -137,7 +137,7 @@ test.each([
   expect(create).not.toThrow(/secret/);
 });
 
-test('rejects an API key that no header can carry without repeating it in the error', () => {
+test('the client rejects an API key that no header can carry without repeating it in the error', () => {
   const create = () =>
     createClient({
       url: 'http://127.0.0.1',

@@ -29,17 +29,17 @@ const SPECIFIED = [
   'DELETE /v1/account/delete_webhook',
 ];
 
-test('contains every operation of the specification once', () => {
+test('the contract contains every operation of the specification once', () => {
   const held = operationNames.map((name) => `${contract[name].method} ${contract[name].path}`);
   expect(held.toSorted()).toEqual(SPECIFIED.toSorted());
 });
 
-test('has the second path of clicks and sends the API key to every operation but public_hello', () => {
+test('the contract has the second path of clicks and sends the API key to every operation but public_hello', () => {
   expect(contract.new_influencer_click.otherPaths).toEqual(['/v1/crm/increase_influencer_clicks']);
   expect(operationNames.filter((name) => !contract[name].sendsKey)).toEqual(['public_hello']);
 });
 
-test('marks no operation as repeatable that moves money, spends credits or adds a record', () => {
+test('the contract marks no operation as repeatable that moves money, spends credits or adds a record', () => {
   const once = operationNames.filter((name) => !contract[name].repeatable);
   expect(once.toSorted()).toEqual([
     'create_deal',
@@ -66,14 +66,14 @@ test.each(operationNames)(
   },
 );
 
-test('keeps unknown fields of requests and answers', () => {
+test('the contract keeps unknown fields of requests and answers', () => {
   const body = { deal_id: 'D1', order_id: '1', order_revenue: 1, order_commission: 0.5 };
   expect(contract.new_influencer_referral.body.parse(body)).toEqual(body);
   const deal = { deal_info: { id: 'D1', stage_name: 'Signed' }, more: true };
   expect(contract.get_deal_details.response.parse(deal)).toEqual(deal);
 });
 
-test('requires one of three non-empty identifiers of a deal', () => {
+test('a referral requires one of three non-empty identifiers of a deal', () => {
   const { body } = contract.new_influencer_referral;
   const order = { order_id: '1', order_revenue: 1 };
   expect(body.safeParse(order).success).toBe(false);
@@ -83,7 +83,7 @@ test('requires one of three non-empty identifiers of a deal', () => {
   }
 });
 
-test('accepts only real calendar days as a deadline, in every year', () => {
+test('a deadline must be a real calendar day, in every year', () => {
   const { deadline } = contract.create_task.body.shape;
   const wrong: string[] = [];
   for (const year of [1900, 2000, 2023, 2024, 2026, 2028, 2100, 2400])

@@ -28,7 +28,7 @@ test.each([
   [{ ...GOOD, place: { id: 'x' } }, 'place.id: should be a number, not text'],
   [{ ...GOOD, odrer: 1, note: 2 }, 'odrer: is not known; note: is not known'],
   [[], 'the value should be an object, not a list'],
-])('explains the issues of %j as "%s"', (value, text) => {
+])('the issues of %j are explained as "%s"', (value, text) => {
   const read = Schema.safeParse(value);
   expect(explainIssues(read.error?.issues ?? [])).toBe(text);
 });

@@ -14,14 +14,14 @@ function start(timeoutMs = 10_000) {
   return { request, settled, controller };
 }
 
-test('is not written after it expired while it waited for a connection', () => {
+test('a request is not written after it expired while it waited for a connection', () => {
   const { request, settled, controller } = start();
   request.expire();
   expect(() => request.onRequestStart(controller)).toThrow();
   expect(settled).toEqual([{ kind: 'failure', written: false, reason: 'no connection was free in time' }]);
 });
 
-test('is not written a second time, and still counts as written', () => {
+test('a request is not written a second time, and still counts as written', () => {
   const { request, settled, controller } = start();
   request.onRequestStart(controller);
   expect(() => request.onRequestStart(controller)).toThrow();
@@ -29,13 +29,13 @@ test('is not written a second time, and still counts as written', () => {
   expect(settled).toEqual([{ kind: 'failure', written: true, reason: 'the request failed' }]);
 });
 
-test('is not written if less than half of its time is left', () => {
+test('a request is not written if less than half of its time is left', () => {
   const { request, settled, controller } = start(-1);
   expect(() => request.onRequestStart(controller)).toThrow();
   expect(settled).toEqual([{ kind: 'failure', written: false, reason: 'no connection was free in time' }]);
 });
 
-test('settles only once, whichever events follow', () => {
+test('a request settles only once, whichever events follow', () => {
   const { request, settled, controller } = start();
   request.onRequestStart(controller);
   request.expire();

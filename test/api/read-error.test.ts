@@ -17,18 +17,18 @@ test.each([
     '<html><head><title>502 Bad</title><style>b{}</style></head><body><h1>Bad  gateway</h1></body></html>',
     '502 Bad Bad gateway',
   ],
-])('reads the text of an error from: %s', (_form, body, text) => {
+])('the error reader reads the text of: %s', (_form, body, text) => {
   expect(readErrorText(body)).toBe(text);
 });
 
 test.each(['', '  \n', '{}', '[]', 'null', '{"message":""}', '{"deal_id":"D1"}', '42'])(
-  'finds no text in %j',
+  'the error reader finds no text in %j',
   (body) => {
     expect(readErrorText(body)).toBeNull();
   },
 );
 
-test('masks e-mail addresses and API keys', () => {
+test('the error reader masks e-mail addresses and API keys', () => {
   const text = readErrorText(
     '{"message":"mara@example.com and <jo.b+x@shop.test>: api_key=planted-1 was refused, key: \\"planted-2\\", 0a1b2c3d4e5f60718293a4b5"}',
   );
@@ -42,29 +42,29 @@ test.each([
   '{"message": "no account planted\\u0040example.com',
   '<p>no account planted&#64;example.com</p>',
   '<p>no account planted&#x40;example.com</p>',
-])('masks an e-mail address in every encoding: %s', (body) => {
+])('the error reader masks an e-mail address in every encoding: %s', (body) => {
   expect(readErrorText(body)?.trim()).toBe(
     body.startsWith('{') ? '{"message": "no account [address]' : 'no account [address]',
   );
 });
 
-test('keeps deal IDs and plain words about keys', () => {
+test('the error reader keeps deal IDs and plain words about keys', () => {
   expect(readErrorText('{"message":"Invalid API key for deal ETUNQ6ZTW1 of @mara"}')).toBe(
     'Invalid API key for deal ETUNQ6ZTW1 of @mara',
   );
 });
 
-test('joins lines and removes control characters', () => {
+test('the error reader joins lines and removes control characters', () => {
   expect(readErrorText('{"message":"one\\r\\n\\u001b[31mtwo\\u0000"}')).toBe('one [31mtwo');
 });
 
-test('truncates the text to 300 characters without splitting one', () => {
+test('the error reader truncates to 300 characters without splitting one', () => {
   const text = readErrorText(JSON.stringify({ message: '👍'.repeat(400) })) ?? '';
   expect(Array.from(text)).toHaveLength(300);
   expect(text.endsWith('👍…')).toBe(true);
 });
 
-test('reads a megabyte without a blank to its end, without catastrophic backtracking', () => {
+test('the error reader reads a megabyte without a blank to its end, without catastrophic backtracking', () => {
   expect(readErrorText('a1-'.repeat(350_000))).not.toBeNull();
   expect(readErrorText('<script'.repeat(150_000))).not.toBe('');
 });

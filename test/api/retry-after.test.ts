@@ -25,6 +25,6 @@ test.each<[string, string | string[] | undefined, number | null]>([
   ['an exponent', '1e9', null],
   ['a date that does not exist', 'Fri, 99 Nov 2025 08:00:30 GMT', null],
   ['several: the longest', ['1', 'nonsense', '3'], 3_000],
-])('reads a Retry-After header that is %s', (_form, header, waitMs) => {
+])('the client reads a Retry-After header that is %s', (_form, header, waitMs) => {
   expect(parseRetryAfter(header, NOW)).toBe(waitMs);
 });

@@ -16,13 +16,13 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test('counts a refused connection as not written', async () => {
+test('a refused connection counts as not written', async () => {
   const client = openClient(`http://127.0.0.1:${await closedPort()}`);
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: false, reason: 'the connection was refused' });
 });
 
-test('counts an unknown host name as not written', async () => {
+test('an unknown host name counts as not written', async () => {
   const exchange = await openClient('http://no-such-host.invalid').exchange(REFERRAL, { body: ORDER });
   expect(exchange).toMatchObject({
     kind: 'failure',
@@ -31,7 +31,7 @@ test('counts an unknown host name as not written', async () => {
   });
 });
 
-test('counts a failed TLS handshake as not written', async () => {
+test('a failed TLS handshake counts as not written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.end('this is not TLS\r\n\r\n') });
   const client = openClient(server.url.replace('http:', 'https:'));
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
@@ -39,14 +39,14 @@ test('counts a failed TLS handshake as not written', async () => {
   expect(server.received.join('')).not.toContain('order_id');
 });
 
-test('counts a TLS handshake that stalls as not written', async () => {
+test('a TLS handshake that stalls counts as not written', async () => {
   const server = await startRawServer({});
   const client = openClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 100 });
   const exchange = await client.exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: false, reason: 'no connection in time' });
 });
 
-test('counts a reset before the server read anything as not written only if no byte arrived', async () => {
+test('a reset before the server read anything counts as not written only if no byte arrived', async () => {
   const server = await startRawServer({ onConnection: (socket) => socket.pause().resetAndDestroy() });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   // If the client sees the reset before it writes, nothing is in doubt; otherwise the write is. Either result
@@ -55,13 +55,13 @@ test('counts a reset before the server read anything as not written only if no b
   if (exchange.kind === 'failure' && !exchange.written) expect(server.received.join('')).toBe('');
 });
 
-test('counts a reset after the server read the request as written', async () => {
+test('a reset after the server read the request counts as written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.resetAndDestroy() });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'the connection was reset' });
 });
 
-test('counts a request as written if the server closes its kept-alive socket', async () => {
+test('a request counts as written if the server closes its kept-alive socket', async () => {
   const server = await startRawServer({
     allowHalfOpen: true,
     onData: (socket, data) =>
@@ -74,7 +74,7 @@ test('counts a request as written if the server closes its kept-alive socket', a
   expect(server.received.join('').split('"second"')).toHaveLength(2);
 });
 
-test('counts a truncated answer as written', async () => {
+test('a truncated answer counts as written', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"deal_id"'),
   });
@@ -82,7 +82,7 @@ test('counts a truncated answer as written', async () => {
   expect(exchange).toMatchObject({ kind: 'failure', written: true });
 });
 
-test('counts an answer that is not HTTP as written', async () => {
+test('an answer that is not HTTP counts as written', async () => {
   const server = await startRawServer({ onData: (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n') });
   const exchange = await openClient(server.url).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toMatchObject({
@@ -92,13 +92,13 @@ test('counts an answer that is not HTTP as written', async () => {
   });
 });
 
-test('counts a stall before the headers as written', async () => {
+test('a stall before the headers counts as written', async () => {
   const server = await startRawServer({});
   const exchange = await openClient(server.url, { timeoutMs: 150 }).exchange(REFERRAL, { body: ORDER });
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'no answer in time' });
 });
 
-test('separates written requests from waiting ones when the client is aborted', async () => {
+test('an aborted client separates written requests from waiting ones', async () => {
   const server = await startRawServer({});
   const client = openClient(server.url, { connections: 1 });
   const first = client.exchange(REFERRAL, { body: '"first"' });
@@ -110,7 +110,7 @@ test('separates written requests from waiting ones when the client is aborted', 
   expect(server.received.join('')).not.toContain('"second"');
 });
 
-test('never writes a request whose deadline passed while it waited for a connection', async () => {
+test('a request whose deadline passed while it waited for a connection is never written', async () => {
   const server = await startRawServer({
     onData: (socket, data) => {
       if (data.includes('"third"')) socket.write(httpAnswer(200, '{}'));
@@ -127,7 +127,7 @@ test('never writes a request whose deadline passed while it waited for a connect
   expect(server.received.join('')).not.toContain('"second"');
 });
 
-test('among 2,000 requests to a server that fails at random, never reports an arrived request as not written and never sends one twice', async () => {
+test('among 2,000 requests to a server that fails at random, no arrived request counts as not written and none is sent twice', async () => {
   const random = seededRandom('chaos');
   const server = await startRawServer({
     onConnection: (socket) => {
