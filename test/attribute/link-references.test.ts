@@ -30,7 +30,7 @@ it.each([
   ['no address of a shop', 'https://acme.test/', null, []],
   ['nothing', null, null, []],
   ['no address of a person', 'https://acme.test/?ref=mia@example.com', 'mia@example.com', []],
-])('recognizes a custom link by %s', (_what, link, target, expected) => {
+])('a custom link is recognized by %s', (_what, link, target, expected) => {
   const found = referencesOf({ link, target }, links.parameters);
   expect(found.map(({ all }) => all.join('+'))).toEqual(expected);
 });
