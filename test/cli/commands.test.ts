@@ -112,7 +112,7 @@ describe('help of the commands', () => {
 });
 
 describe('the configuration of a command', () => {
-  test('exits with 2 and names an example if its file is missing, without a stack trace', async () => {
+  test('is reported as missing with an example and exit code 2, without a stack trace', async () => {
     const { code, stdout, stderr } = await start(['status', '--config', 'no.yaml'], { cwd: '/', env: noEnv });
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -120,7 +120,7 @@ describe('the configuration of a command', () => {
     expect(stderr).not.toMatch(/^ +at .*:\d+/m);
   });
 
-  test('prints its problems as an event with --json', async () => {
+  test('is reported as invalid with an event and its problems if --json is given', async () => {
     const context = await open();
     writeFileSync(join(context.folder, 'pipeline.yaml'), PIPELINE.replace('brand_id', 'brandid'));
     const { code, stdout } = await context.run('status', '--json');
@@ -163,7 +163,7 @@ describe('the configuration of a command', () => {
 });
 
 describe('the database of a command', () => {
-  test('without tables: the error names the command that creates them', async () => {
+  test('is reported without tables, with the command that creates them', async () => {
     const context = await open({ DATABASE_URL: '' });
     const before = await context.run('status');
     expect(before).toMatchObject({ code: 2, stdout: '' });
@@ -176,7 +176,7 @@ describe('the database of a command', () => {
     expect((await context.run('status')).stdout).toContain('has not run yet');
   });
 
-  test('that does not answer: the error names it without its password', async () => {
+  test('is reported as unreachable, without its password', async () => {
     const context = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
     const { code, stdout, stderr } = await context.run('status', '--json');
     expect(code).toBe(1);

@@ -39,7 +39,7 @@ function open() {
   return { folder, words, shell };
 }
 
-test('completes commands, options, jobs, sources, layouts and choices where each belongs', async () => {
+test('commands, options, jobs, sources, layouts and choices are completed where each belongs', async () => {
   const { words } = open();
   expect(await words('run', '')).toEqual(['attribute-orders', 'mirror-account']);
   expect(await words('run', 'mi')).toEqual(['mirror-account']);
@@ -59,7 +59,7 @@ test('completes commands, options, jobs, sources, layouts and choices where each
   expect(await words('')).not.toContain('complete-words');
 });
 
-test('offers the jobs of the configuration on the command line, and nothing if that has errors', async () => {
+test('the jobs of the named configuration are offered, and nothing if that has errors', async () => {
   const { folder, words } = open();
   writeFileSync(join(folder, 'other.yaml'), 'jobs:\n  another: {}\n');
   expect(await words('run', '--config', 'other.yaml', '')).toEqual(['another']);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { handBackMemory } from '../../src/cli/actions/hand-back-memory.ts';
 
-it('collects unreachable objects without an option of Node', async () => {
+it('unreachable objects are collected without an option of Node', async () => {
   expect(process.execArgv.join(' ')).not.toContain('expose-gc');
   const held = { rows: [1] };
   const references = { held: new WeakRef(held), garbage: new WeakRef({ rows: [2] }) };
