@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRateLimiter } from '../../src/delivery/rate-limiter.ts';
 
-it('grants turns at even intervals, in the order of the requests, without a burst after idle time', () => {
+it('the limiter grants turns at even intervals, in the order of the requests, without a burst after idle time', () => {
   let now = 0;
   const takeTurn = createRateLimiter(4, () => now);
   expect([takeTurn(), takeTurn(), takeTurn()]).toEqual([0, 250, 500]);
@@ -10,12 +10,12 @@ it('grants turns at even intervals, in the order of the requests, without a burs
   expect([takeTurn(), takeTurn()]).toEqual([0, 250]);
 });
 
-it('never waits without a limit', () => {
+it('a limiter without a limit never delays a request', () => {
   const takeTurn = createRateLimiter(0, () => 0);
   expect([takeTurn(), takeTurn()]).toEqual([0, 0]);
 });
 
-it('never exceeds the limit in any second, whenever turns are requested', () => {
+it('the limiter never exceeds its limit in any second, whenever turns are requested', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 }),
