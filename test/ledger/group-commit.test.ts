@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
 
-it('commits concurrent items together and returns the result of each', async () => {
+it('concurrent items are committed together, and each gets its own result', async () => {
   const groups: number[][] = [];
   const double = groupCommit(async (items: readonly number[]) => {
     groups.push([...items]);
@@ -11,7 +11,7 @@ it('commits concurrent items together and returns the result of each', async () 
   expect(groups).toEqual([[1, 2, 3]]);
 });
 
-it('collects the next group during a commit', async () => {
+it('the next group is collected during a commit', async () => {
   const groups: number[][] = [];
   const { promise: firstIsDone, resolve: finishFirst } = Promise.withResolvers<void>();
   const commit = groupCommit(async (items: readonly number[]) => {
@@ -27,7 +27,7 @@ it('collects the next group during a commit', async () => {
   expect(groups).toEqual([[1], [2, 3]]);
 });
 
-it('never exceeds the maximum group size', async () => {
+it('a group never exceeds the maximum size', async () => {
   const sizes: number[] = [];
   const commit = groupCommit(async (items: readonly number[]) => {
     sizes.push(items.length);
@@ -37,7 +37,7 @@ it('never exceeds the maximum group size', async () => {
   expect(sizes).toEqual([2, 2, 1]);
 });
 
-it('rejects a whole group if its commit fails, and only that group', async () => {
+it('a failed commit rejects its whole group, and only that group', async () => {
   let calls = 0;
   const commit = groupCommit(async (items: readonly number[]) => {
     calls += 1;

@@ -12,7 +12,7 @@ function accepted(entryId: string): Answer {
   return { entryId, attempt: 1, outcome, backoffMs: 0 };
 }
 
-it('keeps an answer that the database could not store, and the next process records it before it reaps lost claims', async () => {
+it('the spool keeps an answer that the database could not store, and the next process records it before it reaps lost claims', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -27,7 +27,7 @@ it('keeps an answer that the database could not store, and the next process reco
   expect(readdirSync(join(folder, 'spool'))).toEqual([]);
 });
 
-it('leaves the spool of a living process to that process', async () => {
+it('the spool of a living process is left to that process', async () => {
   const { db, folder } = await setup();
   const [worker, other] = [await startWorker(db), await startWorker(db)];
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -37,7 +37,7 @@ it('leaves the spool of a living process to that process', async () => {
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 1 });
 });
 
-it('skips a line that a crash truncated, because it was not acknowledged', async () => {
+it('the spool skips a line that a crash truncated, because it was not acknowledged', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -47,7 +47,7 @@ it('skips a line that a crash truncated, because it was not acknowledged', async
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 1 });
 });
 
-it('changes nothing if the answer was already recorded', async () => {
+it('a spooled answer changes nothing if it was already recorded', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
   const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
@@ -61,7 +61,7 @@ it('changes nothing if the answer was already recorded', async () => {
   expect(applied).toEqual([{ applied: true }, { applied: false }]);
 });
 
-it('replays nothing if nothing was spooled', async () => {
+it('a missing spool replays nothing', async () => {
   const { db, folder } = await setup();
   expect(await replaySpool(db, join(folder, 'none'), 'nobody')).toMatchObject({ answers: 0 });
 });
