@@ -64,7 +64,7 @@ it('two concurrent senders send each notice once', async () => {
   expect(new Set(ids).size).toBe(40);
 });
 
-it('retries a delivery that the channel rejected until the channel accepts it', async () => {
+it('the outbox retries a delivery that the channel rejected until the channel accepts it', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
@@ -88,7 +88,7 @@ it('retries a delivery that the channel rejected until the channel accepts it', 
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
-it('sends the opening of a problem before its resolution', async () => {
+it('the outbox sends the opening of a problem before its resolution', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
@@ -116,7 +116,7 @@ it('another process sends the claimed notices of a dead process when the lease e
   expect(await statesIn(db)).toEqual(['sent 2 -']);
 });
 
-it('gives up a delivery after a day, also if its channel is no longer configured', async () => {
+it('the outbox gives up a delivery after a day, also if its channel is no longer configured', async () => {
   const { db } = await setup();
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };

@@ -12,7 +12,7 @@ function logged(
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('logs ids, counts and fixed terms and omits other text', () => {
+test('the logger writes ids, counts and fixed terms and omits other text', () => {
   const [line] = logged('info', (logger) =>
     logger.child({ run_id: '12', note: 'planted' }).info(
       {
@@ -41,33 +41,33 @@ test('logs ids, counts and fixed terms and omits other text', () => {
   expect(JSON.stringify(line)).not.toMatch(/planted|ann@/);
 });
 
-test('omits an email address under the key of an id', () => {
+test('the logger omits an email address under the key of an id', () => {
   expect(
     JSON.stringify(logged('info', (logger) => logger.info({ customer_id: 'ann@example.com' }, 'x'))),
   ).not.toContain('ann@');
 });
 
-test('logs the name and code of an error but not its message, which may quote a row', () => {
+test('the logger writes the name and code of an error but not its message, which may quote a row', () => {
   const error = Object.assign(new TypeError('bad value "planted"'), { code: '22P02' });
   const [line] = logged('info', (logger) => logger.error({ err: error, other: error }, 'failed'));
   expect(line).toMatchObject({ err: { name: 'TypeError', code: '22P02' }, other: { name: 'TypeError' } });
   expect(JSON.stringify(line)).not.toContain('planted');
 });
 
-test('logs a known error by its code', () => {
+test('the logger writes a known error by its code', () => {
   const details = { code: 'key_refused', message: 'planted', help: '', exitCode: 4 } as const;
   const [line] = logged('info', (logger) => logger.error(new KnownError(details), 'failed'));
   expect(line).toMatchObject({ err: { code: 'key_refused' } });
   expect(JSON.stringify(line)).not.toContain('planted');
 });
 
-test('omits the message of an error that is passed without an object', () => {
+test('the logger omits the message of an error that is passed without an object', () => {
   expect(JSON.stringify(logged('info', (logger) => logger.error(new Error('planted'))))).not.toContain(
     'planted',
   );
 });
 
-test('does not interpolate values into a message or copy the message of an error', () => {
+test('the logger does not interpolate values into a message or copy the message of an error', () => {
   expect(logged('info', (logger) => logger.info('100 % of %s', 'planted'))).toMatchObject([
     { msg: '100 % of %s' },
   ]);
@@ -76,7 +76,7 @@ test('does not interpolate values into a message or copy the message of an error
   ).not.toContain('planted');
 });
 
-test('writes no lines to a terminal unless LOG_LEVEL is set', () => {
+test('the logger writes no lines to a terminal unless LOG_LEVEL is set', () => {
   expect(logged(undefined, (logger) => logger.error('x'), true)).toEqual([]);
   expect(logged('warn', (logger) => logger.error('x'), true)).toHaveLength(1);
   expect(logged('nonsense', (logger) => logger.info('x'))).toHaveLength(1);

@@ -46,7 +46,7 @@ it('continues from sending: a run killed before it learns of its committed claim
   expect(comparison).toMatchObject({ doubts: 0, accepted: 10 });
 }, 60_000);
 
-it('reads its claim back when the connection is cut at the commit, and sends each order once', async () => {
+it('a run whose connection is cut at the commit of a claim reads the claim back and sends each order once', async () => {
   const scene = await setScene(10);
   let cuts = 0;
   const claiming = new Set<number>();

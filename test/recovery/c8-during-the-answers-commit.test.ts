@@ -30,7 +30,7 @@ it('continues from accepted: an answer committed before a kill stays recorded, a
   expectGuarantees(await scene.compareWithSandbox(), 20);
 }, 60_000);
 
-it('spools the answer when the connection is cut at its commit, and leaves nothing in doubt', async () => {
+it('a run whose connection is cut at the commit of an answer spools the answer and leaves nothing in doubt', async () => {
   const scene = await setScene(6);
   let cuts = 0;
   const recording = new Set<number>();

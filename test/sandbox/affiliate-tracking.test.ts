@@ -4,7 +4,7 @@ import { REFERRAL, startTestSandbox } from './start-test-sandbox.ts';
 
 const CLICK_PATHS = ['/v1/crm/new_influencer_click', '/v1/crm/increase_influencer_clicks'];
 
-test('credits an order by deal id, page address, handle or collaboration, and logs it', async () => {
+test('the sandbox credits an order by deal id, page address, handle or collaboration, and logs it', async () => {
   const sandbox = await startTestSandbox();
   const first = await sandbox.refer();
   expect([first.status, first.body]).toEqual([
@@ -48,7 +48,7 @@ test('credits an order by deal id, page address, handle or collaboration, and lo
 });
 
 test.each(['1249.00', '0.10', '99999999999999.9999', '-5.00', '1e2', '0'])(
-  'keeps the amount %s exact from the client to the request log',
+  'the sandbox keeps the amount %s exact from the client to the request log',
   async (amount) => {
     const sandbox = await startTestSandbox();
     const client = openClient(sandbox.url, { key: sandbox.key });
@@ -62,7 +62,7 @@ test.each(['1249.00', '0.10', '99999999999999.9999', '-5.00', '1e2', '0'])(
   },
 );
 
-test('adds amounts exactly and per currency', async () => {
+test('the sandbox adds amounts exactly and per currency', async () => {
   const sandbox = await startTestSandbox();
   for (const amount of ['0.1', '0.2', '99999999999999.9999']) {
     await sandbox.refer(
@@ -81,7 +81,7 @@ test('adds amounts exactly and per currency', async () => {
   });
 });
 
-test('writes a multi-line body as one line of the log', async () => {
+test('the sandbox writes a multi-line body as one line of the log', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer('{\r\n  "deal_id": "ETUNQ6ZTW1",\n  "order_id": "a\\nb",\n  "order_revenue": 1.50\n}');
   expect(await sandbox.log('referrals')).toEqual([
@@ -111,7 +111,7 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['an unknown brand', { brand_id: 1 }, 404, /Brand not found/],
   ['a brand with which there is no collaboration', { brand_id: 5207 }, 404, /Collaboration not found/],
   ['several collaborations and no brand', { deal_id: 'BO27RFL9XE' }, 400, /Several collaborations/],
-])('rejects a referral with %s and processes nothing', async (_case, change, status, message) => {
+])('the sandbox rejects a referral with %s and processes nothing', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.refer(change);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
@@ -119,13 +119,13 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   expect(await sandbox.log('requests')).toEqual([expect.objectContaining({ status, processed: false })]);
 });
 
-test('rejects a collaboration that does not belong to the deal', async () => {
+test('the sandbox rejects a collaboration that does not belong to the deal', async () => {
   const sandbox = await startTestSandbox();
   const { body } = await sandbox.refer();
   expect((await sandbox.refer({ deal_id: 'HB4XV09KQM', collab_id: body.collab_id })).status).toBe(404);
 });
 
-test('selects one of several collaborations by brand', async () => {
+test('the sandbox selects one of several collaborations by brand', async () => {
   const sandbox = await startTestSandbox();
   const [one, other] = [
     await sandbox.refer({ deal_id: 'BO27RFL9XE', brand_id: 4819 }),
@@ -135,14 +135,14 @@ test('selects one of several collaborations by brand', async () => {
   expect(one.body.collab_id).not.toBe(other.body.collab_id);
 });
 
-test('accepts a repeated order by default', async () => {
+test('the sandbox accepts a repeated order by default', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer();
   expect((await sandbox.refer()).status).toBe(200);
   expect(await sandbox.log('referrals')).toHaveLength(2);
 });
 
-test('ignores a repeated order of the same platform with the same answer when duplicates is ignore', async () => {
+test('the sandbox ignores a repeated order of the same platform with the same answer when duplicates is ignore', async () => {
   const sandbox = await startTestSandbox({ duplicates: 'ignore' });
   const first = await sandbox.refer();
   const second = await sandbox.refer({ order_revenue: 99 });
@@ -155,7 +155,7 @@ test('ignores a repeated order of the same platform with the same answer when du
   expect((await sandbox.log('requests')).map((line) => line.processed)).toEqual([true, false, true]);
 });
 
-test('answers 409 to a repeated order when duplicates is 409', async () => {
+test('the sandbox answers 409 to a repeated order when duplicates is 409', async () => {
   const sandbox = await startTestSandbox({ duplicates: '409' });
   await sandbox.refer();
   const second = await sandbox.refer();
@@ -163,7 +163,7 @@ test('answers 409 to a repeated order when duplicates is 409', async () => {
   expect(await sandbox.log('referrals')).toHaveLength(1);
 });
 
-test('adds clicks on both paths, by default one', async () => {
+test('the sandbox adds clicks on both paths, by default one', async () => {
   const sandbox = await startTestSandbox();
   const values: unknown[] = [];
   for (const path of CLICK_PATHS) {
@@ -194,7 +194,7 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['clicks as text', { increase_clicks: '1' }, 400, /increase_clicks/],
   ['a country that is no text', { country_code: 1 }, 400, /country_code/],
   ['an unknown deal', { deal_id: 'NONE' }, 404, /Deal not found/],
-])('rejects clicks with %s', async (_case, change, status, message) => {
+])('the sandbox rejects clicks with %s', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   for (const path of CLICK_PATHS) {
     const answer = await sandbox.request('POST', path, {

@@ -52,7 +52,7 @@ function refer(url: string, key: string): Promise<Response> {
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'prints one JSON line, serves, and exits with 0 on %s',
+  'the sandbox prints one JSON line, serves, and exits with 0 on %s',
   async (signal) => {
     const child = start(
       '--port',
@@ -76,7 +76,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('keeps its referrals in the log file when it is killed', async () => {
+test('the sandbox keeps its referrals in the log file when it is killed', async () => {
   const referralLog = join(mkdtempSync(join(tmpdir(), 'sandbox-command-')), 'referrals.ndjson');
   const child = start('--port', '0', '--referral-log', referralLog);
   const { url, key } = JSON.parse(await firstLine(child.stdout)) as { url: string; key: string };
@@ -91,7 +91,7 @@ test('keeps its referrals in the log file when it is killed', async () => {
   });
 });
 
-test('uses the account of --data', async () => {
+test('the sandbox uses the account of --data', async () => {
   const data = join(mkdtempSync(join(tmpdir(), 'sandbox-command-')), 'account.yaml');
   writeFileSync(data, 'brands: [{ id: 7, name: Seven }]\n');
   const child = start('--port', '0', '--data', data);
@@ -100,7 +100,7 @@ test('uses the account of --data', async () => {
   expect(await brands.json()).toEqual([{ id: 7, name: 'Seven' }]);
 });
 
-test('triggers an event in a running sandbox and reports why it cannot', async () => {
+test('sandbox trigger sends an event from a running sandbox or reports why it cannot', async () => {
   const running = start('--port', '0', '--allow-private-webhooks', '--webhook-header-prefix', 'X-Acme');
   const line = JSON.parse(await firstLine(running.stdout)) as Record<
     'url' | 'key' | 'webhook_secret',
@@ -137,7 +137,7 @@ test.each([
   ['a data file that is missing', ['--data', '/no/such/file'], 'sandbox_data_missing'],
   ['a fault that is none', ['--fault', 'earthquake'], 'fault_invalid'],
   ['an address that is not its own', ['--host', '192.0.2.1'], 'port_unusable'],
-])('exits with 2 on %s', async (_case, flags, code) => {
+])('the sandbox exits with 2 on %s', async (_case, flags, code) => {
   const child = start('--port', '0', ...flags);
   const [said, ended] = await Promise.all([text(child.stderr), exitCode(child)]);
   expect([said, ended]).toEqual([code, 2]);

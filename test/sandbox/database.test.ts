@@ -54,7 +54,7 @@ async function changeEverything(sandbox: TestSandbox): Promise<void> {
   });
 }
 
-test('keeps its complete state across a restart', async () => {
+test('the sandbox keeps its complete state across a restart', async () => {
   const db = newFile();
   const first = await startTestSandbox({ db, identifyDelayMs: 0 });
   await changeEverything(first);
@@ -74,7 +74,7 @@ test('keeps its complete state across a restart', async () => {
   expect((await third.refer({ order_id: '1003' })).status).toBe(409);
 });
 
-test('continues with a file of version 0.2.0', async () => {
+test('the sandbox continues with a file of version 0.2.0', async () => {
   const db = newFile();
   const first = await startTestSandbox({ db });
   await first.refer();
@@ -86,7 +86,7 @@ test('continues with a file of version 0.2.0', async () => {
   expect(await second.log('referrals')).toHaveLength(1);
 });
 
-test('keeps every acknowledged referral when it is killed', async () => {
+test('the sandbox keeps every acknowledged referral when it is killed', async () => {
   const db = newFile();
   const process1 = await startSandboxProcess(['--db', db]);
   const answered: string[] = [];
@@ -114,7 +114,7 @@ test('keeps every acknowledged referral when it is killed', async () => {
   expect(body.deal_info).toMatchObject({ total_referrals: kept.size });
 });
 
-test('sends unacknowledged events after a restart', async () => {
+test('the sandbox sends unacknowledged events after a restart', async () => {
   const db = newFile();
   const receiver = await startReceiver();
   receiver.statuses.push(503);
@@ -156,7 +156,7 @@ test.each<[string, (db: string) => Promise<Parameters<typeof startTestSandbox>[0
     },
   ],
   ['together with a referral log', async (db) => ({ db, referralLog: `${db}.ndjson` })],
-])('rejects a database %s', async (_case, prepare) => {
+])('the sandbox rejects a database %s', async (_case, prepare) => {
   const options = await prepare(newFile());
   await expect(startTestSandbox(options)).rejects.toMatchObject({
     details: { code: 'sandbox_db_unusable', exitCode: 2 },

@@ -20,7 +20,7 @@ async function readDeal(sandbox: TestSandbox, id = 'ETUNQ6ZTW1') {
   return body.deal_info as Record<string, unknown> & { collabs: Record<string, unknown>[] };
 }
 
-test('stores notes and tasks with their deal', async () => {
+test('the sandbox stores notes and tasks with their deal', async () => {
   const sandbox = await startTestSandbox();
   await post(sandbox, 'create_note', { deal_id: 'ETUNQ6ZTW1', note_description: 'Likes cats' });
   await post(sandbox, 'create_note', {
@@ -49,13 +49,13 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['no title', { task_title: undefined }, 400, /task_title/],
   ['an empty description', { task_description: '' }, 400, /task_description/],
   ['an unknown deal', { deal_id: 'NONE' }, 404, /Deal not found/],
-])('rejects a task with %s', async (_case, change, status, message) => {
+])('the sandbox rejects a task with %s', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await post(sandbox, 'create_task', { ...TASK, ...change });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('moves a deal to a stage and to a dealflow of its brand', async () => {
+test('the sandbox moves a deal to a stage and to a dealflow of its brand', async () => {
   const sandbox = await startTestSandbox();
   const moved = await post(sandbox, 'update_dealstage', {
     deal_id: 'BO27RFL9XE',
@@ -75,13 +75,13 @@ test.each<[Record<string, unknown>, number]>([
   [{ deal_id: 'ETUNQ6ZTW1', dashboard_id: 'D_NONE' }, 404],
   [{ deal_id: 'ETUNQ6ZTW1', dashboard_id: 'D_K2WQ7N', new_stage: 9 }, 400],
   [{ deal_id: 'NONE', new_stage: 1 }, 404],
-])('rejects the move %j and moves nothing', async (body, status) => {
+])('the sandbox rejects the move %j and moves nothing', async (body, status) => {
   const sandbox = await startTestSandbox();
   expect((await post(sandbox, 'update_dealstage', body)).status).toBe(status);
   expect(await readDeal(sandbox)).toMatchObject({ funnel_step: null, dealflow_id: 'D_FSSI4P' });
 });
 
-test('updates contact data, terms and status, but not the identity of a deal', async () => {
+test('the sandbox updates contact data, terms and status, but not the identity of a deal', async () => {
   const sandbox = await startTestSandbox();
   await post(sandbox, 'update_deal_info', {
     deal_id: 'ETUNQ6ZTW1',
@@ -107,7 +107,7 @@ test('updates contact data, terms and status, but not the identity of a deal', a
   expect(await readDeal(sandbox)).not.toHaveProperty('deal_id');
 });
 
-test('changes only the active status with status_update_only', async () => {
+test('the sandbox changes only the active status with status_update_only', async () => {
   const sandbox = await startTestSandbox();
   const before = await readDeal(sandbox);
   await post(sandbox, 'update_deal_info', {
@@ -124,13 +124,13 @@ test.each<[Record<string, unknown>, number, RegExp]>([
   [{ new_deal_info: 'x' }, 400, /new_deal_info/],
   [{ deal_id: 'NONE' }, 404, /Deal not found/],
   [{ deal_id: 'BO27RFL9XE', new_deal_info: { code: 'X' } }, 400, /Several collaborations/],
-])('rejects the update %j', async (body, status, message) => {
+])('the sandbox rejects the update %j', async (body, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await post(sandbox, 'update_deal_info', { deal_id: 'ETUNQ6ZTW1', ...body });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('switches post capture on and off for the selected collaboration', async () => {
+test('the sandbox switches post capture on and off for the selected collaboration', async () => {
   const sandbox = await startTestSandbox();
   const set = (body: Record<string, unknown>) => post(sandbox, 'update_post_capture', body);
   expect((await set({ deal_id: 'BO27RFL9XE', enabled: true })).status).toBe(400);
@@ -146,7 +146,7 @@ test('switches post capture on and off for the selected collaboration', async ()
   expect((await readDeal(sandbox, 'BO27RFL9XE')).collabs[1]).toMatchObject({ post_capture_enabled: false });
 });
 
-test('creates code and link in the shop only if create_affiliate_details is set', async () => {
+test('the sandbox creates code and link in the shop only if create_affiliate_details is set', async () => {
   const sandbox = await startTestSandbox();
   const deal = { platform: 'instagram', brand_id: 4819, dealflow_id: 'D_FSSI4P', code: 'C', code_perc: 100 };
   for (const create_affiliate_details of [true, false]) {

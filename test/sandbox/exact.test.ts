@@ -15,11 +15,11 @@ test.each([
   [['1e3', '1.5E-2'], '1000.015'],
   [['99999999999999.9999', '0.0001'], '100000000000000.0000'],
   [['1e999999999', '1'], '1'],
-])('adds %j to %s', (texts, sum) => {
+])('addExact adds %j to %s', (texts, sum) => {
   expect(sumOf(...texts)).toBe(sum);
 });
 
-test('adds decimal amounts like whole numbers of cents', () => {
+test('addExact adds decimal amounts like whole numbers of cents', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 })), (cents) => {
       const total = cents.reduce((sum, cent) => sum + cent, 0);
@@ -40,11 +40,11 @@ test.each([
   ['{"order\\u005frevenue":1.50}', '1.50'],
   ['{"a":"order_revenue"}', null],
   ['{"a":["order_revenue"],"b":[{"order_revenue":1}]}', null],
-])('reads the number verbatim from %s', (json, text) => {
+])('readNumberText reads the number verbatim from %s', (json, text) => {
   expect(readNumberText(json, 'order_revenue')).toBe(text);
 });
 
-test('reads the same number as the JSON parser from any object', () => {
+test('readNumberText reads the same number as the JSON parser from any object', () => {
   const object = fc.dictionary(
     fc.oneof(fc.constant('order_revenue'), fc.string()),
     fc.oneof(

@@ -53,7 +53,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   ['html', {}, { kind: 'answer', status: 200, text: expect.stringContaining('<h1>') }, false],
   ['empty', {}, { kind: 'answer', status: 200, text: '' }, false],
   ['empty', { processed: true }, { kind: 'answer', status: 200, text: '' }, true],
-])('simulates %s %j as a client observes it', async (kind, settings, seen, isProcessed) => {
+])('the sandbox simulates %s %j as a client observes it', async (kind, settings, seen, isProcessed) => {
   const sandbox = await startTestSandbox();
   expect((await sandbox.setFaults({ kind, ...settings, count: 1 })).status).toBe(200);
   expect(await post(sandbox, 300)).toMatchObject(seen);
@@ -64,7 +64,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   expect(await post(sandbox)).toMatchObject({ kind: 'answer', status: 200 });
 });
 
-test('sends a date in Retry-After if configured', async () => {
+test('the sandbox sends a date in Retry-After if configured', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 429, retry_after: 'date:60' });
   const answer = await sandbox.refer();
@@ -73,7 +73,7 @@ test('sends a date in Retry-After if configured', async () => {
   expect(waitMs).toBeLessThanOrEqual(60_000);
 });
 
-test('refuses connections for a while and then accepts them again', async () => {
+test('the sandbox refuses connections for a while and then accepts them again', async () => {
   const sandbox = await startTestSandbox();
   const client = openClient(sandbox.url, { key: sandbox.key });
   await client.exchange('public_hello');
@@ -87,7 +87,7 @@ test('refuses connections for a while and then accepts them again', async () => 
   await waitFor(async () => (await client.exchange('public_hello')).kind === 'answer');
 });
 
-test('starts refusing connections at a given request', async () => {
+test('the sandbox starts refusing connections at a given request', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 'refuse', ms: 100, after: 1, operation: 'new_influencer_referral' });
   expect(await post(sandbox)).toMatchObject({ kind: 'answer', status: 200 });
@@ -96,7 +96,7 @@ test('starts refusing connections at a given request', async () => {
   await waitFor(async () => (await post(sandbox)).kind === 'answer');
 });
 
-test('delays answers by flag and by rule, combined with another fault', async () => {
+test('the sandbox delays answers by flag and by rule, combined with another fault', async () => {
   const sandbox = await startTestSandbox({ latencyMs: 60 });
   await sandbox.setFaults({ kind: 'latency', ms: 60 }, { kind: 'error_after' });
   const began = performance.now();
@@ -105,7 +105,7 @@ test('delays answers by flag and by rule, combined with another fault', async ()
   expect(await sandbox.log('referrals')).toHaveLength(1);
 });
 
-test('applies a fault to the named operation or path, after and for the given numbers of requests', async () => {
+test('the sandbox applies a fault to the named operation or path, after and for the given numbers of requests', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({
     kind: 'error_before',
@@ -123,7 +123,7 @@ test('applies a fault to the named operation or path, after and for the given nu
 });
 
 test.each(Object.keys(ERROR_FORMS))(
-  'returns an error in the form %s, with the text and status of the rule',
+  'the sandbox returns an error in the form %s, with the text and status of the rule',
   async (form) => {
     const sandbox = await startTestSandbox();
     await sandbox.setFaults({ kind: 'error_before', status: 422, text: 'Brand not found', form });
@@ -148,7 +148,7 @@ test.each([
   expect([answer.status, readErrorText(answer.text)]).toEqual([status, rule.text]);
 });
 
-test('removes its faults on DELETE', async () => {
+test('the sandbox removes its faults on DELETE', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 'error_before' });
   expect((await sandbox.request('DELETE', '/_sandbox/faults', { key: null })).body).toEqual([]);
@@ -162,13 +162,13 @@ test.each<[unknown, RegExp]>([
   [[{ kind: '429', often: 1 }], /often/],
   [{ kind: '401', form: 'poem' }, /form/],
   ['{', /./],
-])('rejects the fault %j with a reason', async (body, message) => {
+])('the sandbox rejects the fault %j with a reason', async (body, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/_sandbox/faults', { body, key: null });
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('makes the same decisions for the same seed', () => {
+test('a fault plan makes the same decisions for the same seed', () => {
   const decide = (seed: string) => {
     const plan = createFaultPlan(seed, 0);
     plan.add([faultRule.parse({ kind: 'reset_after', probability: 0.3 })]);
@@ -184,7 +184,7 @@ test('makes the same decisions for the same seed', () => {
   expect(share).toBeLessThan(0.4);
 });
 
-test('parses a fault from a flag and explains invalid values', () => {
+test('a fault flag is parsed, and invalid values are explained', () => {
   const read = (text: string) => {
     const found = parseFaultFlag(text);
     return found.kind === 'rules' ? found.rules[0] : explainIssues(found.issues);

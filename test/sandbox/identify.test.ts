@@ -7,7 +7,7 @@ const population = createPopulation('1');
 const known = population.of('tiktok').find(({ email }) => email !== null);
 const strangers = Array.from({ length: 1_000 }, (_, index) => `customer${index}@example.com`);
 
-test('queues customers, and lists the result under "Your customers" after the delay', async () => {
+test('the sandbox queues customers, and lists the result under "Your customers" after the delay', async () => {
   const sandbox = await startTestSandbox({ identifyDelayMs: 2_000 });
   const list = async () =>
     JSON.parse((await sandbox.request('GET', '/_sandbox/customers', { key: null })).text) as Record<
@@ -31,7 +31,7 @@ test('queues customers, and lists the result under "Your customers" after the de
   expect(found).toBeLessThan(150);
 });
 
-test('lists a customer once per brand, regardless of how often it is sent', async () => {
+test('the sandbox lists a customer once per brand, regardless of how often it is sent', async () => {
   const sandbox = await startTestSandbox();
   for (const brand_id of [4819, 5207, 4819]) {
     await sandbox.request('POST', '/v1/search/identify_influencers', {
@@ -45,7 +45,7 @@ test('lists a customer once per brand, regardless of how often it is sent', asyn
   ]);
 });
 
-test('returns the same result immediately in the real-time lookup', async () => {
+test('the sandbox returns the same result immediately in the real-time lookup', async () => {
   const sandbox = await startTestSandbox();
   const look = (query: string) =>
     sandbox.request('GET', `/v1/search/identify_influencers_real_time?${query}`);
@@ -68,7 +68,7 @@ test('returns the same result immediately in the real-time lookup', async () => 
   expect((await look('influencer_email=a@example.com&brand_id=x')).status).toBe(400);
 });
 
-test('adds influencers to a campaign once for 0.04 credits each, and counts the duplicates', async () => {
+test('the sandbox adds influencers to a campaign once for 0.04 credits each, and counts the duplicates', async () => {
   const sandbox = await startTestSandbox();
   const submit = (influencer_ids: readonly unknown[], outreach_id = 'O_GIFTING') =>
     sandbox.request('POST', '/v1/search/submit_influencers', {
@@ -93,7 +93,7 @@ test('adds influencers to a campaign once for 0.04 credits each, and counts the 
   expect((await submit([1])).status).toBe(400);
 });
 
-test('adds no influencer without sufficient credits, and none who already has a deal', async () => {
+test('the sandbox adds no influencer without sufficient credits, and none who already has a deal', async () => {
   const sandbox = await startTestSandbox();
   const [first, second] = population.of('instagram');
   const submit = () =>

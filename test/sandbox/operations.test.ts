@@ -11,7 +11,7 @@ const DEAL = {
   dealflow_id: 'D_FSSI4P',
 };
 
-test('greets without a key, and names account and user with one', async () => {
+test('the sandbox greets without a key, and names account and user with one', async () => {
   const sandbox = await startTestSandbox();
   const open = await sandbox.request('GET', '/v1/public/hello', { key: null });
   expect([open.status, open.body.message]).toEqual([200, expect.stringContaining('/v1/account/hello')]);
@@ -39,7 +39,7 @@ test.each(operationNames.filter((name) => handlers[name] !== undefined && operat
   },
 );
 
-test('lists brands and dealflows as bare arrays', async () => {
+test('the sandbox lists brands and dealflows as bare arrays', async () => {
   const sandbox = await startTestSandbox();
   expect((await sandbox.request('GET', '/v1/account/search_brands')).body).toEqual([
     { id: 4819, name: 'Acme Skincare' },
@@ -52,7 +52,7 @@ test('lists brands and dealflows as bare arrays', async () => {
   });
 });
 
-test('completes a handle or a name', async () => {
+test('the sandbox completes a handle or a name', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.request('POST', '/v1/crm/create_deal', {
     body: { ...DEAL, first_name: 'Zelda', last_name: 'Quist' },
@@ -65,7 +65,7 @@ test('completes a handle or a name', async () => {
   expect(await find('nobody')).toEqual([]);
 });
 
-test('creates a deal that can be read, found and credited', async () => {
+test('the sandbox creates a deal that can be read, found and credited', async () => {
   const sandbox = await startTestSandbox();
   const { status, body } = await sandbox.request('POST', '/v1/crm/create_deal', {
     body: { ...DEAL, code: 'NEW10', code_perc: 10, funnel_step: 2, total_referrals: 3, region: 'Somewhere' },
@@ -107,13 +107,13 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['an unknown brand', { brand_id: 1 }, 404, /Brand not found/],
   ['an unknown dealflow', { dealflow_id: 'D_NONE' }, 404, /Dealflow not found/],
   ['a dealflow of another brand', { dealflow_id: 'D_K2WQ7N' }, 400, /dealflow_id/],
-])('rejects a new deal with %s', async (_case, change, status, message) => {
+])('the sandbox rejects a new deal with %s', async (_case, change, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/v1/crm/create_deal', { body: { ...DEAL, ...change } });
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('reads a deal by id, by page address and by handle', async () => {
+test('the sandbox reads a deal by id, by page address and by handle', async () => {
   const sandbox = await startTestSandbox();
   const address = encodeURIComponent('https://app.example.com/deal/ETUNQ6ZTW1?tab=notes');
   for (const query of ['deal_id=ETUNQ6ZTW1', `deal_id=${address}`, 'influencer_handle=@Mira.Glow.test']) {
@@ -128,13 +128,13 @@ test.each([
   ['deal_id=&influencer_handle=', 400, /deal_id/],
   ['deal_id=NONE', 404, /Deal not found/],
   ['influencer_handle=nobody', 404, /Deal not found/],
-])('rejects the deal query "%s"', async (query, status, message) => {
+])('the sandbox rejects the deal query "%s"', async (query, status, message) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('GET', `/v1/crm/get_deal_details?${query}`);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
 });
 
-test('answers 404 to unknown paths and 405 to wrong methods, each with a message', async () => {
+test('the sandbox answers 404 to unknown paths and 405 to wrong methods, each with a message', async () => {
   const sandbox = await startTestSandbox();
   for (const path of ['/v1', '/v1/crm/nothing', '/v2/account/hello', '/v1/account/hello/']) {
     const answer = await sandbox.request('GET', path, { key: null });
@@ -155,13 +155,13 @@ test.each<[string, unknown, string, number]>([
   ['is null', 'null', 'application/json', 400],
   ['has another type', 'a=b', 'text/plain', 415],
   ['is larger than 1 MiB', { order_notes: 'x'.repeat(1024 * 1024) }, 'application/json', 413],
-])('rejects a body that %s', async (_case, body, type, status) => {
+])('the sandbox rejects a body that %s', async (_case, body, type, status) => {
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', '/v1/crm/new_influencer_referral', { body, type });
   expect([answer.status, answer.body.message]).toEqual([status, expect.any(String)]);
 });
 
-test('generates the same ids, key and account for the same seed, and others for another seed', async () => {
+test('the sandbox generates the same ids, key and account for the same seed, and others for another seed', async () => {
   const read = async (seed: string) => {
     const sandbox = await startTestSandbox({ seed });
     const hello = await sandbox.request('GET', '/v1/account/hello');
@@ -179,7 +179,7 @@ const outside = Object.values(networkInterfaces())
   .find((address) => address?.family === 'IPv4' && !address.internal)?.address;
 
 test.skipIf(outside === undefined)(
-  'restricts its control routes to this machine unless they are opened',
+  'the sandbox restricts its control routes to this machine unless they are opened',
   async () => {
     for (const openControl of [false, true]) {
       const sandbox = await startTestSandbox({ host: '0.0.0.0', openControl });

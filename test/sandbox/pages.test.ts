@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox } from './start-test-sandbox.ts';
 
-test('serves the OpenAPI document and a page of it without external resources', async () => {
+test('the sandbox serves the OpenAPI document and a page of it without external resources', async () => {
   const sandbox = await startTestSandbox();
   const document = await sandbox.request('GET', '/openapi.json', { key: null });
   expect([document.headers.get('content-type'), document.text]).toEqual([
@@ -25,7 +25,7 @@ test('serves the OpenAPI document and a page of it without external resources', 
   expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('shows deals, deliveries and mail, escaped and without email addresses', async () => {
+test('the sandbox shows deals, deliveries and mail, escaped and without email addresses', async () => {
   const sandbox = await startTestSandbox({ allowPrivateWebhooks: true });
   const { url } = await startReceiver();
   await sandbox.request('POST', '/v1/account/create_webhook', {
@@ -50,7 +50,7 @@ test('shows deals, deliveries and mail, escaped and without email addresses', as
   for (const word of ['ETUNQ6ZTW1', 'MIRA10', 'new_email_sent', url]) expect(text).toContain(word);
 });
 
-test('shows events and mail without a registered webhook until it is reset', async () => {
+test('the sandbox shows events and mail without a registered webhook until it is reset', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer();
   await sandbox.request('POST', '/_sandbox/trigger/new_email_sent', {

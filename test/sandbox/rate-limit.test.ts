@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createRateLimit } from '../../src/sandbox/rate-limit.ts';
 import { startTestSandbox } from './start-test-sandbox.ts';
 
-test('allows a number of requests per minute and returns the time until the next one', () => {
+test('a rate limit allows a number of requests per minute and returns the time until the next one', () => {
   let now = 1_000;
   const limit = createRateLimit(3, () => now);
   expect([limit.take(), limit.take(), limit.take()]).toEqual([0, 0, 0]);
@@ -14,7 +14,7 @@ test('allows a number of requests per minute and returns the time until the next
   expect(limit.take()).toBe(0);
 });
 
-test('answers 429 with Retry-After above the plan and processes nothing', async () => {
+test('the sandbox answers 429 with Retry-After above the plan and processes nothing', async () => {
   const sandbox = await startTestSandbox({ plan: 'standard' });
   for (let index = 0; index < 240; index += 1) {
     if ((await sandbox.refer({ order_id: String(index) })).status !== 200) throw new Error(`at ${index}`);

@@ -29,7 +29,7 @@ deals:
     code:
 `;
 
-test('reads ids and codes as text', () => {
+test('the account reader reads ids and codes as text', () => {
   const [{ brands, deals } = NOTHING] = parseAccounts(GOOD, 'shop.yaml');
   expect(brands).toEqual([{ id: 4819, name: 'Acme' }]);
   expect(deals.map(({ deal_id, influencer_handle, code }) => [deal_id, influencer_handle, code])).toEqual([
@@ -38,14 +38,14 @@ test('reads ids and codes as text', () => {
   ]);
 });
 
-test('has a built-in account with brand 4819 and at least twelve deals', () => {
+test('the built-in account has brand 4819 and at least twelve deals', () => {
   const [{ brands, dealflows, deals } = NOTHING] = readAccounts(DEMO_ACCOUNT);
   expect(brands[0]).toEqual({ id: 4819, name: 'Acme Skincare' });
   expect(dealflows?.map(({ id }) => id)).toContain('D_FSSI4P');
   expect(deals.length).toBeGreaterThanOrEqual(12);
 });
 
-test('reports every problem at once, each with its line', () => {
+test('the account reader reports every problem at once, each with its line', () => {
   const yaml = GOOD.replace('id: 4819, name', 'id: x, name')
     .replace('platform: tiktok', 'platform: myspace')
     .replace('    dealflow_id: D1\n', '');
@@ -90,7 +90,7 @@ test.each<[string, (yaml: string) => string, RegExp]>([
   ['no brands', () => 'deals: []', /^shop\.yaml:1:1 brands: /],
   ['nothing', () => '', /^shop\.yaml:1:1 the file: /],
   ['no YAML', () => 'brands: [', /^shop\.yaml:1:\d+ This is not valid YAML/],
-])('reports %s', (_case, change, problem) => {
+])('the account reader reports %s', (_case, change, problem) => {
   const problems = problemsOf(change(GOOD));
   expect(problems[0]).toMatch(problem);
 });
@@ -101,7 +101,7 @@ function listed(...heads: readonly string[]): string {
   return ['accounts:', ...heads.map(account)].join('\n');
 }
 
-test('reads several accounts, which may use the same ids, each with its own keys and secret', () => {
+test('the account reader reads several accounts, which may use the same ids, each with its own keys and secret', () => {
   const accounts = parseAccounts(
     listed('{ id: A, keys: [a-1, 007], webhook_secret: s }', 'id: B').replace(
       '  - { id: A, keys: [a-1, 007], webhook_secret: s }\n',
@@ -144,11 +144,11 @@ test.each<[string, string, RegExp]>([
     `${listed('id: A')}\nbrands: []`,
     /^shop\.yaml:\d+:\d+ the file has no member brands/,
   ],
-])('reports of several accounts %s', (_case, yaml, problem) => {
+])('the account reader reports, for several accounts, %s', (_case, yaml, problem) => {
   expect(problemsOf(yaml)[0]).toMatch(problem);
 });
 
-test('reports a missing file', () => {
+test('the account reader reports a missing file', () => {
   expect(() => readAccounts('/no/such/file.yaml')).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ code: 'sandbox_data_missing' }) }),
   );

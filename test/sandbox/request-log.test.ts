@@ -8,7 +8,7 @@ function newFile(): string {
   return join(mkdtempSync(join(tmpdir(), 'sandbox-log-')), 'referrals.ndjson');
 }
 
-test('records every request and its result, but no key, query or body', async () => {
+test('the request log records every request and its result, but no key, query or body', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer({ order_notes: 'planted-note' });
   await sandbox.request('GET', '/v1/account/hello', { key: 'planted-key' });
@@ -36,7 +36,7 @@ test('records every request and its result, but no key, query or body', async ()
   expect(JSON.stringify(lines)).not.toContain('planted');
 });
 
-test('keeps thousands of referrals in the order of their processing', async () => {
+test('the request log keeps thousands of referrals in the order of their processing', async () => {
   const sandbox = await startTestSandbox();
   for (let round = 0; round < 25; round += 1) {
     await Promise.all(
@@ -48,7 +48,7 @@ test('keeps thousands of referrals in the order of their processing', async () =
   expect(new Set(lines.map((line) => line.order_id)).size).toBe(2_500);
 });
 
-test('writes each referral to its file before it answers', async () => {
+test('the request log writes each referral to its file before it answers', async () => {
   const referralLog = newFile();
   const sandbox = await startTestSandbox({ referralLog });
   await sandbox.refer();
@@ -59,7 +59,7 @@ test('writes each referral to its file before it answers', async () => {
   );
 });
 
-test('continues the file of a killed sandbox and drops a truncated line', async () => {
+test('the request log continues the file of a killed sandbox and drops a truncated line', async () => {
   const referralLog = newFile();
   const first = await startTestSandbox({ referralLog, duplicates: '409' });
   await first.refer();
@@ -76,7 +76,7 @@ test('continues the file of a killed sandbox and drops a truncated line', async 
   expect(details.body.deal_info).toMatchObject({ total_referrals: 2 });
 });
 
-test('rejects a referral log that contains something else', async () => {
+test('the sandbox rejects a referral log that contains something else', async () => {
   const referralLog = newFile();
   appendFileSync(referralLog, 'hello\n');
   await expect(startTestSandbox({ referralLog })).rejects.toMatchObject({

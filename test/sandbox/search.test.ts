@@ -109,7 +109,7 @@ describe('every filter agrees with a plain re-implementation over the population
   });
 });
 
-test('generates at least 20,000 influencers on three platforms with unique ids and handles, the same for a seed', () => {
+test('the population has at least 20,000 influencers on three platforms with unique ids and handles, the same for a seed', () => {
   const all = PLATFORMS.flatMap((platform) => population.of(platform));
   expect(all.length).toBeGreaterThanOrEqual(20_000);
   expect(new Set(all.map(({ userId }) => userId)).size).toBe(all.length);
@@ -124,7 +124,7 @@ function find(sandbox: TestSandbox, body: Record<string, unknown>): Promise<Test
   });
 }
 
-test('returns ten accounts per page by offset, and charges a credit only for each new one', async () => {
+test('the sandbox returns ten accounts per page by offset, and charges a credit only for each new one', async () => {
   const sandbox = await startTestSandbox();
   const first = await find(sandbox, { offset: 0 });
   expect(first.body).toMatchObject({ cost: '10', success: true, search_credits_left: (1200 - 10) / 50 });
@@ -142,7 +142,7 @@ test('returns ten accounts per page by offset, and charges a credit only for eac
   expect(beyond.body).toMatchObject({ cost: '0', shown_accounts: [], results: { accounts: [] } });
 });
 
-test('charges each account once when the same and other pages are requested concurrently', async () => {
+test('the sandbox charges each account once when the same and other pages are requested concurrently', async () => {
   const sandbox = await startTestSandbox();
   const offsets = Array.from({ length: 120 }, (_, index) => (index % 40) * 5);
   const answers = await Promise.all(offsets.map((offset) => find(sandbox, { offset })));
@@ -155,7 +155,7 @@ test('charges each account once when the same and other pages are requested conc
   });
 });
 
-test('rejects a search that the credits do not cover', async () => {
+test('the sandbox rejects a search that the credits do not cover', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.request('POST', '/_sandbox/credits', { body: { search: 9.5 }, key: null });
   const refused = await find(sandbox, {});
@@ -182,13 +182,13 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   ['a platform that is none', { platform: 'myspace' }, /platform/],
   ['no filter', { filter: undefined }, /filter/],
   ['an offset below 0', { offset: -1 }, /offset/],
-])('rejects a search with %s', async (_case, change, message) => {
+])('the sandbox rejects a search with %s', async (_case, change, message) => {
   const sandbox = await startTestSandbox();
   const answer = await find(sandbox, change);
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('omits influencers added after search_timestamp, and names the filters that it ignored', async () => {
+test('the sandbox omits influencers added after search_timestamp, and names the filters that it ignored', async () => {
   const sandbox = await startTestSandbox();
   const at = 1_640_995_200;
   const { body } = await find(sandbox, { search_timestamp: at, filter: { colour: 'red' } });
@@ -201,7 +201,7 @@ test('omits influencers added after search_timestamp, and names the filters that
   });
 });
 
-test('looks up ids, handles, topics and places', async () => {
+test('the sandbox looks up ids, handles, topics and places', async () => {
   const sandbox = await startTestSandbox();
   const look = async (path: string) => (await sandbox.request('GET', `/v1/search/${path}`)).body;
   const [someone] = population.of('tiktok');
@@ -221,7 +221,7 @@ test('looks up ids, handles, topics and places', async () => {
   expect(unknown.status).toBe(400);
 });
 
-test('generates a report once for one report credit', async () => {
+test('the sandbox generates a report once for one report credit', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.request('POST', '/_sandbox/credits', { body: { reports: 1 }, key: null });
   const [one, other] = population.of('youtube');

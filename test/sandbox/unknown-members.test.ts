@@ -3,7 +3,7 @@ import { startTestSandbox } from './start-test-sandbox.ts';
 
 const SEARCH = { platform: 'tiktok', filter: { folowers: { left_number: '1' }, lang: { cod: 'en' } } };
 
-test('names ignored members and likely spellings in a header, a warning and the request log', async () => {
+test('the sandbox names ignored members and likely spellings in a header, a warning and the request log', async () => {
   const warnings: string[] = [];
   const sandbox = await startTestSandbox({ onWarning: (line) => warnings.push(line) });
   const body = { platform: 'tiktok', filter: { folowers: { left_number: '1' } }, 'a@b.example': 1 };
@@ -17,7 +17,7 @@ test('names ignored members and likely spellings in a header, a warning and the 
   expect((await sandbox.log('requests'))[0]?.unknown_members).toEqual(['page', 'filter.folowers', '…']);
 });
 
-test('reports no members that the contract names, and none where it allows any', async () => {
+test('the sandbox reports no members that the contract names, and none where it allows any', async () => {
   const sandbox = await startTestSandbox();
   const answers = [
     await sandbox.refer({ timestamp: 1_700_000_000, order_name: '#1' }),
@@ -33,7 +33,7 @@ test('reports no members that the contract names, and none where it allows any',
   ]);
 });
 
-test('rejects unknown members in strict mode and charges nothing', async () => {
+test('the sandbox rejects unknown members in strict mode and charges nothing', async () => {
   const sandbox = await startTestSandbox({ strict: true });
   const answer = await sandbox.request('POST', '/v1/search/get_search', { body: SEARCH });
   expect([answer.status, answer.body.message]).toEqual([
@@ -44,7 +44,7 @@ test('rejects unknown members in strict mode and charges nothing', async () => {
   expect((await sandbox.refer()).status).toBe(200);
 });
 
-test('rejects a body and a query that are not UTF-8', async () => {
+test('the sandbox rejects a body and a query that are not UTF-8', async () => {
   const sandbox = await startTestSandbox();
   const answer = await fetch(`${sandbox.url}/v1/crm/create_note`, {
     method: 'POST',
@@ -56,19 +56,22 @@ test('rejects a body and a query that are not UTF-8', async () => {
   expect([query.status, query.body.message]).toEqual([400, 'The query must be UTF-8 text, percent-encoded.']);
 });
 
-test.each(['N1', 'é1', 'NLD', 'N'])('rejects %s as the country code of a deal', async (country_code) => {
-  const sandbox = await startTestSandbox();
-  const answer = await sandbox.request('POST', '/v1/crm/create_deal', {
-    body: {
-      influencer_handle: 'x',
-      platform: 'tiktok',
-      brand_id: 4819,
-      dealflow_id: 'D_FSSI4P',
-      country_code,
-    },
-  });
-  expect([answer.status, answer.body.message]).toEqual([
-    400,
-    'country_code: must be two letters, such as NL',
-  ]);
-});
+test.each(['N1', 'é1', 'NLD', 'N'])(
+  'the sandbox rejects %s as the country code of a deal',
+  async (country_code) => {
+    const sandbox = await startTestSandbox();
+    const answer = await sandbox.request('POST', '/v1/crm/create_deal', {
+      body: {
+        influencer_handle: 'x',
+        platform: 'tiktok',
+        brand_id: 4819,
+        dealflow_id: 'D_FSSI4P',
+        country_code,
+      },
+    });
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      'country_code: must be two letters, such as NL',
+    ]);
+  },
+);

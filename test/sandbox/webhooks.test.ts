@@ -31,7 +31,7 @@ async function setUp(options: Parameters<typeof startTestSandbox>[0] = {}) {
   return { receiver, sandbox, change, deliveries, trigger };
 }
 
-test('registers, lists and deletes webhooks, and answers 409 to a duplicate and 400 to an unknown one', async () => {
+test('the sandbox registers, lists and deletes webhooks, and answers 409 to a duplicate and 400 to an unknown one', async () => {
   const sandbox = await startTestSandbox();
   const change = changerOf(sandbox);
   const url = 'https://hooks.example.com/in';
@@ -69,13 +69,13 @@ test.each([
   'ftp://hooks.example.com/',
   'https://user:pass@hooks.example.com/',
   'nothing',
-])('rejects the address %s', async (url) => {
+])('the sandbox rejects the webhook address %s', async (url) => {
   const sandbox = await startTestSandbox();
   const answer = await changerOf(sandbox)('POST', url);
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(/webhook_url/)]);
 });
 
-test('accepts public addresses', () => {
+test('public webhook addresses are accepted', () => {
   const hosts = ['hooks.example.com', '8.8.8.8', '172.32.0.1', '[2606:4700::1111]', '192.167.1.1'];
   expect(hosts.filter(isPrivateHost)).toEqual([]);
 });
@@ -100,7 +100,7 @@ const DETAILS: Readonly<Record<WebhookType, Record<string, unknown>>> = {
   new_influencer_order: { order_information: { order_revenue: 49.5, commission_rate: 0.1 } },
 };
 
-test.each(webhookTypes)('triggers %s, signed over the raw body', async (kind) => {
+test.each(webhookTypes)('the sandbox triggers %s, signed over the raw body', async (kind) => {
   const { receiver, sandbox, trigger, deliveries } = await setUp();
   const told = await trigger(kind, kind === 'new_payout_request' ? { payout_amount: '80' } : {});
   expect([told.status, told.body.deal_id]).toEqual([200, 'ETUNQ6ZTW1']);
@@ -124,7 +124,7 @@ test.each(webhookTypes)('triggers %s, signed over the raw body', async (kind) =>
   });
 });
 
-test('sends an event for an order and for a changed code, commission and link', async () => {
+test('the sandbox sends an event for an order and for a changed code, commission and link', async () => {
   const { receiver, sandbox } = await setUp({ webhookHeaderPrefix: 'X-Acme', webhookSecret: 's' });
   await sandbox.refer({ order_id: 'A1', order_discount_codes_used: 'mira10' });
   await sandbox.refer({ order_id: 5 });
@@ -149,7 +149,7 @@ test('sends an event for an order and for a changed code, commission and link', 
   expect(order?.headers).toHaveProperty('x-acme-signature');
 });
 
-test('retries with the same bytes until the event is acknowledged', async () => {
+test('the sandbox retries an event with the same bytes until it is acknowledged', async () => {
   const { receiver, trigger, deliveries } = await setUp();
   receiver.statuses.push(500, 302, 404);
   await trigger('new_max_bid');
@@ -164,7 +164,7 @@ test('retries with the same bytes until the event is acknowledged', async () => 
   expect(new Set(receiver.events.map(({ raw }) => raw.toString())).size).toBe(1);
 });
 
-test('gives up after six attempts and when the webhook is deleted', async () => {
+test('the sandbox gives up a delivery after six attempts and when the webhook is deleted', async () => {
   const { receiver, trigger, deliveries, change } = await setUp();
   receiver.statuses.push(...Array.from({ length: 6 }, () => 503));
   await trigger('new_max_bid');
@@ -179,7 +179,7 @@ test('gives up after six attempts and when the webhook is deleted', async () => 
   expect((await deliveries())[1]?.attempts.at(-1)).toMatchObject({ error: 'the webhook was deleted' });
 });
 
-test('records that a receiver is unreachable', async () => {
+test('the sandbox records that a receiver is unreachable', async () => {
   const { trigger, deliveries, change } = await setUp();
   await change('POST', 'http://127.0.0.1:1/', 'new_max_bid');
   await trigger('new_max_bid');
@@ -187,7 +187,7 @@ test('records that a receiver is unreachable', async () => {
   expect((await deliveries())[1]?.attempts[0]).toMatchObject({ status: null, error: 'ECONNREFUSED' });
 });
 
-test('delivers each of many orders once', async () => {
+test('the sandbox delivers each of many orders once', async () => {
   const { receiver, sandbox } = await setUp();
   for (let round = 0; round < 10; round += 1)
     await Promise.all(
@@ -204,7 +204,7 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   ['new_payout_request', { payout_amount: 'much' }, 400, /payout_amount/],
   ['new_max_bid', { comment: 'x' }, 400, /comment/],
   ['new_influencer_order', { order_revenue: 'much' }, 400, /order_revenue/],
-])('refuses to trigger %s with %j', async (kind, body, status, message) => {
+])('the sandbox refuses to trigger %s with %j', async (kind, body, status, message) => {
   const { trigger } = await setUp();
   const answer = await trigger(kind, body);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);

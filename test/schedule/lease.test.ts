@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const holder = () => ({ owner: randomUUID(), host: 'here', pid: 1 });
 
-it('is acquired by one of many concurrent owners, and the others are told its holder', async () => {
+it('a lease is acquired by one of many concurrent owners, and the others are told its holder', async () => {
   const { db } = await setup();
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })),
@@ -17,7 +17,7 @@ it('is acquired by one of many concurrent owners, and the others are told its ho
   });
 });
 
-it('can be acquired after it expires by the clock of the database, and its fence increases', async () => {
+it('a lease can be acquired after it expires by the clock of the database, and its fence increases', async () => {
   const { db } = await setup();
   await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 1 });
   await waitFor(
@@ -26,7 +26,7 @@ it('can be acquired after it expires by the clock of the database, and its fence
   expect(await db.selectFrom('ops.leases').select('fence').executeTakeFirstOrThrow()).toEqual({ fence: '2' });
 });
 
-it('is extended by heartbeats beyond its first expiry', async () => {
+it('a lease is extended by heartbeats beyond its first expiry', async () => {
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 2_000 });
@@ -38,7 +38,7 @@ it('is extended by heartbeats beyond its first expiry', async () => {
   heartbeat.stop();
 });
 
-it('counts as lost when another owner has acquired it', async () => {
+it('a lease counts as lost when another owner has acquired it', async () => {
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 1_000 });
@@ -48,7 +48,7 @@ it('counts as lost when another owner has acquired it', async () => {
   heartbeat.stop();
 });
 
-it('counts as lost after its duration without a successful heartbeat, by the monotonic clock', async () => {
+it('a lease counts as lost after its duration without a successful heartbeat, by the monotonic clock', async () => {
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 200 });
@@ -58,7 +58,7 @@ it('counts as lost after its duration without a successful heartbeat, by the mon
   await waitFor(() => !heartbeat.isHeld());
 });
 
-it('can be acquired at once after its release', async () => {
+it('a lease can be acquired at once after its release', async () => {
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 60_000 });

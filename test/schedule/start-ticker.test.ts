@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('ticks at once, on the full minute and every five seconds until it is stopped', async () => {
+it('the ticker fires at once, on the full minute and every five seconds until it is stopped', async () => {
   const ticks: string[] = [];
   const ticker = startTicker(() => ticks.push(new Date().toISOString().slice(17, 19)));
   expect(ticks).toEqual(['01']);
@@ -26,7 +26,7 @@ it('ticks at once, on the full minute and every five seconds until it is stopped
   expect(ticks).toHaveLength(before);
 });
 
-it('keeps ticking when the system clock is set back by a day or ahead', async () => {
+it('the ticker keeps firing when the system clock is set back by a day or ahead', async () => {
   let ticks = 0;
   const ticker = startTicker(() => {
     ticks += 1;

@@ -54,7 +54,7 @@ it('sandbox, receiver and ledger settle an order in doubt by the event of the se
   expect(await receiver.process.ended).toMatchObject({ exitCode: 0 });
 });
 
-it('webhooks names the missing secret', async () => {
+it('the webhooks command names the missing secret', async () => {
   const { folder, databaseUrl } = await setup();
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
   const ended = await runHere(['webhooks', '--config', 'pipeline.yaml'], {
