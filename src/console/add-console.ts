@@ -204,7 +204,7 @@ function send(
 /** Sends a file as a download that the browser never displays, because others wrote its content. */
 function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
   return reply
-    .type(`${type}; charset=utf-8`)
+    .type(typeof content === 'string' ? `${type}; charset=utf-8` : type)
     .header('cache-control', 'no-store')
     .header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]+/g, '_')}"`)
     .send(content);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/report/console/list-audit.ts';
 import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { pdfText } from '../support/pdf-text.ts';
 import { hiddenFields } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
@@ -60,6 +61,22 @@ describe('a statement', () => {
     expect(csv).toBe((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout);
     for (const none of ['/statements/2026-13', '/statements/x']) expect((await get(none)).status).toBe(404);
     expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);
+  });
+
+  it('can be saved as PDF: the whole month, or one deal for its creator', async () => {
+    const shop = await openEarned();
+    const { url } = await startTestConsole(shop);
+    const save = async (query: string) => {
+      const answer = await fetch(`${url}/statements/2026-04?download=pdf${query}`);
+      expect(answer.headers.get('content-type')).toBe('application/pdf');
+      return Buffer.from(await answer.arrayBuffer());
+    };
+    const whole = await save('');
+    const { stdoutBytes } = await shop.cli('statement', '--month', '2026-04', '--format', 'pdf');
+    expect(whole.equals(stdoutBytes)).toBe(true);
+    const one = pdfText(await save('&deal=DEALMIA')).join(' ');
+    expect(one).toContain('To pay: 13.33 EUR, 1.00 USD');
+    expect(one).not.toContain('DEALBEN');
   });
 
   it('shows the total of all currencies in one, in the words of the command', async () => {

@@ -114,6 +114,12 @@ describe('the comparison of posted orders with the counts of the service', () =>
     });
   });
 
+  it('does not show the amount of some posted orders as that of all', async () => {
+    const { db } = await tellStory();
+    await sql`update ledger.entries set currency = 'USD' where order_id = 'before'`.execute(db);
+    expect(await reconcileAt(db, 16, 190)).toMatchObject({ ours: 3, otherCurrency: 0, oursAmount: null });
+  });
+
   it('lists orders of the service that no job posted, and posted orders without an event if the service counts fewer', async () => {
     const { db } = await tellStory();
     // For orders before the first event, it is unknown whether an event should exist.

@@ -50,7 +50,7 @@ export function describeReconciliation({
       parts: [ordersTable(deals)],
     },
     amountsSection(deals),
-    ...(payouts.length > 0 ? [payoutsSection(payouts)] : []),
+    payoutsSection(payouts),
     unexplained.length === 0
       ? describeNothing(deals)
       : {
@@ -167,6 +167,12 @@ export const PAYOUTS_WHY =
   'earned: what closed statements come to. requested: payout requests that events of the service tell. paid out: the total of the service, in the currency of the account. before: the part of it that was already paid when the mirror first read the deal, which no statement may have. A difference is no error: you pay after you close, and you may have paid for something else.';
 
 function payoutsSection(payouts: readonly DealPayout[]): Block {
+  if (payouts.length === 0)
+    return {
+      kind: 'text',
+      text: 'Payouts are not compared: no statement is closed, and the service reports neither payouts nor payout requests.',
+      tone: 'dim',
+    };
   const columns = [
     { title: 'deal', cutAt: 'never' as const },
     { title: 'influencer' },

@@ -14,7 +14,8 @@ const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   products: 'your terms exclude products, and it is unknown what was bought in some orders',
   margin: 'statements.margin_percent is not set',
   exchange: 'statements.fx has no rate for the day of some orders',
-  customers: 'for some orders, it is unknown whether their customers are new',
+  customers:
+    'some orders have no customer key or are from the first 90 days of customer keys, so it is unknown whether their customers are new',
 };
 
 /** Which months sums are of, in words: both are included, and null is as far as there are orders. */
@@ -109,7 +110,6 @@ export function describeReturns(
             { title: by, cutAt: by === 'creator' ? 'end' : 'never' },
             ...(by === 'month' || by === 'creator' ? [] : [{ title: by === 'deal' ? 'creator' : 'name' }]),
             ...['orders', 'net revenue', 'cost', 'ROI', 'new', 'per new'].map(right),
-            { title: 'unknown' },
           ],
           rows: sums.map((sum) => {
             const said = describeReturn(sum);
@@ -117,7 +117,6 @@ export function describeReturns(
               sum.key === '' ? UNKNOWN : by === 'creator' ? (sum.name ?? sum.key) : sum.key,
               ...(by === 'month' || by === 'creator' ? [] : [sum.name ?? '']),
               ...[said.orders, said.net, said.cost, said.roi, said.newCustomers, said.perNewCustomer],
-              sum.unknown.join(', '),
             ];
           }),
         },

@@ -239,3 +239,16 @@ export function renderStatementCsv({ lines }: Statement): string {
     lines.map((line) => CSV_COLUMNS.map(([, name]) => line[name] ?? '')),
   );
 }
+
+/** Returns the part of a statement that is about one brand, one deal, or both. Null: all of them. */
+export function narrowStatement(
+  statement: Statement,
+  { brandId = null, dealId = null }: { readonly brandId?: string | null; readonly dealId?: string | null },
+): Statement {
+  const isOfDeal = (of: { readonly dealId: string | null }): boolean => (dealId ?? of.dealId) === of.dealId;
+  return {
+    ...statement,
+    lines: statement.lines.filter((line) => (brandId ?? line.brandId) === line.brandId && isOfDeal(line)),
+    uncounted: statement.uncounted.filter(isOfDeal),
+  };
+}

@@ -201,7 +201,9 @@ function comparison({
         count(*) filter (where is_maybe and state = 'written_off') as written_off,
         count(*) filter (where is_maybe and state = 'accepted') as late, count(*) filter (where is_after) as afterwards,
         count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
-        sum(amount) filter (where is_ours or is_ours is null and state = 'accepted') as ours_amount,
+        -- Null if the amount of one is unknown: a sum of the others would look like all of them.
+        case when count(*) filter (where amount is null and (is_ours or is_ours is null and state = 'accepted')) = 0
+          then coalesce(sum(amount) filter (where is_ours or is_ours is null and state = 'accepted'), 0) end as ours_amount,
         coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
       from placed group by deal_id
     ),
@@ -231,7 +233,7 @@ function comparison({
         r.orders - r.first_orders - coalesce(s.sure, 0) - coalesce(o.sure, 0) as residual,
         coalesce(s.maybe, 0) + coalesce(o.maybe, 0) + coalesce(t.credits, 0) as most,
         r.sales as theirs_amount, r.payouts as paid_amount,
-        case when account.currency is not null and coalesce(s.other_currency, 0) = 0 then coalesce(s.ours_amount, 0) end as ours_amount,
+        case when account.currency is not null and coalesce(s.other_currency, 0) = 0 then case when s.deal_id is null then 0 else s.ours_amount end end as ours_amount,
         coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) as other_currency,
         case when account.currency is not null and coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) = 0
           then r.sales - r.first_sales - coalesce(s.sure_amount, 0) - coalesce(o.sure_amount, 0) end as residual_amount,

@@ -2,7 +2,6 @@ import { inTransaction } from '../../../db/in-transaction.ts';
 import { verifyStatements } from '../../../earnings/close-statement.ts';
 import { convertLines } from '../../../earnings/convert-lines.ts';
 import { readStatement } from '../../../earnings/read-statement.ts';
-import type { Statement } from '../../../earnings/statement.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { monthBefore } from '../../../model/time/month.ts';
@@ -10,7 +9,7 @@ import { closeMonth, whyNotClosed } from '../../../pipeline/decisions/close-mont
 import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { renderBlocksPage } from '../../../present/html/report-page.ts';
-import { describeStatement, renderStatementCsv } from '../../../present/money/statement.ts';
+import { describeStatement, narrowStatement, renderStatementCsv } from '../../../present/money/statement.ts';
 import { plural } from '../../../present/text.ts';
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
@@ -30,7 +29,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
   const rules = loadStatementRules(config.statements);
   const month = options.month ?? monthBefore(new Date(), rules.timeZone);
   const whole = await withDatabase(config, (db) => readStatement(db, { month, rules }));
-  const statement = narrow(whole, options);
+  const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
   const exchange = loadExchange(config.statements);
@@ -110,14 +109,4 @@ export async function performVerifying(output: Output, options: ConfigOptions): 
     `Changed since they were closed: ${broken.map(({ month }) => month).join(', ')}. Somebody bypassed the trigger and changed rows of these statements or of an earlier one. Compare them with the files that you sent out.`,
   );
   return EXIT.rowsRejected;
-}
-
-function narrow(statement: Statement, { brand, deal }: StatementOptions): Statement {
-  return {
-    ...statement,
-    lines: statement.lines.filter(
-      ({ brandId, dealId }) => (brand ?? brandId) === brandId && (deal ?? dealId) === dealId,
-    ),
-    uncounted: statement.uncounted.filter(({ dealId }) => (deal ?? dealId) === dealId),
-  };
 }

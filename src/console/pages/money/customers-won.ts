@@ -46,7 +46,10 @@ ${table<Row>(
     number('After 365 days', 'worth365'),
   ],
   described,
-  { about: 'Customers won', none: 'No order is known to be the first of its customer.' },
+  {
+    about: 'Customers won',
+    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys nobody can tell: the customer may have ordered before.',
+  },
 )}
 ${pager(visit, PATH, {
   after: nextKey(rows, ({ month, dealId, brandId, currency }) => writeKey(month, dealId, brandId, currency)),

@@ -26,6 +26,10 @@ ${factList([
   ['To pay', formatAmounts(sums.currencies) || 'nothing'],
   ['Deal', anchor(dealLink(visit, dealId), dealId)],
   ['Influencer', handle ?? null],
+  [
+    'Document',
+    anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'Download as PDF, for the creator'),
+  ],
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}
 ${table(

@@ -15,7 +15,9 @@ import { isMonth, monthBefore } from '../../../model/time/month.ts';
 import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { html } from '../../../present/html/html.ts';
 import {
+  describeStatement,
   describeTotal,
+  narrowStatement,
   renderStatementCsv,
   UNLINED_HELP,
   UNLINED_WHY,
@@ -41,7 +43,8 @@ export const statementPage: ConsolePage = {
     const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
     if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
     const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
-    if (visit.query.get('download') === 'csv') return download(visit, { month, rules });
+    const format = visit.query.get('download');
+    if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format });
     const dealId = textOf(visit, 'deal');
     return dealId === null
       ? showMonth(visit, { month, rules })
@@ -49,8 +52,8 @@ export const statementPage: ConsolePage = {
   },
 };
 
-/** What is held in memory at once. */
-const MAX_DOWNLOAD_LINES = 100_000;
+/** What is held in memory at once. A PDF of so many lines has 150 pages. */
+const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
 
 /** The total of all currencies in one, in words. Null if no reporting currency is configured. */
 async function convertedTotal({ db, config }: Visit, month: Month): Promise<string | null> {
@@ -79,18 +82,32 @@ function readRules({ config }: Visit): StatementRules | { readonly problem: Html
   }
 }
 
-async function download({ db }: Visit, { month, rules }: Month): Promise<Shown> {
-  const { currencies } = await sumStatement(db, { month, rules, limit: 1 });
+/** A statement as a file, or one deal of it. */
+async function download(
+  visit: Visit,
+  { month, rules, format }: Month & { readonly format: 'csv' | 'pdf' },
+): Promise<Shown> {
+  const dealId = textOf(visit, 'deal');
+  const { currencies } = await sumStatement(visit.db, { month, rules, dealId, limit: 1 });
   const lines = currencies.reduce((sum, one) => sum + one.lines, 0);
-  if (lines > MAX_DOWNLOAD_LINES)
+  if (lines > MAX_DOWNLOAD_LINES[format])
     return {
       title: 'No file to save',
       content: html`<p class="notice red" role="alert">The statement has ${plural(lines, 'line')}. Save it with a command:</p>
-<p><code>npx influencer-sync statement --month ${month} --format csv > statement-${month}.csv</code></p>`,
+<p><code>npx influencer-sync statement --month ${month} --format ${format} > statement-${month}.${format}</code></p>`,
       status: 404,
     };
-  const content = renderStatementCsv(await readStatement(db, { month, rules }));
-  return { download: { name: `statement-${month}.csv`, type: 'text/csv', content } };
+  const statement = narrowStatement(await readStatement(visit.db, { month, rules }), { dealId });
+  const name = `statement-${month}${dealId === null ? '' : `-${dealId.replace(/[^\w-]/g, '_')}`}.${format}`;
+  if (format === 'csv')
+    return { download: { name, type: 'text/csv', content: renderStatementCsv(statement) } };
+  const { renderBlocksPdf } = await import('../../../present/pdf/render-pdf.ts');
+  const madeAt = statement.closed?.at ?? new Date(`${month}-01T00:00:00Z`);
+  const content = await renderBlocksPdf(describeStatement(statement, { showsLines: true }), {
+    title: `Statement of ${month}`,
+    madeAt,
+  });
+  return { download: { name, type: 'application/pdf', content } };
 }
 
 async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> {
@@ -112,7 +129,7 @@ ${factList([
   ['Days', `of ${timeZone}; an order counts ${plural(returnWindowDays, 'day')} after it was placed`],
   [
     'Every line',
-    anchor(visit.link(`/statements/${month}`, { download: 'csv' }), 'Download as CSV, for a spreadsheet'),
+    html`${anchor(visit.link(`/statements/${month}`, { download: 'csv' }), 'Download as CSV, for a spreadsheet')} or ${anchor(visit.link(`/statements/${month}`, { download: 'pdf' }), 'as PDF, to pass on')}`,
   ],
 ])}
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
