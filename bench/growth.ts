@@ -85,7 +85,9 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
       writeOrders(folder, `${Date.now()}`);
       const startedAt = performance.now();
       await command(folder, env, ['run', 'hourly']);
-      print(`${secondsSince(startedAt)} s  run ${run} of ${HOURLY_ORDERS} new orders: ${await steps(database)}`);
+      print(
+        `${secondsSince(startedAt)} s  run ${run} of ${HOURLY_ORDERS} new orders: ${await steps(database)}`,
+      );
     }
     for (const args of [['status'], ['prune'], ['runs']]) {
       const times: number[] = [];
@@ -94,7 +96,11 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
         await command(folder, env, args);
         times.push((performance.now() - startedAt) / 1000);
       }
-      print(`${Math.min(...times).toFixed(2).padStart(8)} s  ${args.join(' ')}, the best of ${STATUS_ROUNDS}`);
+      print(
+        `${Math.min(...times)
+          .toFixed(2)
+          .padStart(8)} s  ${args.join(' ')}, the best of ${STATUS_ROUNDS}`,
+      );
     }
   } finally {
     sandbox.stop();

@@ -3549,6 +3549,7 @@ COMMENT ON COLUMN ops.slots.requested_by IS 'Who asked for a run now, beside the
 CREATE TABLE reporting.refresh (
     only_row boolean DEFAULT true NOT NULL,
     refreshed_at timestamp with time zone,
+    counted_entry_id bigint DEFAULT 0 NOT NULL,
     CONSTRAINT refresh_only_row_check CHECK (only_row)
 );
 
@@ -3557,6 +3558,8 @@ COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last 
 COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one row.';
 
 COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never yet.';
+
+COMMENT ON COLUMN reporting.refresh.counted_entry_id IS 'Up to this id, entries are in accepted_sums or in uncounted_entries.';
 
 CREATE VIEW bi.run_health AS
  WITH RECURSIVE jobs AS (
@@ -6309,6 +6312,27 @@ COMMENT ON COLUMN ops.workers.started_at IS 'When it started. Clock of the datab
 
 COMMENT ON COLUMN ops.workers.seen_at IS 'Its last sign of life, one every 5 seconds. Clock of the database.';
 
+CREATE TABLE reporting.accepted_sums (
+    job text NOT NULL,
+    currency text NOT NULL,
+    entries bigint NOT NULL,
+    amount numeric NOT NULL,
+    oldest timestamp with time zone NOT NULL,
+    CONSTRAINT accepted_sums_entries_check CHECK ((entries > 0))
+);
+
+COMMENT ON TABLE reporting.accepted_sums IS 'Accepted entries of the ledger, added up: those with an id up to refresh.counted_entry_id that are not in uncounted_entries.';
+
+COMMENT ON COLUMN reporting.accepted_sums.job IS 'Job.';
+
+COMMENT ON COLUMN reporting.accepted_sums.currency IS 'ISO 4217; empty for entries without an amount.';
+
+COMMENT ON COLUMN reporting.accepted_sums.entries IS 'Number of entries.';
+
+COMMENT ON COLUMN reporting.accepted_sums.amount IS 'Their revenue as sent, in currency.';
+
+COMMENT ON COLUMN reporting.accepted_sums.oldest IS 'When the first of them was accepted.';
+
 CREATE TABLE reporting.applied_views (
     only_row boolean DEFAULT true NOT NULL,
     content_hash text NOT NULL,
@@ -6390,6 +6414,14 @@ COMMENT ON COLUMN reporting.exchange_rates.currency IS 'ISO 4217.';
 COMMENT ON COLUMN reporting.exchange_rates.day_local IS 'Day, in statements.time_zone.';
 
 COMMENT ON COLUMN reporting.exchange_rates.rate IS 'What 1 of currency was worth on the day, in statements.reporting_currency.';
+
+CREATE TABLE reporting.uncounted_entries (
+    entry_id bigint NOT NULL
+);
+
+COMMENT ON TABLE reporting.uncounted_entries IS 'Entries with an id up to refresh.counted_entry_id that were not accepted when they were last looked at.';
+
+COMMENT ON COLUMN reporting.uncounted_entries.entry_id IS 'Entry.';
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_pkey PRIMARY KEY (job, source_file_id);
@@ -6652,6 +6684,9 @@ ALTER TABLE ONLY ops.work_units
 ALTER TABLE ONLY ops.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
+ALTER TABLE ONLY reporting.accepted_sums
+    ADD CONSTRAINT accepted_sums_pkey PRIMARY KEY (job, currency);
+
 ALTER TABLE ONLY reporting.applied_views
     ADD CONSTRAINT applied_views_pkey PRIMARY KEY (only_row);
 
@@ -6687,6 +6722,9 @@ ALTER TABLE ONLY reporting.return_months
 
 ALTER TABLE ONLY reporting.return_rules
     ADD CONSTRAINT return_rules_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY reporting.uncounted_entries
+    ADD CONSTRAINT uncounted_entries_pkey PRIMARY KEY (entry_id);
 
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
 

@@ -4204,6 +4204,29 @@ export interface OpsWorkUnits {
   worker_id: string | null;
 }
 
+export interface ReportingAcceptedSums {
+  /**
+   * Their revenue as sent, in currency.
+   */
+  amount: Numeric;
+  /**
+   * ISO 4217; empty for entries without an amount.
+   */
+  currency: string;
+  /**
+   * Number of entries.
+   */
+  entries: Int8;
+  /**
+   * Job.
+   */
+  job: string;
+  /**
+   * When the first of them was accepted.
+   */
+  oldest: Timestamp;
+}
+
 export interface ReportingAppliedViews {
   /**
    * When.
@@ -4650,6 +4673,10 @@ export interface ReportingReconciliation {
 
 export interface ReportingRefresh {
   /**
+   * Up to this id, entries are in accepted_sums or in uncounted_entries.
+   */
+  counted_entry_id: Generated<Int8>;
+  /**
    * Always true: the table has one row.
    */
   only_row: Generated<boolean>;
@@ -4800,6 +4827,13 @@ export interface ReportingReturnRules {
   rules_hash: string;
 }
 
+export interface ReportingUncountedEntries {
+  /**
+   * Entry.
+   */
+  entry_id: Int8;
+}
+
 export interface DB {
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
@@ -4888,6 +4922,7 @@ export interface DB {
   "ops.webhook_events": OpsWebhookEvents;
   "ops.work_units": OpsWorkUnits;
   "ops.workers": OpsWorkers;
+  "reporting.accepted_sums": ReportingAcceptedSums;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;
   "reporting.changed_days": ReportingChangedDays;
@@ -4904,4 +4939,5 @@ export interface DB {
   "reporting.return_fees": ReportingReturnFees;
   "reporting.return_months": ReportingReturnMonths;
   "reporting.return_rules": ReportingReturnRules;
+  "reporting.uncounted_entries": ReportingUncountedEntries;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { CheckFinding } from '../model/checks/check-result.ts';
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
@@ -17,6 +17,7 @@ import {
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
 import { listGivenUpUnits, listWorkers } from './list-workers.ts';
+import { acceptedEntries } from './refresh/count-accepted.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
 /** Entries of a job in one state. Entries in state `sending` whose process is gone count as in_doubt. */
@@ -115,13 +116,25 @@ async function readBacklog(
   db: Database,
   { isOpen = false }: { readonly isOpen?: boolean } = {},
 ): Promise<readonly Backlog[]> {
+  const open = sumEntries(sql`not e.is_settled`);
+  // Each state by its own index, and what was accepted as it was added up.
+  const all = sql`
+    ${open} union all ${sumEntries(sql`e.state = 'rejected'`)} union all ${sumEntries(sql`e.state = 'written_off'`)}
+    union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a`;
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
-    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
-      case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as "backfillId", e.currency, count(*) as entries,
-      coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
-    from ledger.entries e ${isOpen ? sql`where not e.is_settled` : sql``}
+    select job, state, backfill_id as "backfillId", currency, sum(entries) as entries, sum(amount) as amount, min(oldest) as oldest
+    from (${isOpen ? open : all}) e
     group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+}
+
+/** Entries `e` that match, in groups: rows with job, state, backfill_id, currency, entries, amount and oldest. */
+function sumEntries(matches: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
+      case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as backfill_id, e.currency,
+      count(*) as entries, coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
+    from ledger.entries e where ${matches} group by 1, 2, 3, 4`;
 }
 
 async function readLeases(db: Database): Promise<readonly LiveLease[]> {

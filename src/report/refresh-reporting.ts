@@ -3,8 +3,9 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
-import { addUpDays } from './add-up-days.ts';
 import { dispositionOfOrders } from './disposition.ts';
+import { addUpDays } from './refresh/add-up-days.ts';
+import { countAccepted } from './refresh/count-accepted.ts';
 import {
   countFiles,
   inSteps,
@@ -13,7 +14,7 @@ import {
   openOrders,
   ordersOfFile,
   ordersOfFiles,
-} from './orders-to-refresh.ts';
+} from './refresh/orders-to-refresh.ts';
 
 export type RefreshOptions = {
   readonly job: string;
@@ -59,6 +60,7 @@ export async function refreshReporting(db: Database, options: RefreshOptions): P
     days += done;
     onStep(0);
   }
+  await countAccepted(db);
   return { orders, days };
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { fillReporting, JOB } from '../../bench/fill-reporting.ts';
 import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/report.ts';
@@ -6,6 +6,7 @@ import { listBackfills } from '../../src/attribute/backfill/backfills.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RunAmount } from '../../src/model/report.ts';
 import { listDisputedOrders } from '../../src/report/money/list-disputed-orders.ts';
+import { type Backlog, readStatus } from '../../src/report/read-status.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
@@ -18,9 +19,9 @@ it('reports on a large ledger read only open and requested entries, not all acce
   const { db } = await setup();
   await fillReporting(db, { orders: 20_000, deals: 100 });
   await sql`insert into ops.account (account_id) values ('A')`.execute(db);
-  await refreshReporting(db, { job: JOB });
   await planAll(db);
   await writeOneOff(db);
+  await refreshReporting(db, { job: JOB });
   await sql`vacuum analyze`.execute(db);
 
   const [backfill] = await listBackfills(db, {});
@@ -32,6 +33,10 @@ it('reports on a large ledger read only open and requested entries, not all acce
   expect(progress.of('ledger.entries')).toBeLessThanOrEqual(2 * (NOT_ACCEPTED + 1));
   expect(progress.of('ops.backfill_orders')).toBeLessThanOrEqual(NOT_ACCEPTED + 1);
 
+  const status = await rowsRead(db, readStatus);
+  expect(status.result.backlog.map(toSum)).toEqual(await sumAll(db));
+  expect(status.of('ledger.entries')).toBeLessThanOrEqual(3 * (NOT_ACCEPTED + 1));
+
   await tellOfEarlierOrder(db);
   const orders = await countAccepted(db, 'DEAL10');
   expect(orders).toBeGreaterThan(10);
@@ -41,6 +46,60 @@ it('reports on a large ledger read only open and requested entries, not all acce
   expect(disputed.result.filter(({ kind }) => kind === 'no_event')).toHaveLength(orders);
   expect(disputed.of('ledger.entries')).toBeLessThanOrEqual(2 * orders);
 });
+
+it('status counts each accepted entry once, whenever it was written or accepted', async () => {
+  const { db } = await setup();
+  await fillReporting(db, { orders: 2_000, deals: 10 });
+  const isRight = async () => expect((await readStatus(db)).backlog.map(toSum)).toEqual(await sumAll(db));
+  await isRight();
+  // An entry that is written, but not committed, while entries with a higher id are counted.
+  await db.transaction().execute(async (trx) => {
+    await addEntry(trx, 'late');
+    await addEntry(db, 'early');
+    await refreshReporting(db, { job: JOB });
+  });
+  await isRight();
+  await refreshReporting(db, { job: JOB });
+  await isRight();
+  await accept(db, sql`state in ('in_doubt', 'rejected')`);
+  await isRight();
+  await refreshReporting(db, { job: JOB });
+  await isRight();
+  await addEntry(db, 'last');
+  await accept(db, sql`state = 'ready'`);
+  await isRight();
+});
+
+type StateSum = readonly [
+  job: string,
+  state: string,
+  currency: string | null,
+  entries: number,
+  amount: string,
+  oldest: string,
+];
+
+function toSum({ job, state, currency, entries, amount, oldest }: Backlog): StateSum {
+  return [job, state, currency, entries, amount, oldest.toISOString()];
+}
+
+/** All entries, read one by one. */
+async function sumAll(db: Database): Promise<readonly StateSum[]> {
+  const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
+    select job, state, currency, count(*) as entries, sum(amount) as amount, min(state_changed_at) as oldest from ledger.entries
+    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+  return rows.map((row) => toSum({ ...row, entries: Number(row.entries) }));
+}
+
+async function addEntry(db: Database, key: string): Promise<void> {
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, amount, currency, deal_id, run_id)
+    values ('referral', 'A', ${key}, 'accepted', 1, '{}', 'h', ${JOB}, 10, 'EUR', 'D1', 1)`.execute(db);
+}
+
+async function accept(db: Database, matches: RawBuilder<unknown>): Promise<void> {
+  await sql`update ledger.entries set state = 'accepted', deal_id = 'D1' where ${matches}`.execute(db);
+}
 
 /** Adds a backfill that posted all of them. */
 async function planAll(db: Database): Promise<void> {

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { STATED_BY_ORDER } from './disposition.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { STATED_BY_ORDER } from '../disposition.ts';
 
 /** SQL for some orders in index order, and for the sort order that finds the last of them. */
 export type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { DB } from '../db/tables.ts';
+import type { DB } from '../../db/tables.ts';
 
 /**
  * Recalculates all sums of some days from their orders. A sum that is always recalculated from its parts
