@@ -23,7 +23,12 @@ export const MONEY_FORMATS: readonly MoneyFormat[] = [
 const TIME_FORMATS: readonly string[] = [
   'iso',
   ...['D.M.YYYY', 'D.M.YY', 'M/D/YYYY', 'D/M/YYYY', 'M/D/YY', 'D/M/YY', 'D-M-YYYY', 'M-D-YYYY'].flatMap(
-    (date) => [date, `${date} H:mm`, `${date} H:mm:ss`, `${date} h:mm A`, `${date} h:mm:ss A`],
+    (date) => [
+      date,
+      ...[`${date} H:mm`, `${date} H:mm:ss`, `${date} h:mm A`, `${date} h:mm:ss A`],
+      // As JavaScript writes times for people.
+      ...[`${date}, H:mm:ss`, `${date}, h:mm:ss A`],
+    ],
   ),
   'MMM D, YYYY',
   'MMM D, YYYY h:mm A',

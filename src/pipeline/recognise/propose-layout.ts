@@ -132,7 +132,8 @@ function shape(field: LayoutField, cells: Cells): number {
     case 'order_id':
       return yes(
         cells.filled >= cells.rows * 0.95 &&
-          cells.share((cell) => cell.length <= 60 && !/\s{2}|@/.test(cell)) >= MOST &&
+          // A time is no id, even one that no format reads: two orders may have the same.
+          cells.share((cell) => cell.length <= 60 && !/\s{2}|@|\d:\d\d/.test(cell)) >= MOST &&
           timesOf(cells).formats === null &&
           cells.counts.size > Math.min(2, cells.rows - 1) &&
           !isMoneyWithDecimals(cells),

@@ -106,6 +106,18 @@ test.each([
     'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
   ],
   [
+    'orders that have a time, but no id',
+    'Email,Cart Total,Discount Code,Date and Time of Order',
+    'ann@example.com,20.00,MIA10,"2/23/2026, 9:12:00 AM"',
+    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids.',
+  ],
+  [
+    'orders that have a time in an unknown form, but no id',
+    'Email,Cart Total,Discount Code,Time of Order',
+    'ann@example.com,20.00,MIA10,Monday 9:12 sharp',
+    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids.',
+  ],
+  [
     'a header whose letters were lost',
     'N\uFFFDmero,Moneda,Email',
     '1,ARS,ann@example.com',
@@ -113,10 +125,23 @@ test.each([
   ],
 ])('a file is not mistaken for a list of customers: %s', async (_, header, row, why) => {
   const found = await look(
-    folderWith({ 'o.csv': `${header}\n${row}\n${row.replace('ann@', 'bob@').replace(/01,|-1,/, '2,')}\n` }),
+    folderWith({
+      'o.csv': `${header}\n${row}\n${row
+        .replace('ann@', 'bob@')
+        .replace(/01,|-1,/, '2,')
+        .replace('9:12', '9:13')}\n`,
+    }),
   );
   expect(found.sources).toEqual([]);
   expect(found.refused.map((file) => file.why)).toEqual([why]);
+});
+
+test('times as JavaScript writes them for people are read', async () => {
+  const header = 'Order No,Total,Discount Code,Order Date';
+  const rows = ['A-1,20.00,MIA10,"2/23/2026, 9:12:00 AM"', 'A-2,21.00,MIA10,"2/23/2026, 11:05:30 PM"'];
+  const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
+  expect(ordersOf(found).layout.times.formats).toEqual(['M/D/YYYY, h:mm:ss A']);
+  expect(ordersOf(found).preview).toMatchObject({ orders: 2, rejected: [] });
 });
 
 test('the total that a customer has spent is not mistaken for the total of an order', async () => {
