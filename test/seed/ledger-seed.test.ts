@@ -23,7 +23,7 @@ const seed = (workshop: Workshop) =>
   ledger(workshop, 'seed', 'seed.csv', '--reason', 'by the shop integration');
 
 describe('orders that were credited elsewhere', () => {
-  it('are never posted, count as excluded, and are posted when the seed is taken back', async () => {
+  it('are excluded and never posted, until the seed is undone', async () => {
     const workshop = await openWorkshop();
     workshop.write(
       'seed.csv',
@@ -51,7 +51,7 @@ describe('orders that were credited elsewhere', () => {
     expect(listed.undone_at).not.toBeNull();
   });
 
-  it('are held back when they wait already, and left alone but told when they were posted from here', async () => {
+  it('are held if they wait to be posted, and only reported if this ledger already posted them', async () => {
     const workshop = await openWorkshop();
     workshop.drop('orders.csv', toCsv([{ id: 'posted' }, { id: 'waits' }, { id: 'free' }]));
     await workshop.run('--limit', '1');
@@ -78,7 +78,7 @@ describe('orders that were credited elsewhere', () => {
     expect(await workshop.posted()).toEqual(['free', 'posted', 'waits']);
   });
 
-  it('are not posted by a backfill either, also when it is at work', async () => {
+  it('are not posted by a backfill, even if it was planned and interrupted before the seed', async () => {
     const workshop = await openHistory();
     const placed = '2023-05-05T10:00:00Z';
     workshop.drop(
@@ -105,7 +105,7 @@ describe('orders that were credited elsewhere', () => {
     expect(await countStates(workshop.db)).toEqual({ accepted: 1, held: 1 });
   });
 
-  it('are taken note of as a whole file or not at all: each bad row has its line and column', async () => {
+  it('are recorded for the whole file or not at all, and each bad row is reported with line and column', async () => {
     const workshop = await openWorkshop();
     await workshop.cli('migrate');
     workshop.write(
