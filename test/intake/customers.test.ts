@@ -400,7 +400,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(rows).toEqual([{ submissions: 2, is_waiting: false }]);
   });
 
-  it('keep the latest order data of a file', async () => {
+  it('keep the order data of the latest file that has any', async () => {
     const store = await openStore(database());
     await read(store, [{ address: 'a@x.example', ordersCount: 1, spent: '5.00', currency: 'EUR' }]);
     await read(store, [{ address: 'a@x.example', ordersCount: 2, spent: '7.50', boughtWithCode: true }]);

@@ -95,7 +95,7 @@ describe.each(ENGINES)('sealing a file on %s', (engine) => {
   });
 
   test.each(['known content first', 'known content last'])(
-    'rejects an order whose rows equal and contradict the known one, which stays: %s',
+    'rejects an order with rows that match and rows that contradict the known order, which stays: %s',
     async (which) => {
       const shop = await openShop(database());
       await shop.read({ orders: [order('1'), order('2')] });
