@@ -194,7 +194,7 @@ describe('the deletion of a record', () => {
     expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
   });
 
-  it('is not recorded for a deal that is not found while no other can be read: it is requested once more, then less often', async () => {
+  it('is not recorded for a deal that is not found while no other can be read: it is requested once more and then deferred', async () => {
     const { db, service, run } = await openStory();
     await knowDeals(db, ['made-up']);
     for (let turn = 0; turn < 2; turn += 1) {
