@@ -72,6 +72,8 @@ export function ratedOrders(
         order by v.valid_from > a.ordered_at, case when v.valid_from > a.ordered_at then v.valid_from end,
           v.valid_from desc limit 1) by_service on by_code.rate is null and by_deal.rate is null
     ),
+    -- Few of the terms exclude something, and each order looks through these.
+    exclusions as materialized (select * from terms where cardinality(excluded_skus) > 0),
     lined as (
       select r.*, ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? EXCLUDED : sql`0::numeric`} as excluded_amount from rated r
     ),
@@ -106,7 +108,7 @@ const EXCLUDED = sql`(
       when l.all_lines = 0 then 0
       else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end
   from (
-    select array_agg(sku) as skus from terms t cross join unnest(t.excluded_skus) as e(sku)
+    select array_agg(sku) as skus from exclusions t cross join unnest(t.excluded_skus) as e(sku)
     where (t.code = any (r.codes) or t.deal_id = r.deal_id or (t.code is null and t.deal_id is null))
       and r.ordered_on between t.valid_from and t.valid_to) x
   left join lateral (
