@@ -1,5 +1,5 @@
--- Two roles for a server: bi_reader, who reads the views of schema bi and nothing else, and influencer_sync_app, who runs jobs and cannot change
--- the schema. Run by `migrate --roles`, or by an administrator as the user who migrates. Running it again makes good what has been changed by hand.
+-- Three roles for a server: bi_reader, who reads the views of schema bi and nothing else; influencer_sync_app, who runs jobs and cannot change
+-- the schema; and influencer_sync_operator, a person who looks at everything but customers, and settles what waits for a person. Run by `migrate --roles`, or by an administrator as the user who migrates. Running it again makes good what has been changed by hand.
 -- They get no password here: \password bi_reader
 do $roles$
 declare
@@ -11,6 +11,9 @@ begin
   end if;
   if not exists (select from pg_roles where rolname = 'influencer_sync_app') then
     create role influencer_sync_app login;
+  end if;
+  if not exists (select from pg_roles where rolname = 'influencer_sync_operator') then
+    create role influencer_sync_operator login;
   end if;
 
   -- In this database only: roles belong to the whole server.
@@ -58,8 +61,31 @@ begin
   grant select on all tables in schema bi to bi_reader, influencer_sync_app;
   alter default privileges in schema bi grant select on tables to bi_reader, influencer_sync_app;
 
+  -- An operator reads all of it but who customers are, and the files of customers that wait.
+  execute format('grant connect on database %I to influencer_sync_operator', current_database());
+  foreach name in array ours || array['bi'] loop
+    execute format('revoke all on schema %I from influencer_sync_operator', name);
+    execute format('revoke all on all tables in schema %I from influencer_sync_operator', name);
+    execute format('grant usage on schema %I to influencer_sync_operator', name);
+    execute format('grant select on all tables in schema %I to influencer_sync_operator', name);
+  end loop;
+  revoke select on intake.customers, intake.lookups, intake.waiting_batches, intake.customer_key, intake.forgotten_customers,
+    intake.outreach_candidates, intake.staged_rows from influencer_sync_operator;
+  grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_operator;
+  -- It decides: what an entry is about, and what was sent and answered, it cannot change. Entries of processes that are gone become
+  -- doubts first, which is an answer without a status.
+  grant update (state, state_reason, state_changed_at, resends_approved, not_before, deal_id, collab_id, owner, doubtful_attempt)
+    on ledger.entries to influencer_sync_operator;
+  grant insert (entry_id, attempt, kind, message, via, applied) on ledger.answers to influencer_sync_operator;
+  grant insert on ledger.decisions, ops.audit to influencer_sync_operator;
+  grant update (acknowledged_at, acknowledged_by, acknowledge_reason) on intake.check_findings to influencer_sync_operator;
+  grant insert, update on intake.expected_dates to influencer_sync_operator;
+  grant update (state, released_at, released_by, release_reason, reread_at, reread_by) on intake.source_files to influencer_sync_operator;
+  grant insert on ops.slots to influencer_sync_operator;
+  grant insert, delete on ops.paused_jobs to influencer_sync_operator;
+
   -- `query` asks as bi_reader, whoever runs it.
-  grant bi_reader to influencer_sync_app;
+  grant bi_reader to influencer_sync_app, influencer_sync_operator;
   if not (select rolsuper from pg_roles where rolname = current_user) then
     execute format('grant bi_reader to %I', current_user);
   end if;

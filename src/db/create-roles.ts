@@ -11,7 +11,7 @@ const FILE = packageFile('sql/roles.sql');
 const NOT_ALLOWED = '42501';
 
 /**
- * Creates the roles `bi_reader` and `influencer_sync_app`, or corrects their privileges. Works only on a
+ * Creates the roles of sql/roles.sql, or corrects their privileges. Works only on a
  * server, because the embedded database has a single user.
  *
  * @throws KnownError `roles_refused` (exit 2) if the user may not create roles. Nothing is changed then.

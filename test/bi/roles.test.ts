@@ -9,7 +9,7 @@ import { connect, type Database } from '../../src/db/connect.ts';
 import { createRoles } from '../../src/db/create-roles.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import { manyRows, openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { type Stage, setup } from '../support/setup.ts';
 
 const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf8');
@@ -37,7 +37,12 @@ type Login = { readonly url: string; ask(statement: string): Promise<readonly Re
  */
 type Given = Pick<Stage, 'db' | 'databaseUrl'> & { readonly admin?: Database };
 
-type Roles = { readonly reader: Login; readonly app: Login; again(): Promise<void> };
+type Roles = {
+  readonly reader: Login;
+  readonly app: Login;
+  readonly operator: Login;
+  again(): Promise<void>;
+};
 
 /**
  * Creates the roles of the file under unique names, because roles belong to the whole server. They are
@@ -45,16 +50,27 @@ type Roles = { readonly reader: Login; readonly app: Login; again(): Promise<voi
  */
 async function makeRoles({ db, databaseUrl, admin = db }: Given): Promise<Roles> {
   const suffix = `_${randomInt(2 ** 47).toString(36)}`;
-  const names = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
-  const text = ROLES.replaceAll('bi_reader', names.reader).replaceAll('influencer_sync_app', names.app);
+  const names = {
+    reader: `bi_reader${suffix}`,
+    app: `influencer_sync_app${suffix}`,
+    operator: `influencer_sync_operator${suffix}`,
+  };
+  const text = ROLES.replaceAll('bi_reader', names.reader)
+    .replaceAll('influencer_sync_app', names.app)
+    .replaceAll('influencer_sync_operator', names.operator);
   const again = async (): Promise<void> => void (await sql.raw(text).execute(db));
   await again();
   onTestFinished(async () => {
-    for (const name of [names.reader, names.app]) {
+    for (const name of [names.operator, names.reader, names.app]) {
       await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(admin);
     }
   });
-  return { reader: await logIn(names.reader), app: await logIn(names.app), again };
+  return {
+    reader: await logIn(names.reader),
+    app: await logIn(names.app),
+    operator: await logIn(names.operator),
+    again,
+  };
 
   async function logIn(name: string): Promise<Login> {
     const password = randomInt(2 ** 47).toString(36);
@@ -226,7 +242,8 @@ test('migrate --roles creates the roles on a server, also when repeated, and que
   const before = await roleNames(shop.db);
   onTestFinished(async () => {
     // Roles that existed before may be in use, so they are kept.
-    for (const name of ['influencer_sync_app', 'bi_reader'].filter((role) => !before.includes(role)))
+    const ours = ['influencer_sync_operator', 'influencer_sync_app', 'bi_reader'];
+    for (const name of ours.filter((role) => !before.includes(role)))
       await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(shop.db);
   });
   for (const _ of ['made', 'made again']) {
@@ -234,7 +251,7 @@ test('migrate --roles creates the roles on a server, also when repeated, and que
     expect(exitCode).toBe(0);
     expect(stdout).toContain('\\password bi_reader');
   }
-  expect(await roleNames(shop.db)).toEqual(['bi_reader', 'influencer_sync_app']);
+  expect(await roleNames(shop.db)).toEqual(['bi_reader', 'influencer_sync_app', 'influencer_sync_operator']);
   expect(await shop.cli('query', 'select * from bi.orders')).toMatchObject({ exitCode: 0 });
   const refused = await shop.cli('query', 'select * from ledger.entries');
   expect(refused.exitCode).toBe(2);
@@ -305,8 +322,78 @@ test('migrate --roles reports that the embedded database has no roles', async ()
 
 async function roleNames(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ rolname: string }>`
-    select rolname from pg_roles where rolname in ('bi_reader', 'influencer_sync_app') order by 1`.execute(
+    select rolname from pg_roles where rolname in ('bi_reader', 'influencer_sync_app', 'influencer_sync_operator') order by 1`.execute(
     db,
   );
   return rows.map(({ rolname }) => rolname);
 }
+
+describe('influencer_sync_operator', () => {
+  test('settles what waits for a person, by the commands for it', async () => {
+    const flow = EVERY_KIND.replace('revenue: total}', 'revenue: total, schedule: "5 4 1 1 *"}');
+    const shop = await openWorkshop({ flow, env: { CUSTOMER_HASH_KEY: HASH_KEY } });
+    mkdirSync(join(shop.folder, 'customers'));
+    const bad = { revenue: 'twelve' };
+    shop.drop('orders.csv', toCsv(manyRows(2)));
+    shop.drop('held.csv', toCsv(manyRows(30, 'h').map((row) => ({ ...row, ...bad }))));
+    await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 2 }]);
+    expect((await shop.run()).exitCode).toBe(6);
+    const { operator } = await makeRoles(shop);
+    shop.env.DATABASE_URL = operator.url;
+    const reason = ['--reason', 'seen there'];
+    for (const words of [
+      ['review', '1', '--accepted', ...reason],
+      ['review', '2', '--resend', '--yes', ...reason],
+      ['files', '--state', 'held'],
+      ['files', 'release', 'held.csv', ...reason],
+      ['files', 'reread', 'orders.csv'],
+      ['checks'],
+      ['checks', 'expect-date', '2026-11-27', 'Black Friday'],
+      ['jobs', 'pause', 'orders', ...reason],
+      ['jobs', 'resume', 'orders', ...reason],
+      ['explain', 'order', 'o1'],
+      ['rejected', '--run', '1'],
+      ['runs'],
+      ['notify', 'history'],
+      ['query', 'select count(*) from bi.orders'],
+      ['status'],
+    ]) {
+      const { exitCode, stderr } = await shop.cli(...words);
+      expect({ words, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
+        words,
+        exitCode: 0,
+        stderr: '',
+      });
+    }
+    // It runs no job.
+    expect((await shop.run()).exitCode).not.toBe(0);
+    expect((await shop.posted()).length).toBe(2);
+  });
+
+  test('cannot see customers, or change what was sent, answered or recorded', async () => {
+    const stage = await setup();
+    const { operator } = await makeRoles(stage);
+    for (const table of [
+      'customers',
+      'lookups',
+      'waiting_batches',
+      'forgotten_customers',
+      'outreach_candidates',
+    ])
+      await expect(operator.ask(`select from intake.${table}`), table).rejects.toThrow('permission denied');
+    for (const statement of [
+      'update ledger.entries set order_id = order_id',
+      'update ledger.entries set amount = 1',
+      'delete from ledger.entries',
+      'insert into ledger.attempts default values',
+      'insert into ledger.answers (entry_id, attempt, kind, http_status, via, applied) values (1, 1, $$accepted$$, 200, $$direct$$, true)',
+      'update ledger.decisions set reason = reason',
+      'delete from ops.audit',
+      'update ops.runs set status = status',
+      'update intake.orders set total = total',
+      'create table ops.mine (n int)',
+      'drop view bi.orders',
+    ])
+      await expect(operator.ask(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+  });
+});

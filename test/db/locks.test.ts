@@ -50,12 +50,18 @@ const EVERY_GUESS = `
 it('a session of bi_reader that takes every guessable advisory lock blocks neither migrations nor a run', async () => {
   const { url, admin } = await emptyDatabase();
   const suffix = `_${randomInt(2 ** 47).toString(36)}`;
-  const roles = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
+  const roles = {
+    reader: `bi_reader${suffix}`,
+    app: `influencer_sync_app${suffix}`,
+    operator: `influencer_sync_operator${suffix}`,
+  };
   const readerUrl = new URL(url);
   readerUrl.username = roles.reader;
   readerUrl.password = 'reader';
   await admin.query(`create role ${roles.reader} login password 'reader'`);
-  onTestFinished(() => void admin.query(`drop role if exists ${roles.reader}, ${roles.app}`));
+  onTestFinished(
+    () => void admin.query(`drop role if exists ${roles.reader}, ${roles.app}, ${roles.operator}`),
+  );
   const reader = await connectTo(readerUrl.href);
   await reader.query(EVERY_GUESS);
 
@@ -65,7 +71,9 @@ it('a session of bi_reader that takes every guessable advisory lock blocks neith
   expect(await shop.posted()).toEqual(['o1', 'o2']);
 
   await look(url, async (db) => {
-    const text = ROLES.replaceAll('bi_reader', roles.reader).replaceAll('influencer_sync_app', roles.app);
+    const text = ROLES.replaceAll('bi_reader', roles.reader)
+      .replaceAll('influencer_sync_app', roles.app)
+      .replaceAll('influencer_sync_operator', roles.operator);
     await sql.raw(text).execute(db);
     // The reader may not take the locks that would stop a run.
     for (const table of [
@@ -83,7 +91,9 @@ it('a session of bi_reader that takes every guessable advisory lock blocks neith
           `${table} ${mode}`,
         ).rejects.toThrow('permission denied');
     await reader.end();
-    await sql.raw(`drop owned by ${roles.reader}; drop owned by ${roles.app}`).execute(db);
+    await sql
+      .raw(`drop owned by ${roles.reader}; drop owned by ${roles.app}; drop owned by ${roles.operator}`)
+      .execute(db);
   });
 });
 

@@ -45,7 +45,9 @@ export const migrateCommand: CommandDefinition = {
   },
 };
 
-const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs.
+const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs;
+influencer_sync_operator settles doubts, files, checks and paused jobs, and cannot see customers.
 If they have no passwords, set them with psql:
   \\password bi_reader
-  \\password influencer_sync_app`;
+  \\password influencer_sync_app
+  \\password influencer_sync_operator`;

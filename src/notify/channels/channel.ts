@@ -19,25 +19,29 @@ export type SendOptions = {
 export type Send<Settings> = (settings: Settings, notice: Notice, options: SendOptions) => Promise<Attempt>;
 
 const BEGINS = {
-  opened: 'Problem',
-  reminded: 'Still open',
-  resolved: 'Resolved',
-  digest: 'Digest',
-  test: 'Test',
+  opened: 'Problem: ',
+  reminded: 'Still open: ',
+  resolved: 'Resolved: ',
+  // Their titles say what they are.
+  digest: '',
+  test: '',
 } as const;
 
 /** For example `Problem: In doubt (nl-orders)`. */
 export function headline({ event, title, job }: Notice): string {
-  return `${BEGINS[event]}: ${title}${job === null ? '' : ` (${job})`}`;
+  return `${BEGINS[event]}${title}${job === null ? '' : ` (${job})`}`;
 }
 
 /** The facts of a notice with their labels. Each channel formats them in its own way. */
 export function factsOf(notice: Notice): readonly (readonly [label: string, text: string])[] {
   const { event, severity, since, amounts, command } = notice;
   const isOver = event === 'resolved';
-  return [
+  const ofProblem = [
     ['Severity', severity],
     ['Since', `${since.slice(0, 16).replace('T', ' ')} UTC`],
+  ] as const;
+  return [
+    ...(event === 'digest' ? [] : ofProblem),
     ...(amounts.length === 0 ? [] : [['Amount', formatAmounts(amounts)] as const]),
     ...(isOver ? [] : [['Next', command] as const]),
   ];
