@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Amount, NoticeEvent, Problem, Severity } from '../model/notify/notice.ts';
+import type { InstantText } from '../model/order.ts';
 
 /** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };
@@ -41,6 +42,8 @@ export type ListedNotice = {
     readonly state: 'pending' | 'sent' | 'given_up';
     readonly attempts: number;
     readonly lastError: string | null;
+    /** A pending delivery is not sent earlier, for example because of quiet hours or an attempt that failed. */
+    readonly notBefore: InstantText;
   }[];
 };
 
@@ -57,7 +60,7 @@ export async function listNotices(
     select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
       n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
       coalesce((
-        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error)
+        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error, 'notBefore', d.not_before)
           order by d.channel)
         from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
     from ops.notices n

@@ -170,7 +170,7 @@ describe('sending notices does not affect runs', () => {
     const history = await shop.cli('notify', 'history');
     expect(history.stdout).toContain('opened  rows_rejected orders');
     // A machine that is busy has tried it twice by now.
-    expect(history.stdout).toMatch(/ops pending \(HTTP 503, \d attempts?\)/);
+    expect(history.stdout).toMatch(/ops pending \(HTTP 503, \d attempts?\),\s+not\s+before\s+2/);
   });
 
   it('without channels, a run neither looks for problems nor records them', async () => {

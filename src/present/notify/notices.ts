@@ -33,8 +33,8 @@ function renderNotice(notice: ListedNotice, terminal: Terminal): string {
   const title = `${formatInstant(createdAt).slice(0, 16)}  ${terminal.style(color, event)}  ${what}`;
   const money = amounts.length === 0 ? '' : ` ${formatAmounts(amounts)}.`;
   const fates = deliveries.map(
-    ({ channel, state, attempts, lastError }) =>
-      `${channel} ${state.replace('_', ' ')}${lastError === null ? '' : ` (${lastError}, ${plural(attempts, 'attempt')})`}`,
+    ({ channel, state, attempts, lastError, notBefore }) =>
+      `${channel} ${state.replace('_', ' ')}${lastError === null ? '' : ` (${lastError}, ${plural(attempts, 'attempt')})`}${state === 'pending' ? `, not before ${formatInstant(new Date(notBefore)).slice(0, 16)} UTC` : ''}`,
   );
   const line = (text: string): string => wrap(text, { width: terminal.columns, indent: '  ' });
   return [title, line(`${summary}${money}`), line(fates.join(', ') || 'no channel')].join('\n');
