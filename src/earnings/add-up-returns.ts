@@ -6,22 +6,25 @@ import type { Exchange } from './convert-lines.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type { StatementRules } from './statement.ts';
 
-/** By what returns are added up. */
+/** The settings by which returns are computed. */
 export type ReturnRules = StatementRules & {
-  /** What is left of 100 of net revenue after the goods are paid for; null: unknown. */
+  /** Share of the net revenue, in percent, that is left after the cost of goods. Null: unknown. */
   readonly marginPercent: string | null;
-  /** Into which amounts are converted as well, and by what; null: nothing is. */
+  /** The reporting currency and its rates. Null: amounts are not converted. */
   readonly exchange: Exchange | null;
 };
 
-/** Customers who order in the first so many days of which we know customers may have ordered before: nobody can tell. */
+/**
+ * Whether a customer is new cannot be known for the first days with known customers: they may have ordered
+ * before.
+ */
 const HISTORY_DAYS = 90;
 
-/** When version `o` of an order was ordered. As the indexes of `intake.orders` have it. */
+/** The time of the order for version `o`, written as in the indexes of `intake.orders`. */
 const orderedAt = (o: string) =>
   sql`coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}, ${sql.ref(`${o}.first_seen_at`)})`;
 
-/** Since when customers are known, by source. Only where an order has a key. */
+/** The first time with known customers, by source. Sources without any customer key have none. */
 const history = sql`
   select f.source, h.since from (select distinct source from intake.source_files) f
   cross join lateral (
@@ -29,9 +32,9 @@ const history = sql`
     where o.source = f.source and o.customer_key is not null order by ${orderedAt('o')} limit 1) h`;
 
 /**
- * Notes by what returns are added up from now on, and stores the fees of the terms.
+ * Stores the settings by which returns are computed from now on, and the fees of the terms.
  *
- * @returns whether it is something else than before: then all of them are to be added up anew.
+ * @returns true if they differ from the stored ones. Then all returns must be computed again.
  */
 export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRules): Promise<boolean> {
   const { terms, timeZone, marginPercent, exchange } = rules;
@@ -70,10 +73,11 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
 }
 
 /**
- * Adds up anew what the deals and months of the temporary table `changed_deals` brought, whatever was there.
+ * Computes the returns of the deals and months in the temporary table `changed_deals`, and replaces the stored
+ * ones.
  *
- * An order wins its customer when no earlier one of that customer is known, of whatever channel, that was not cancelled or a test. Then all
- * of the customer's orders count for what winning them has brought.
+ * An order wins its customer if no earlier order of that customer is known, in any channel, that was neither
+ * cancelled nor a test. All later orders of a customer count as revenue from winning that customer.
  */
 export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules): Promise<void> {
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
@@ -149,17 +153,23 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
     group by 1, 2, 3, 4`.execute(trx);
 }
 
-/** The file of version `o` was read to its end. */
+/** Condition: the file of version `o` was read to its end. */
 function isSealed(o: string) {
   return sql`(select f.state from intake.source_files f where f.source_file_id = ${sql.ref(`${o}.source_file_id`)}) = 'sealed'`;
 }
 
-/** Version `o` is of no order that a customer keeps: cancelled, a test. A draft may be one: its job decides. */
+/**
+ * Condition: version `o` is not an order that the customer keeps, because it was cancelled or is a test. A
+ * draft may be an order; its job decides.
+ */
 function isExcluded(o: string) {
   return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') <> 'draft' or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
 }
 
-/** An amount in the reporting currency, at the rate of row `x`; null where there is none. Nothing is nothing in any currency. */
+/**
+ * An amount in the reporting currency at the rate of row `x`. Null without a rate, except for zero, which is
+ * zero in any currency.
+ */
 function converted(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>, to: string | null) {
   return sql`case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else round(${amount} * x.rate, 4) end`;
 }

@@ -4,9 +4,10 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
 
 /**
- * Stores the exchange rates that returns are converted by.
+ * Stores the exchange rates for the conversion of returns.
  *
- * @returns months whose orders may be converted otherwise than before, as `2026-10-01`: a file that grows by a day each day costs that month only.
+ * @returns the months whose amounts may change, as `2026-10-01`. If the file only gains a day, that is one or
+ *   two months.
  */
 export async function adoptRates(
   trx: DatabaseTransaction,

@@ -8,12 +8,13 @@ import type { StatementRules } from './statement.ts';
 export type Closing =
   | { readonly kind: 'closed'; readonly statementId: string; readonly lines: number; readonly hash: string }
   | { readonly kind: 'closed_already'; readonly by: string; readonly at: Date }
-  /** A later month is closed: what is new is in the next one. */
+  /** A later month is already closed. Anything new will be in the next statement. */
   | { readonly kind: 'later_is_closed'; readonly month: string }
   | { readonly kind: 'month_not_over' };
 
 /**
- * Closes a month: writes what it comes to, for good. The statement, its lines and its hash are one commit, and one process closes at a time.
+ * Closes a month: stores its statement permanently. The statement, its lines and its hash are written in one
+ * transaction, and only one process closes at a time.
  *
  * @param options.month `2026-10`.
  */
@@ -48,7 +49,7 @@ export async function closeStatement(
   if (state.by !== null) return { kind: 'closed_already', by: state.by, at: state.at };
   if (state.later !== null) return { kind: 'later_is_closed', month: state.later };
   if (!state.is_over) return { kind: 'month_not_over' };
-  // Lines are written first, under the number that the statement gets: afterwards nothing may change it.
+  // Writes the lines first, under the number of the coming statement: a closed statement cannot be changed.
   const { rows: numbers } = await sql<{ id: string }>`
     select nextval(pg_get_serial_sequence('ops.statements', 'statement_id')) as id`.execute(trx);
   const statementId = numbers[0]?.id ?? '';
@@ -73,10 +74,14 @@ export async function closeStatement(
   return { kind: 'closed', statementId, ...written };
 }
 
-/** A closed statement whose hash, or whose link to the one before, is not what its rows say. */
+/** A closed statement whose hash, or whose link to the previous statement, does not match its rows. */
 export type BrokenStatement = { readonly month: string; readonly statementId: string };
 
-/** Computes the hashes of all closed statements again. @returns how many there are, and those that somebody changed in spite of the trigger. */
+/**
+ * Computes the hashes of all closed statements again.
+ *
+ * @returns the number of statements, and those that were changed in spite of the trigger.
+ */
 export async function verifyStatements(
   db: Database,
 ): Promise<{ readonly statements: number; readonly broken: readonly BrokenStatement[] }> {
@@ -92,7 +97,10 @@ export async function verifyStatements(
   };
 }
 
-/** Over every column of every line, as text that depends on no setting of the session. What a line excludes came later: it is only in it if there is some. */
+/**
+ * Computes the hash over every column of every line, as text that does not depend on settings of the session.
+ * The excluded amount was added later, so it is part of the hash only for lines that have one.
+ */
 function hashOf(
   statementId: RawBuilder<unknown>,
   {

@@ -3,21 +3,24 @@ import type { DecimalText } from '../model/order.ts';
 import type { ExchangeRate } from './parse-rates.ts';
 import type { StatementLine } from './statement.ts';
 
-/** Into which currency amounts are converted, and by what. */
+/** The currency into which amounts are converted, and the rates. */
 export type Exchange = { readonly reportingCurrency: string; readonly rates: readonly ExchangeRate[] };
 
 export type ConvertedTotal = {
   readonly currency: string;
-  /** Rounded once, as the currency is paid; null where a rate is missing. */
+  /** Rounded once, to the decimals of the currency. Null if a rate is missing. */
   readonly amount: DecimalText | null;
-  /** Days and currencies without a rate, each once. */
+  /** The days and currencies without a rate, each once. */
   readonly missing: readonly { readonly currency: string; readonly day: string }[];
 };
 
 const AMOUNT_DIGITS = 4;
 const RATE_DIGITS = 12;
 
-/** What lines come to in one currency, each at the rate of the day on which it counts. Unknown where the rate of one is: nothing is guessed. */
+/**
+ * Totals lines in one currency, each at the rate of the day on which it counts. The total is unknown if any
+ * rate is missing.
+ */
 export function convertLines(
   lines: readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[],
   { reportingCurrency, rates }: Exchange,
@@ -28,7 +31,7 @@ export function convertLines(
   for (const { amount, currency, dueOn: day } of lines) {
     const rate = currency === reportingCurrency ? '1' : byDay.get(`${currency} ${day}`);
     if (rate !== undefined) total += toScaled(amount, AMOUNT_DIGITS) * toScaled(rate, RATE_DIGITS);
-    // Nothing is nothing in any currency.
+    // Zero is zero in any currency, so it needs no rate.
     else if (/[1-9]/.test(amount)) missing.set(`${currency} ${day}`, { currency, day });
   }
   const digits = minorDigits(reportingCurrency);

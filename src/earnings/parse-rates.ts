@@ -5,10 +5,10 @@ import type { CodeProblem } from '../model/report.ts';
 const RATE_COLUMNS = ['day', 'from', 'to', 'rate'] as const;
 type RateColumn = (typeof RATE_COLUMNS)[number];
 
-/** What 1 of a currency was worth on a day, in the currency that reports are in. */
+/** The value of one unit of a currency on a day, in the reporting currency. */
 export type ExchangeRate = {
   readonly currency: string;
-  /** `2026-10-01`, in the zone of the statements. */
+  /** `2026-10-01`, in the time zone of the statements. */
   readonly day: string;
   readonly rate: DecimalText;
 };
@@ -18,17 +18,17 @@ type RateLines = {
   readonly problems: readonly CodeProblem[];
 };
 
-/** More digits than any published rate has; what is stored has as many. */
+/** Maximum number of decimals, as stored. Published rates have fewer. */
 const RATE = /^\d{1,11}(\.\d{1,12})?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Reads the rows of fx.csv. A rate is used as it stands: never the other way round, for another day, or by way of a third currency. A file with
- * one row that cannot be used is not used at all.
+ * Parses fx.csv. Rates are used exactly as given: never inverted, never for another day, and never combined
+ * through a third currency. If one row cannot be used, the file is not used at all.
  *
- * @param file its rows, header first, and those that are no CSV.
- * @param to the currency that reports are in; rows into others are left out.
+ * @param file its rows, header first, and the rows that are not valid CSV.
+ * @param to the reporting currency. Rows for other target currencies are left out.
  */
 export function parseRates(
   file: RateLines,

@@ -22,15 +22,15 @@ type TermsLines = {
   readonly problems: readonly CodeProblem[];
 };
 
-/** Up to four decimals, as amounts are stored. */
+/** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Reads the rows of terms.csv: what a deal, or the holder of a code, earns. Money is at stake, so a file with one row that cannot be used
- * is not used at all.
+ * Parses terms.csv: what a deal, or the owner of a code, earns. Because money is at stake, the file is not used
+ * at all if one row cannot be used.
  *
- * @param file its rows, header first, and those that are no CSV.
+ * @param file its rows, header first, and the rows that are not valid CSV.
  */
 export function parseTerms(file: TermsLines): {
   readonly terms: readonly Terms[];
@@ -169,7 +169,10 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
   };
 }
 
-/** SKUs with semicolons between them. A star stands only at the end of one: what else it could mean differs from tool to tool. */
+/**
+ * Parses SKUs separated by semicolons. A `*` is allowed only at the end of one, because its meaning elsewhere
+ * differs between tools.
+ */
 function readSkus(cell: string, line: number): { readonly skus: readonly string[] } | CodeProblem {
   const skus = cell
     .split(';')
@@ -194,7 +197,7 @@ function isDay(text: string): boolean {
   return DAY.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
 }
 
-/** Two rates on one day would be a guess. */
+/** Finds rows whose validity overlaps: with two rates for one day, either would be a guess. */
 function overlaps(terms: readonly Terms[]): readonly CodeProblem[] {
   const bySubject = Map.groupBy(terms, (row) =>
     row.dealId !== null

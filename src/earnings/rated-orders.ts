@@ -4,16 +4,19 @@ import { minorDigits } from '../model/money.ts';
 import type { StatementRules } from './statement.ts';
 
 /**
- * Common table expressions about accepted orders; the last, `earnings`, has what each earned. Statements and returns add up the same.
+ * SQL: common table expressions about accepted orders. The last one, `earnings`, has what each order earned.
+ * Statements and returns use the same expressions, so they agree.
  *
- * An order earns when the service has accepted it. Its revenue is the one that was sent, or the one that the last adjustment says since: nothing
- * where it was cancelled. Its rate is that of the terms of the code that it carries, else of its deal, on the day of the order; else the
- * service's own for the collaboration, as it was then. It counts from the day on which its return window is over.
+ * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or the amount of
+ * its last adjustment, which is zero if it was cancelled. Its rate comes from the terms of its code, otherwise of
+ * its deal, on the day of the order, and otherwise from the service: the rate of the collaboration at that time.
+ * It counts from the day on which its return window ends.
  *
- * Products that the terms of its code, of its deal or for everybody exclude earn nothing: the part of the net revenue that they have of the
- * amounts of all lines. So discounts, shipping, tax and refunds of the whole order are shared out in proportion.
+ * Products that the terms of its code, of its deal or of everybody exclude earn nothing. Their share of the net
+ * revenue is their share of the amounts of all lines, so that discounts, shipping, tax and refunds of the whole
+ * order are distributed in proportion.
  *
- * @param entries ids of some entries; null: all.
+ * @param entries ids of the entries to include. Null: all.
  */
 export function ratedOrders(
   { terms, returnWindowDays, timeZone }: StatementRules,
@@ -48,7 +51,7 @@ export function ratedOrders(
         select distinct on (entry_id) entry_id, kind, old_amount, new_amount from ledger.adjustments
         where true ${only(sql`entry_id`)} order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
-      -- Without an attempt it was credited by somebody else, whose statement it is in.
+      -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
     rated as (
@@ -68,25 +71,25 @@ export function ratedOrders(
       left join lateral (
         select v.commission_perc from mirror.collaboration_versions v
         where v.collab_id = a.collab_id and v.commission_perc is not null
-        -- The version of that day; of a day before the first one was read, the first.
+        -- The version at the time of the order, or the first one if the order is older.
         order by v.valid_from > a.ordered_at, case when v.valid_from > a.ordered_at then v.valid_from end,
           v.valid_from desc limit 1) by_service on by_code.rate is null and by_deal.rate is null
     ),
-    -- Few of the terms exclude something, and each order looks through these.
+    -- Each order searches these, and few of the terms exclude something.
     exclusions as materialized (select * from terms where cardinality(excluded_skus) > 0),
     lined as (
       select r.*, ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? EXCLUDED : sql`0::numeric`} as excluded_amount from rated r
     ),
     earnings as (
       select 'order:' || r.entry_id as subject, r.*,
-        -- Nothing of nothing, whatever the rate: of an order that was cancelled since, nobody says any more which code it was credited by.
+        -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
         case when r.net_amount = r.excluded_amount then 0
           else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as earned_amount
       from lined r
     )`;
 }
 
-/** Currencies whose amounts do not have two decimals. */
+/** Number of decimals, for currencies that do not have two. */
 const DIGITS = Object.fromEntries(
   Intl.supportedValuesOf('currency')
     .map((currency) => [currency, minorDigits(currency)] as const)
@@ -96,9 +99,9 @@ const DIGITS = Object.fromEntries(
 const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)`;
 
 /**
- * What of the net revenue of order `r` earns nothing, rounded as its currency is paid; null where nobody says what was bought. Of an order
- * whose lines cost nothing (only shipping was paid), nothing is taken, unless all of them are excluded. The lines are those of the current
- * version, as a refund is.
+ * The part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
+ * the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it is zero,
+ * unless all of them are excluded. Uses the lines of the current version, because refunds do so too.
  */
 const EXCLUDED = sql`(
   select case

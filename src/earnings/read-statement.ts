@@ -4,11 +4,11 @@ import { ratedOrders } from './rated-orders.ts';
 import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 
 /**
- * How statements say what is earned (see `ratedOrders`).
+ * How statements determine what was earned (see `ratedOrders`).
  *
- * A statement never looks at what happened within its month. It has one line for each order that has earned something else than all closed statements
- * together say. So whatever comes late (a refund, a file, a doubt that was settled, terms that were corrected) is in the next statement by
- * itself, and nothing can be counted twice.
+ * A statement does not select what happened within its month. It has a line for each order whose earnings differ
+ * from the total of all closed statements. So anything late (a refund, a file, a settled doubt, corrected terms)
+ * is automatically in the next statement, and nothing is counted twice.
  */
 export function linesOf(rules: StatementRules, month: string): RawBuilder<unknown> {
   return sql`
@@ -25,14 +25,14 @@ export function linesOf(rules: StatementRules, month: string): RawBuilder<unknow
       from fees f left join closed c using (subject)
       where f.due_on <= ${lastDay(month)} or c.subject is not null
       union all
-      -- A fee that the terms no longer have.
+      -- A fee that the terms no longer contain.
       select 'correction', c.subject, null, null, null, null, null, c.due_on, c.deal_id, null, c.brand_id, null, c.currency, null, null, null,
         null, null, 0, c.amount
       from closed c where starts_with(c.subject, 'fee:') and not exists (select from fees f where f.subject = c.subject)
     )`;
 }
 
-/** The last day of a month, `2026-10`. */
+/** The last day of a month such as `2026-10`. */
 function lastDay(month: string): RawBuilder<Date> {
   return sql`(${`${month}-01`}::date + interval '1 month' - interval '1 day')::date`;
 }
@@ -54,7 +54,7 @@ function withEarnings(rules: StatementRules, month: string): RawBuilder<unknown>
     )`;
 }
 
-/** A statement as it was closed, or as closing would write it now. */
+/** Reads a statement as it was closed; for an open month, what closing it would write now. */
 export async function readStatement(
   db: Database,
   { month, rules }: { readonly month: string; readonly rules: StatementRules },
@@ -78,7 +78,7 @@ export async function readStatement(
   return { month, closed: null, timeZone, returnWindowDays, lines, uncounted };
 }
 
-/** Accepted orders that are in no line of an open statement. */
+/** Sums the accepted orders that are in no line of an open statement. */
 export async function readUncounted(
   db: Database,
   { month, rules }: { readonly month: string; readonly rules: StatementRules },
@@ -95,12 +95,12 @@ export async function readUncounted(
   return rows;
 }
 
-/** Lines by deal, then day: as a person reads them. */
+/** Sorts lines by deal, currency and day, for readers. */
 export const inOrder = sql`order by deal_id nulls last, currency, due_on, kind, subject`;
 
 const day = (column: string) => sql`to_char(${sql.ref(column)}, 'YYYY-MM-DD')`;
 
-/** Of a line `l`. */
+/** The columns of a line `l`. */
 export const columns = sql`
   l.kind, l.subject, l.entry_id as "entryId", l.source, l.order_platform as "orderPlatform", l.order_id as "orderId",
   ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId", l.collab_id as "collabId",
@@ -110,7 +110,7 @@ export const columns = sql`
 
 type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays'>;
 
-/** @returns null while the month is open. */
+/** @returns null if the month is open. */
 export async function findClosed(db: Database, month: string): Promise<Closed | null> {
   const { rows } = await sql<Closed>`
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",

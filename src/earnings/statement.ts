@@ -1,33 +1,39 @@
 import type { DecimalText } from '../model/order.ts';
 
-/** What a deal or the holder of a code earns, as a row of terms.csv says it. Days are whole days in the zone of the statements, both included. */
+/**
+ * What a deal or the owner of a code earns: one row of terms.csv. Days are in the time zone of the statements,
+ * and both are included.
+ */
 export type Terms = {
   readonly line: number;
-  /** At most one of the two; neither: the row only excludes products, for everybody. A code goes before a deal. */
+  /**
+   * A row has at most one of the two. A row with neither only excludes products, for everybody. Terms of a code
+   * take precedence over those of its deal.
+   */
   readonly dealId: string | null;
   readonly codeFolded: string | null;
-  /** Commission in percent of the net revenue; null where the row has only a fee. */
+  /** Commission in percent of the net revenue. Null if the row has only a fee. */
   readonly ratePercent: DecimalText | null;
-  /** Once, in the month of `validFrom`. */
+  /** Paid once, in the month of `validFrom`. */
   readonly fixedFee: DecimalText | null;
-  /** Of the fee. */
+  /** Currency of the fee. */
   readonly currency: string | null;
-  /** Products that earn nothing: SKUs as `foldCode` has them; with `*` at the end, all that begin so. */
+  /** Products that earn nothing: SKUs, folded by `foldCode`. A final `*` stands for every SKU that begins so. */
   readonly excludedSkus: readonly string[];
   readonly validFrom: string | null;
   readonly validTo: string | null;
 };
 
-/** How statements are made. */
+/** The rules of statements. */
 export type StatementRules = {
   readonly terms: readonly Terms[];
-  /** An order counts so many days after it was placed. */
+  /** Number of days after its placement from which an order counts. */
   readonly returnWindowDays: number;
-  /** IANA zone of days and months. */
+  /** IANA time zone of days and months. */
   readonly timeZone: string;
 };
 
-/** One amount that a statement adds. All lines of an order add up to what it has earned. */
+/** One amount in a statement. The lines of an order in all statements add up to what it has earned. */
 export type StatementLine = {
   readonly kind: 'order' | 'correction' | 'fixed_fee';
   readonly subject: string;
@@ -45,7 +51,7 @@ export type StatementLine = {
   readonly currency: string;
   readonly sentAmount: DecimalText | null;
   readonly netAmount: DecimalText | null;
-  /** What of the net amount earns nothing, because the terms exclude the product; null: nothing of it. */
+  /** The part of the net amount that earns nothing, because the terms exclude the product. Null: none. */
   readonly excludedAmount: DecimalText | null;
   readonly ratePercent: DecimalText | null;
   readonly rateFrom: string | null;
@@ -54,11 +60,11 @@ export type StatementLine = {
   readonly amount: DecimalText;
 };
 
-/** Accepted orders that are in no line, of one deal and currency. */
+/** Accepted orders of one deal and currency that are in no line. */
 export type UncountedOrders = {
   /**
-   * pending: the return window is not over; unknown_rate: neither terms nor the service say what it earns; unknown_lines: its terms exclude
-   * products, and nobody says what was bought.
+   * `pending`: the return window is still open. `unknown_rate`: neither the terms nor the service state a rate.
+   * `unknown_lines`: the terms exclude products, but the lines of the orders are unknown.
    */
   readonly why: 'pending' | 'unknown_rate' | 'unknown_lines';
   readonly dealId: string | null;
@@ -66,14 +72,14 @@ export type UncountedOrders = {
   readonly currency: string;
   readonly orders: number;
   readonly netAmount: DecimalText;
-  /** By the rates known now; null where one is unknown. */
+  /** At the rates known now. Null if any of them is unknown. */
   readonly earnedAmount: DecimalText | null;
 };
 
 export type Statement = {
   /** `2026-10`. */
   readonly month: string;
-  /** Null while it is open: then it is what closing would write now. */
+  /** Null if the month is open. The lines are then those that closing would write now. */
   readonly closed: {
     readonly statementId: string;
     readonly by: string;
@@ -83,6 +89,6 @@ export type Statement = {
   readonly timeZone: string;
   readonly returnWindowDays: number;
   readonly lines: readonly StatementLine[];
-  /** Of an open statement; a closed one says only what it counted. */
+  /** Empty for a closed statement, which has only what it counted. */
   readonly uncounted: readonly UncountedOrders[];
 };

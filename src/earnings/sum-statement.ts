@@ -4,7 +4,7 @@ import type { DecimalText } from '../model/order.ts';
 import { columns, findClosed, inOrder, linesOf, readUncounted } from './read-statement.ts';
 import type { Statement, StatementLine, StatementRules } from './statement.ts';
 
-/** What one deal is owed in one currency. Fees of codes have no deal. */
+/** What is owed to one deal in one currency. Fees of codes have no deal. */
 export type DealSum = {
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
@@ -14,11 +14,11 @@ export type DealSum = {
   readonly commission: DecimalText | null;
   readonly corrections: DecimalText | null;
   readonly fees: DecimalText | null;
-  /** To pay. */
+  /** Amount to pay. */
   readonly amount: DecimalText;
 };
 
-/** What all deals are owed in one currency. */
+/** What is owed to all deals in one currency. */
 export type CurrencySum = {
   readonly currency: string;
   readonly lines: number;
@@ -27,17 +27,17 @@ export type CurrencySum = {
 
 export type StatementSums = Omit<Statement, 'lines'> & {
   readonly currencies: readonly CurrencySum[];
-  /** A part of the deals in each currency, by their ids. */
+  /** One page of the deals in each currency, in the order of their ids. */
   readonly deals: readonly DealSum[];
 };
 
 type Month = { readonly month: string; readonly rules: StatementRules };
 
 /**
- * A statement added up by deal: it may have a line for each of a million orders.
+ * Sums a statement by deal, because it may have a line for each of a million orders.
  *
- * @param options.limit of deals in each currency.
- * @param options.after id of the deal behind which the part begins.
+ * @param options.limit maximum number of deals in each currency.
+ * @param options.after id of the last deal of the previous page.
  */
 export async function sumStatement(
   db: Database,
@@ -56,7 +56,7 @@ export async function sumStatement(
     sum(l.net_amount) filter (where l.kind = 'order') as net, sum(l.amount) filter (where l.kind = 'order') as commission,
     sum(l.amount) filter (where l.kind = 'correction') as corrections, sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
     sum(l.amount) as amount`;
-  // The deals of a part are added up alone: an index finds those of a closed statement.
+  // Sums only the deals of the page. For a closed statement, an index finds their lines.
   const { rows } = await sql<DealSum & { all_lines: number; all_amount: string }>`
     ${lines.begin} totals as (
       select l.currency, count(*) as lines, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1
@@ -89,10 +89,10 @@ export async function sumStatement(
   return { ...common, closed: closing, timeZone, returnWindowDays, uncounted: [] };
 }
 
-/** Where the next part of a deal's lines begins. */
+/** Key with which the next page of a deal's lines begins. */
 export type LineKey = Pick<StatementLine, 'currency' | 'dueOn' | 'kind' | 'subject'>;
 
-/** Lines of one deal, as the statement has them, in parts. */
+/** Lists one page of the lines of a deal. */
 export async function listDealLines(
   db: Database,
   options: Month & {
@@ -115,7 +115,10 @@ export async function listDealLines(
 
 const text = (amount: string) => sql`${sql.ref(amount)}::numeric(18,4)::text`;
 
-/** What a month adds, as SQL: how the statement begins, and where its lines are. As it was closed, or as closing would write it now. */
+/**
+ * SQL for the lines of a month: the beginning of the statement, and the relation that has the lines. For a closed
+ * month, those are the stored lines, and for an open month those that closing would write now.
+ */
 async function findLines(
   db: Database,
   { month, rules }: Month,
@@ -155,7 +158,7 @@ export async function sumDays(
   return rows;
 }
 
-/** A closed statement, as lists show it. */
+/** A closed statement in a list. */
 export type ListedStatement = {
   /** `2026-10`. */
   readonly month: string;
@@ -166,7 +169,11 @@ export type ListedStatement = {
   readonly hash: string;
 };
 
-/** Closed statements, the latest month first. @param options.after month of the last row of the part before. */
+/**
+ * Lists closed statements, the latest month first.
+ *
+ * @param options.after month of the last row of the previous page.
+ */
 export async function listStatements(
   db: Database,
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
