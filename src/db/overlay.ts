@@ -30,6 +30,7 @@ import type { DB } from './tables.ts';
 /** Tables that are copied as a whole, because they have at most one row per file. */
 const COPIED = [
   'intake.source_files',
+  'intake.listings',
   'intake.codes',
   'intake.code_lists',
   'intake.attributed_files',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
-import { openWorkshop, toCsv, type Workshop } from './workshop.ts';
+import { openWorkshop, tableSizes, toCsv, type Workshop } from './workshop.ts';
 
 const BUCKET = 'acme-exports';
 const DAY_MS = 86_400_000;
@@ -128,6 +128,15 @@ describe('a source with a date in its uri and lookback_days', () => {
     expect((await read()).exitCode).not.toBe(0);
     s3.heal();
     expect(await read()).toMatchObject({ exitCode: 0, files: ['o2'] });
+  });
+
+  it('is not marked as listed by a plan, which leaves no dead rows', async () => {
+    const { shop, drop, read } = await openShop();
+    drop(400, 'o1');
+    const before = await tableSizes(shop.db);
+    expect((await shop.cli('plan', 'orders')).exitCode).toBe(0);
+    expect(await tableSizes(shop.db)).toEqual(before);
+    expect(await read()).toMatchObject({ files: ['o1'] });
   });
 
   it('ignores a listing time in the future, which a wrong clock left behind', async () => {
