@@ -62,7 +62,10 @@ export type ReconciledDeal = {
   readonly paidAmount: DecimalText | null;
 };
 
-/** What a deal earned according to closed statements and what was paid out according to the service, in one currency. */
+/**
+ * The amount that a deal earned according to closed statements, and the amount paid out according to the
+ * service, in one currency.
+ */
 export type DealPayout = {
   readonly dealId: string;
   readonly influencerHandle: string | null;
@@ -70,9 +73,12 @@ export type DealPayout = {
   readonly currency: string | null;
   /** Sum of all closed statements. */
   readonly earnedAmount: DecimalText;
-  /** Sum of the payout requests that events of the service tell. Null if there is none: they may not be registered. */
+  /**
+   * Sum of the payout requests that events of the service report. Null if there is no such event, for example
+   * because no webhook is registered for them.
+   */
   readonly requestedAmount: DecimalText | null;
-  /** Total paid out. Null if the service does not report it, or in another currency than that of the account. */
+  /** Total paid out. Null if the service does not report it, or if `currency` is not that of the account. */
   readonly paidAmount: DecimalText | null;
   /** Part of `paidAmount` that was already paid when the mirror first read it. */
   readonly paidBeforeAmount: DecimalText | null;

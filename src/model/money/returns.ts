@@ -4,7 +4,7 @@ import type { DecimalText } from '../order.ts';
 export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] as const;
 export type ReturnGroup = (typeof RETURN_GROUPS)[number];
 
-/** Why a figure is unknown; see docs/money.md. */
+/** Reason why a figure is unknown; see docs/money.md. */
 export type UnknownReturn = 'rate' | 'products' | 'margin' | 'customers' | 'exchange';
 
 /** Revenue and cost of a deal, a creator, a brand, a campaign or a month, in one currency. */

@@ -3,7 +3,7 @@ import { formatMoney } from '../../model/money.ts';
 import type { Block } from '../blocks/block.ts';
 import { plural } from '../text.ts';
 
-/** What disagrees, in words. */
+/** Names, for a reader, the evidence that disagrees in each kind of conflict. */
 export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
   named: 'the export names one owner, and a code or link another',
   link_and_code: 'a link and a code',
@@ -11,11 +11,11 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
   links: 'links of several owners',
 };
 
-/** How each rule decides, for a terminal and the console. */
+/** Explains how each rule decides, for the terminal and the console. */
 export const RULES_SAY =
   'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
 
-/** A creator with the deal, `mia (deal:D1)`; `nobody` where a rule credits none. */
+/** Describes a creator with the deal: `mia (deal:D1)`. Returns `nobody` if the rule credits no owner. */
 export function describeWinner({ target, influencerHandle }: RuleWinner): string {
   if (target === null) return 'nobody';
   return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
@@ -23,7 +23,7 @@ export function describeWinner({ target, influencerHandle }: RuleWinner): string
     : `${influencerHandle} (${target})`;
 }
 
-/** Orders with evidence for several owners, for a terminal. */
+/** Describes orders with evidence for several owners, for the terminal. */
 export function describeConflicts(
   { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
   { hasMore, configOption = '' }: { readonly hasMore: boolean; readonly configOption?: string },

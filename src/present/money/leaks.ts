@@ -2,7 +2,7 @@ import type { LeakedCode } from '../../model/money/leak.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import { plural } from '../text.ts';
 
-/** Codes that may have leaked, with the evidence for each. */
+/** Describes the codes that may have leaked, with the evidence for each. */
 export function describeLeaks(leaks: readonly LeakedCode[], configOption = ''): readonly Block[] {
   if (leaks.length === 0)
     return [{ kind: 'text', text: 'No code was used in an unusual way in the last four weeks.' }];
@@ -43,7 +43,7 @@ function describeLeak(leak: LeakedCode): Part {
   };
 }
 
-/** `0.734` → `73 %`. */
+/** Formats a share in whole percent: `0.734` → `73 %`. */
 export function formatShare(share: number): string {
   return `${Math.round(share * 100)} %`;
 }

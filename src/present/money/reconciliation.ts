@@ -7,14 +7,14 @@ import { plural } from '../text.ts';
 
 const RIGHT = { align: 'right' } as const;
 
-/** Columns that say where a difference comes from. */
+/** Columns that explain a difference. A column is omitted if it is 0 or unknown for all deals. */
 const EXPLAINING = ['before', 'others', 'may be'];
 
 function orUnknown(count: number | null): string {
   return count === null ? 'unknown' : String(count);
 }
 
-/** What we posted against what the service counts, for a terminal. */
+/** Describes how posted orders compare with the orders that the service counts, for the terminal. */
 export function describeReconciliation({
   deals,
   orders,
@@ -28,7 +28,7 @@ export function describeReconciliation({
   readonly payouts: readonly DealPayout[];
   readonly unexplained: readonly ReconciledDeal[];
   readonly configOption?: string;
-  /** The job that reads totals; null where the configuration has none. */
+  /** The job that reads the totals; null if none is configured. */
   readonly mirrorJob: string | null;
 }): readonly Block[] {
   const unread = deals.filter(({ theirs }) => theirs === null);
@@ -91,7 +91,7 @@ export function describeReconciliation({
   ];
 }
 
-/** What was not compared is not explained either. */
+/** States that nothing is unexplained, and how many deals could be compared if some could not. */
 function describeNothing(deals: readonly ReconciledDeal[]): Block {
   const compared = deals.filter(({ unexplained }) => unexplained !== null).length;
   if (compared === 0) return { kind: 'text', text: 'No deal could be compared.', tone: 'yellow' };
@@ -125,7 +125,7 @@ function ordersTable(deals: readonly ReconciledDeal[]): Part {
       ({ unexplained }) => (unexplained === null ? 'unknown' : formatDifference(unexplained)),
     ],
   ];
-  // A column of zeros explains nothing, and takes the room of the ids.
+  // A column of zeros explains nothing and takes space from the ids.
   const shown = all.filter(
     ([{ title }, cellOf]) =>
       !EXPLAINING.includes(title) || deals.some((deal) => !['0', 'unknown'].includes(cellOf(deal))),
@@ -196,7 +196,7 @@ function payoutsSection(payouts: readonly DealPayout[]): Block {
   };
 }
 
-/** What was requested, paid, paid before, and the difference; also for the console. */
+/** Formats the requested, paid and previously paid amounts and the difference, also for the console. */
 export function payoutCells({
   currency,
   requestedAmount,
@@ -225,7 +225,7 @@ function describeUnexplained({
   return `deal ${dealId}: ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-/** What the service and this tool disagree about, and what that means. */
+/** Title and explanation of each kind of disagreement between the service and this tool. */
 export const DISPUTES = {
   not_ours: [
     'Counted by the service, but not posted by this tool',
@@ -264,7 +264,7 @@ function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
   });
 }
 
-/** `+2`, `-1`, `0`. */
+/** Formats a difference with its sign: `+2`, `-1`, `0`. */
 export function formatDifference(count: number): string {
   return count > 0 ? `+${count}` : String(count);
 }

@@ -4,11 +4,11 @@ import type { DecimalText } from '../../model/order.ts';
 import type { Block } from '../blocks/block.ts';
 import { formatCount, plural } from '../text.ts';
 
-/** What stands where a number cannot be known, and where there is none. */
+/** Shown instead of a number that cannot be known (`UNKNOWN`) or does not exist (`NONE`). */
 const UNKNOWN = 'unknown';
 const NONE = 'none';
 
-/** Why numbers of a sum are unknown, in words. */
+/** Explains why figures of a sum are unknown. */
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   rate: 'neither your terms nor the service state a commission rate',
   products: 'your terms exclude products, and it is unknown what was bought in some orders',
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
     'some orders have no customer key or are from the first 90 days of customer keys, so it is unknown whether their customers are new',
 };
 
-/** Which months sums are of, in words: both are included, and null is as far as there are orders. */
+/** Describes the months that sums cover. Both limits are included; null means no limit on that side. */
 export function describeMonths({
   from,
   to,
@@ -30,7 +30,10 @@ export function describeMonths({
   return from === to ? `${from}` : `${from ?? 'the first month'} to ${to ?? 'the newest month'}`;
 }
 
-/** Numbers of a sum as a person reads them: a number that cannot be known says so. Terminal and console show the same. */
+/**
+ * Formats the figures of a sum, for the terminal and the console. A figure that cannot be known is shown as
+ * `unknown`.
+ */
 export function describeReturn(sum: ReturnSum) {
   const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;
   const money = (amount: DecimalText | null): string =>
@@ -41,7 +44,7 @@ export function describeReturn(sum: ReturnSum) {
     net: money(sum.netAmount),
     cost: money(costAmount),
     profit: money(profitAmount === null ? null : roundMoney(profitAmount, currency)),
-    // Without a cost there is no return on it.
+    // If the profit is known but the cost is 0, there is no return on investment.
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${withoutZeros(roiPercent)} %`,
     netPerCost:
       netPerCost === null
@@ -66,7 +69,7 @@ export function describeReturn(sum: ReturnSum) {
   };
 }
 
-/** Why numbers of some sums are unknown, in a sentence for each reason; null where nothing is. */
+/** Explains in one sentence why figures of these sums are unknown. Null if all figures are known. */
 export function explainUnknown(sums: readonly ReturnSum[]): string | null {
   const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
   return reasons.length === 0
@@ -74,7 +77,10 @@ export function explainUnknown(sums: readonly ReturnSum[]): string | null {
     : `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
 }
 
-/** The same of customers won: what they are worth is unknown until the days are over for all of them. */
+/**
+ * Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of
+ * them.
+ */
 export function describeCustomersWon(won: CustomersWon) {
   const worth = (amount: DecimalText | null): string =>
     amount === null ? 'not over' : formatMoney(amount, won.currency);
@@ -87,7 +93,7 @@ export function describeCustomersWon(won: CustomersWon) {
   };
 }
 
-/** What deals brought and cost, for a terminal. */
+/** Describes the revenue and cost of deals, creators, brands, campaigns or months, for the terminal. */
 export function describeReturns(
   sums: readonly ReturnSum[],
   options: { readonly by: string; readonly months: string; readonly hasMore: boolean },
@@ -134,7 +140,7 @@ export function describeReturns(
   ];
 }
 
-/** `12.5000` → `12.5`. Of a ratio, which is no amount. */
+/** Removes trailing zeros from a ratio: `12.5000` → `12.5`. Not for amounts. */
 function withoutZeros(decimal: DecimalText): string {
   return String(Number(decimal));
 }

@@ -8,9 +8,10 @@ import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
 
 /**
- * What a statement says, for a terminal and a page alike: what each deal is owed in each currency, and what is not in it yet.
+ * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
+ * orders that it does not contain yet.
  *
- * @param options.showsLines every order as well.
+ * @param options.showsLines true to list every line as well.
  */
 export function describeStatement(
   statement: Statement,
@@ -21,7 +22,7 @@ export function describeStatement(
   }: {
     readonly showsLines: boolean;
     readonly configOption?: string;
-    /** Of all currencies in one, where that is configured. */
+    /** Total of all currencies in the reporting currency. Null if none is configured. */
     readonly total?: ConvertedTotal | null;
   },
 ): readonly Block[] {
@@ -96,16 +97,18 @@ export function describeStatement(
   ];
 }
 
-/** Why orders are in no statement although their rate is known, and what to do; also on the page of the console. */
+/**
+ * Explains, also in the console, why orders with a known rate are in no statement, and what to do about it.
+ */
 export const UNLINED_WHY =
   'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.';
 export const UNLINED_HELP =
   'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.';
 
-/** So many missing rates are named. */
+/** Maximum number of missing exchange rates that are listed. */
 const NAMED_RATES = 5;
 
-/** Describes a total of all currencies, also for the console. */
+/** Describes the total of all currencies, also for the console. */
 export function describeTotal({ currency, amount, missing }: ConvertedTotal): string {
   if (amount !== null)
     return `Total: ${formatMoney(amount, currency)}, with each line at the exchange rate of the day on which it counts.`;
@@ -167,7 +170,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
     { title: 'before', ...RIGHT },
     { title: 'adds', ...RIGHT },
   ];
-  // Of one deal it is said above: a column without any value is left out.
+  // With a single deal, its id is shown above the table. Blank cells make the table omit the column.
   const isOneDeal = new Set(lines.map(({ dealId }) => dealId)).size === 1;
   const rows = lines.map((line) => [
     isOneDeal ? '' : (line.dealId ?? ''),
@@ -232,7 +235,7 @@ const CSV_COLUMNS = [
   ['amount', 'amount'],
 ] as const satisfies readonly (readonly [string, keyof StatementLine])[];
 
-/** Every line, for a spreadsheet: exact decimals with a point. */
+/** Renders all lines as CSV for a spreadsheet. Amounts are exact, with a decimal point. */
 export function renderStatementCsv({ lines }: Statement): string {
   return renderTableCsv(
     CSV_COLUMNS.map(([name]) => name),
@@ -240,7 +243,10 @@ export function renderStatementCsv({ lines }: Statement): string {
   );
 }
 
-/** Returns the part of a statement that is about one brand, one deal, or both. Null: all of them. */
+/**
+ * Returns the part of a statement that belongs to a brand, a deal, or both; null does not restrict it. Orders
+ * that are not counted yet are restricted only by deal.
+ */
 export function narrowStatement(
   statement: Statement,
   { brandId = null, dealId = null }: { readonly brandId?: string | null; readonly dealId?: string | null },

@@ -16,7 +16,7 @@ export type ReturnFilter = {
 /** Key of a sum, with which the next page begins. */
 export type ReturnKey = { readonly currency: string; readonly rank: string; readonly key: string };
 
-/** The key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
+/** SQL for the key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
 const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   deal: sql`coalesce(deal_id, '') collate "C"`,
   creator: sql`lower(coalesce(influencer_handle, '')) collate "C"`,
@@ -24,7 +24,10 @@ const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   campaign: sql`coalesce(dealflow_id, '') collate "C"`,
   month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
 };
-/** Rows are grouped as they are stored; a key is made once for each group, and not for each of 200,000 rows. */
+/**
+ * Columns to group by, as they are stored. The key is then built once per group instead of once per row, of
+ * which there may be 200,000.
+ */
 const GROUPED_BY: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   deal: sql`deal_id`,
   creator: sql`lower(coalesce(influencer_handle, ''))`,

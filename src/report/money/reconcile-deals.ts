@@ -126,7 +126,7 @@ export function accountCurrencyOf(configured: string | null): RawBuilder<unknown
     order by w.event_id desc limit 1))`;
 }
 
-/** How far apart an event and the counting of its order may be, in either direction. */
+/** Maximum time between an event and the counting of its order, in either direction. */
 const LATE = sql`interval '1 hour'`;
 
 /** Pattern of a JSON value that is an amount. */

@@ -11,7 +11,7 @@ import { moneySections } from './sections.ts';
 
 const PATH = '/money/conflicts';
 
-/** Orders with evidence for several creators, and what each rule would credit. */
+/** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
 export const conflictsPage: ConsolePage = {
   path: PATH,
   navigation: null,

@@ -11,7 +11,7 @@ import { moneySections } from './sections.ts';
 const PATH = '/money/customers';
 const MONTHS_OF_A_YEAR = 12;
 
-/** Customers whom deals won, and what they have ordered since. */
+/** Page of the new customers that deals won, with the revenue from them since. */
 export const customersWonPage: ConsolePage = {
   path: PATH,
   navigation: null,

@@ -12,7 +12,7 @@ import { moneySections } from './sections.ts';
 const PATH = '/money/leaks';
 const STATES = ['open', 'acknowledged'] as const;
 
-/** Codes that may have leaked, with the evidence, and the form that says that somebody has looked. */
+/** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
 export const leaksPage: ConsolePage = {
   path: PATH,
   navigation: null,
@@ -22,7 +22,7 @@ export const leaksPage: ConsolePage = {
       ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
     );
     const after = textOf(visit, 'after');
-    // Few codes are flagged: they are found at once, and shown in parts.
+    // Few codes are flagged, so all are computed for every page, and only the display is paged.
     const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
     const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
     return {

@@ -30,7 +30,10 @@ import { moneySections } from './sections.ts';
 const PATH = '/money/reconciliation';
 const SHOWN = ['unexplained'] as const;
 
-/** What we posted against what the service counts: a list of deals, or one with its orders. */
+/**
+ * Page that compares posted orders with those that the service counts: all deals, or one deal with its
+ * orders.
+ */
 export const reconciliationPage: ConsolePage = {
   path: PATH,
   navigation: null,

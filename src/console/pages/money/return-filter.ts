@@ -5,7 +5,7 @@ import type { Visit } from '../../console-page.ts';
 import type { FilterField } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
 
-/** What sums can be filtered by, as a form shows it. */
+/** Fields of the form that filters sums. */
 export const RETURN_FIELDS: readonly FilterField[] = [
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },
@@ -15,16 +15,17 @@ export const RETURN_FIELDS: readonly FilterField[] = [
   { name: 'currency', label: 'Currency' },
 ];
 
-/** A month of the query such as 2026-10. */
+/** Reads a month such as `2026-10` from the query. Null if it is missing or invalid. */
 export function monthOf(visit: Visit, name: string): string | null {
   const month = textOf(visit, name);
   return month !== null && isMonth(month) ? month : null;
 }
 
 /**
- * What the query asks for. Without any month: the newest `count` with orders, because more are not added up while a person waits.
+ * Reads the filter from the query. If it names no month, the filter covers `count` months up to the newest
+ * one with orders, because summing up more would take too long for a page.
  *
- * @param options.count how many months a page shows by itself.
+ * @param options.count number of months that the page shows by default.
  */
 export async function readReturnFilter(
   visit: Visit,

@@ -10,10 +10,13 @@ import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money';
-/** By itself the page shows so many months, because more take longer than a person waits: the newest one, or a few to compare. */
+/**
+ * Number of months that the page shows by default: the newest one, or several if months are compared. More
+ * would take too long.
+ */
 const SHOWN_MONTHS = { one: 1, several: 3 } as const;
 
-/** What deals, creators, brands, campaigns and months brought and cost. */
+/** Page of the revenue and cost of deals, creators, brands, campaigns and months. */
 export const returnsPage: ConsolePage = {
   path: PATH,
   navigation: 'Money',
@@ -82,7 +85,7 @@ function returnTable(
   );
 }
 
-/** Leads to what the sum is of. */
+/** Renders the name of the group, with a link to the deal or to the deals of the group. */
 function nameOf(
   { key, name }: ReturnSum,
   { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },

@@ -10,7 +10,7 @@ const SECTIONS = [
   ['/money/reconciliation', 'Reconciliation'],
 ] as const;
 
-/** Links between the pages about money. */
+/** Renders the links between the pages about money. */
 export function moneySections(visit: Visit): Html {
   return html`<nav class="pager" aria-label="About money">${SECTIONS.map(([path, label]) =>
     visit.path === path
