@@ -120,7 +120,7 @@ export function defineAction<Form>({ path, form, perform }: ActionDefinition<For
 
 /** Thrown if a change is not possible now. Nothing was changed, and the page shows the reason. */
 export class Refused extends Error {
-  /** @param message one or two sentences for the person: the obstacle, and what to do. */
+  /** @param message one or two sentences for the person: the reason, and what to do. */
   constructor(message: string) {
     super(message);
     this.name = 'Refused';

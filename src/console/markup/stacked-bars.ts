@@ -24,7 +24,7 @@ const COLORS = 9;
  * Draws stacked bars, one per label, with the same numbers in a table below.
  *
  * @param options.title what is counted, for screen readers.
- * @param options.unit what a label stands for.
+ * @param options.unit the unit of a label, `Day` by default.
  * @param options.href address of the rows behind one number.
  */
 export function stackedBars(

@@ -113,7 +113,10 @@ function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
   );
 }
 
-/** A fixed order of outcomes, good ones first. Their positions are their colours, so that these are the same in all charts. */
+/**
+ * All outcomes in a fixed order, good ones first. The position of an outcome determines its colour, so that
+ * it is the same in all charts.
+ */
 const OUTCOMES = [
   'accepted',
   'ready',

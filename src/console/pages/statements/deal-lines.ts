@@ -7,7 +7,7 @@ import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
 
-/** Every order of one deal in a statement. */
+/** Shows the lines of one deal in a statement, page by page. */
 export async function showDealLines(
   visit: Visit,
   options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },

@@ -2,7 +2,10 @@ import type { CurrencySum } from '../../../earnings/sum-statement.ts';
 import { formatMoney } from '../../../model/money.ts';
 import { plural } from '../../../present/text.ts';
 
-/** What a statement comes to, `13.33 EUR in 2 lines, 5.00 USD in 1 line`: as a page shows it, and as its form is checked. */
+/**
+ * Describes the totals of a statement: `13.33 EUR in 2 lines, 5.00 USD in 1 line`. The page shows this text,
+ * and closing compares it with the current totals.
+ */
 export function describeSums(currencies: readonly CurrencySum[]): string {
   return currencies.length === 0
     ? 'nothing to pay'

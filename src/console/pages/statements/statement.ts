@@ -30,7 +30,10 @@ import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDealLines } from './deal-lines.ts';
 import { describeSums } from './describe-sums.ts';
 
-/** One month: what each deal is owed, one table a currency, and what is not in it yet. */
+/**
+ * Page of the statement of one month: the amounts owed to each deal, with one table per currency, and the
+ * orders that it does not contain yet.
+ */
 export const statementPage: ConsolePage = {
   path: '/statements/:month',
   navigation: null,
@@ -39,7 +42,7 @@ export const statementPage: ConsolePage = {
     if (!isMonth(month))
       return { title: `Statement of ${month}`, content: html`<p>There is no such month.</p>`, status: 404 };
     const read = readRules(visit);
-    // What is closed is shown as it was written, whatever became of the terms.
+    // A closed statement is shown as it was stored, even if the terms cannot be read now.
     const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
     if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
     const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
@@ -52,10 +55,10 @@ export const statementPage: ConsolePage = {
   },
 };
 
-/** What is held in memory at once. A PDF of so many lines has 150 pages. */
+/** Maximum number of lines of a download, which is built in memory. A PDF of that size has 150 pages. */
 const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
 
-/** The total of all currencies in one, in words. Null if no reporting currency is configured. */
+/** Describes the total of all currencies in the reporting currency. Null if none is configured. */
 async function convertedTotal({ db, config }: Visit, month: Month): Promise<string | null> {
   try {
     const exchange = loadExchange(config.statements);
@@ -68,7 +71,9 @@ async function convertedTotal({ db, config }: Visit, month: Month): Promise<stri
 
 type Month = { readonly month: string; readonly rules: StatementRules };
 
-/** Nobody can see an open statement by terms that cannot be read. */
+/**
+ * Reads the rules, or describes why they cannot be read. An open statement cannot be computed without them.
+ */
 function readRules({ config }: Visit): StatementRules | { readonly problem: Html } {
   try {
     return loadStatementRules(config.statements);
@@ -82,7 +87,9 @@ function readRules({ config }: Visit): StatementRules | { readonly problem: Html
   }
 }
 
-/** A statement as a file, or one deal of it. */
+/**
+ * Returns the statement, or the part of one deal, as a file. Returns a page with a command if it is too long.
+ */
 async function download(
   visit: Visit,
   { month, rules, format }: Month & { readonly format: 'csv' | 'pdf' },
@@ -222,7 +229,10 @@ ${rows.length > PAGE_ROWS ? html`<p class="dim">and ${formatCount(rows.length - 
   })}`;
 }
 
-/** Offered once the month is over. The form says which amounts it shows: if it comes to others by then, nothing is closed. */
+/**
+ * Renders the form that closes the statement, once its month is over. The form submits the totals that it
+ * shows; if they have changed by then, the statement is not closed.
+ */
 function closeForm(visit: Visit, sums: StatementSums): Html {
   const { month, timeZone } = sums;
   if (month > monthBefore(visit.now, timeZone))

@@ -8,7 +8,7 @@ import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
-/** What influencers earned, month by month: those that are closed, and how the open ones stand. */
+/** Page that lists the closed monthly statements, and opens the statement of any month. */
 export const statementsPage: ConsolePage = {
   path: PATH,
   navigation: 'Statements',
