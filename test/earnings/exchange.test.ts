@@ -94,7 +94,7 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
       'order_id,order_revenue,currency,discount_codes,placed_at,status\nA1,100.00,EUR,MIA10,2026-03-06T10:00:00Z,paid\nA2,60.00,USD,MIA10,2026-03-06T10:00:00Z,paid\nA3,10.00,USD,MIA10,2026-03-08T10:00:00Z,paid\n',
     );
     await shop.run();
-    // On 03-08 nobody knows the rate.
+    // No rate is known for 8 March.
     const unknown = (await shop.cli('returns', '--one-currency')).stdout;
     expect(unknown).toMatch(/DEALMIA +mia\.test +3 +unknown +unknown +unknown [\s\S]*exchange, because/);
     const due = (await shop.cli('statement', '--month', '2026-03')).stdout.replace(/\s+/g, ' ');
@@ -104,7 +104,8 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
     const { rows } = await sql`
       select currency, net_reporting_amount, cost_reporting_amount, profit_reporting_amount, unknown
       from bi.returns_monthly order by currency`.execute(shop.db);
-    // USD: 60 at 0.8 and 10 at 0.7; commission 6 at 0.8 and 1 at 0.7, and the fee of 20 at 0.5.
+    // USD: net revenue of 60 at 0.8 and 10 at 0.7; commission of 6 at 0.8 and 1 at 0.7, and the fee of 20 at
+    // 0.5.
     expect(rows).toMatchObject([
       { currency: 'EUR', net_reporting_amount: '100.0000', cost_reporting_amount: '10.0000' },
       {
@@ -120,7 +121,7 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
     expect(textOf((await get('/money?in=EUR')).text)).toMatch(
       /Amounts in other currencies are converted into EUR .* DEALMIA mia\.test 3 155\.00 EUR 25\.50 EUR 52\.00 EUR 203\.92 %/,
     );
-    // By the days on which lines count: 10 EUR, 6 at 0.9, 1 at 0.6, and the fee.
+    // At the rates of the days on which the lines count: 10 EUR, 6 USD at 0.9, 1 USD at 0.6, and the fee.
     expect((await shop.cli('statement', '--month', '2026-03')).stdout).toContain('Total: 26.00 EUR');
     shop.write('fx.csv', 'day,from,to,rate\n2026-03-05,USD,EUR,x\n');
     const broken = await shop.cli('statement', '--month', '2026-03');

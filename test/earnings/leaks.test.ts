@@ -11,7 +11,10 @@ jobs:
 const HEADER = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Note Attributes,Id';
 const DAY_MS = 86_400_000;
 
-/** Two orders a day with a code, both by its creator's link; and 14 of yesterday, by people who were here before, with the code alone. */
+/**
+ * Creates two orders with a code per day, both through its creator's link, and 14 orders of yesterday without
+ * a link, from customers who had ordered before.
+ */
 function toCsv(): string {
   const row = (id: number, daysAgo: number, [email, link]: readonly [string, string]): string => {
     const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().replace('T', ' ').slice(0, 19);

@@ -10,24 +10,24 @@ import { beginRun } from '../../src/schedule/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 
-// Some histories have dozens of closings.
+// Some histories close dozens of statements.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Minor units of each currency: cents of euros, whole yen, thousandths of dinars. */
 const DIGITS = { EUR: 2, JPY: 0, KWD: 3 } as const;
 type Currency = keyof typeof DIGITS;
 
-/** An order as this test knows it; amounts in ten-thousandths, rates in hundredths of a percent. */
+/** An order in the model of this test. Amounts are in ten-thousandths, rates in hundredths of a percent. */
 type Order = {
   readonly dealId: string;
   readonly currency: Currency;
   readonly dayNo: number;
-  /** What was bought; null: the export does not say. */
+  /** The order lines; null if the export does not contain them. */
   readonly lines: readonly (readonly [sku: string, amount: bigint])[] | null;
   net: bigint;
 };
 
-/** Products that earn nothing: of everybody, and of deals. */
+/** Products that earn nothing, by deal. The empty key applies to all deals. */
 type Exclusions = ReadonlyMap<string, readonly string[]>;
 
 const RETURN_WINDOW_DAYS = 14;
@@ -89,11 +89,11 @@ const step = fc.oneof(
 it('all closed lines of an order add up to its earnings, whatever is refunded, excluded, late or closed in any order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
-      // Entries and adjustments are append-only.
+      // Each history needs its own database, because entries and adjustments are append-only.
       const { db } = await setup();
       await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
       const orders: Order[] = [];
-      // Of the third deal nobody knows the rate.
+      // The rate of the third deal is unknown.
       const rates = new Map([
         ['D1', 1_000],
         ['D2', 1_250],
@@ -141,7 +141,7 @@ it('all closed lines of an order add up to its earnings, whatever is refunded, e
   );
 });
 
-/** As a person with a pocket calculator would: the net revenue less what is excluded, times the rate, rounded once. */
+/** Recalculates each line: net revenue less the excluded amount, times the rate, rounded once. */
 async function eachLineCanBeChecked(db: Database): Promise<void> {
   const { rows } = await sql<Record<'net' | 'excluded' | 'rate' | 'earned', string> & { currency: Currency }>`
     select (net_amount * 10000)::bigint as net, (coalesce(excluded_amount, 0) * 10000)::bigint as excluded,
@@ -169,7 +169,10 @@ function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): St
   return { terms, returnWindowDays: RETURN_WINDOW_DAYS, timeZone: 'UTC' };
 }
 
-/** What each order has earned that counts by the end of the month, in ten-thousandths. Orders that earned nothing have no line. */
+/**
+ * Returns the earnings, in ten-thousandths, of each order that counts by the end of the month. Orders that
+ * earned nothing are omitted.
+ */
 function expected(
   orders: readonly Order[],
   {
@@ -184,7 +187,9 @@ function expected(
     readonly exclusions: Exclusions;
     /** Subjects of closed lines. */
     readonly known: ReadonlySet<string>;
-    /** What the earlier statements come to: an order whose earnings became unknown stays as it was. */
+    /**
+     * Totals of the earlier statements. They remain in force for an order whose earnings have become unknown.
+     */
     readonly before: Readonly<Record<string, bigint>>;
   },
 ): Record<string, bigint> {
@@ -205,7 +210,7 @@ function expected(
   );
 }
 
-/** What of an order earns nothing; null: nobody knows what was bought. */
+/** Returns the part of an order that earns nothing. Null if it is unknown because the order lines are. */
 function excludedOf({ dealId, lines, net, currency }: Order, exclusions: Exclusions): bigint | null {
   const skus = [...(exclusions.get('') ?? []), ...(exclusions.get(dealId) ?? [])];
   if (skus.length === 0 || net === 0n) return 0n;
@@ -220,7 +225,7 @@ function excludedOf({ dealId, lines, net, currency }: Order, exclusions: Exclusi
   return excluded < net ? excluded : net;
 }
 
-/** A part of an amount. Half of a minor unit is rounded up. */
+/** Returns a share of an amount, rounded to a minor unit. Halves are rounded up. */
 function share(amount: bigint, [part, whole]: readonly [bigint, bigint], currency: Currency): bigint {
   const unit = 10n ** BigInt(4 - DIGITS[currency]);
   return ((amount * part * 2n + whole * unit) / (2n * whole * unit)) * unit;

@@ -61,7 +61,7 @@ describe('a statement', () => {
         { id: 'A1', revenue: '100.00', day: '2026-03-01' },
         { id: 'A2', revenue: '33.33', day: '2026-03-20' },
         { id: 'B1', revenue: '80.00', day: '2026-03-02', code: 'BEN15' },
-        // In Amsterdam it is the next day, on which the window ends a month later.
+        // In Amsterdam, this is 1 April, so the return window ends in May.
         { id: 'A3', revenue: '50.00', day: '2026-03-31' },
         { id: 'C1', revenue: '50.00', day: '2026-03-01', code: 'NOBODY' },
       ]),
@@ -94,7 +94,7 @@ describe('a statement', () => {
       expect.stringMatching(/^The statement of 2026-04 is closed: 3 lines, SHA-256 [0-9a-f]{64}\./),
     ]);
     const before = await linesOf(shop, '2026-04');
-    // One is refunded in part, one is cancelled, and one comes late.
+    // One order is partly refunded, one is cancelled, and one is exported late.
     shop.drop(
       'later.csv',
       toCsv([
@@ -113,7 +113,7 @@ describe('a statement', () => {
       ['correction', 'A1', '-4.0000', '10.0000'],
       ['correction', 'A2', '-4.0000', '4.0000'],
     ]);
-    // A better rate, from the first day on.
+    // A higher rate, valid from the first day on.
     shop.write('terms.csv', TERMS.replace('DEALMIA,,10', 'DEALMIA,,20'));
     const better = await linesOf(shop, '2026-05');
     expect(better.find(({ order_id }) => order_id === 'A1')?.amount).toBe('2.0000');
@@ -175,7 +175,7 @@ describe('a statement', () => {
       toCsv([
         { id: 'A1', revenue: '100.00', day: '2026-03-01' },
         { id: 'A2', revenue: '33.33', day: '2026-03-20' },
-        // Nobody knows what BEN earned before his terms.
+        // The rate of BEN before the beginning of his terms is unknown.
         { id: 'B1', revenue: '80.00', day: '2026-02-02', code: 'BEN15' },
       ]),
     );
@@ -228,7 +228,7 @@ describe('a statement', () => {
     expect(amounts).toHaveLength(61);
     const total = amounts.reduce((sum, amount) => sum + amount, 0).toFixed(2);
     expect(text).toContain(`To pay: ${total} EUR`);
-    // Each line is printed, and each deal: the amounts of both add up to the same.
+    // Both each line and each deal are printed, so the printed amounts add up to twice the total.
     const printed = text
       .filter((piece) => / EUR$/.test(piece) && !piece.startsWith('To pay'))
       .reduce((sum, piece) => sum + Math.round(Number.parseFloat(piece.replace(/,/g, '')) * 100), 0);
@@ -269,7 +269,7 @@ describe('closing a statement', () => {
     shop.drop('orders.csv', toCsv([{ id: 'A1', revenue: '100.00', day: '2026-03-01' }]));
     await shop.run();
     const open = await linesOf(shop, '2026-04');
-    // It has written the statement and its lines when it waits for this.
+    // When the command waits for this lock, it has already written the statement and its lines.
     const holder = await shop.db.startTransaction().execute();
     await sql`lock table ops.audit in access exclusive mode`.execute(holder);
     const closing = shop.start('statement', 'close', '--month', '2026-04', '--reason', 'paid out');

@@ -5,7 +5,7 @@ import { openWorkshop } from '../pipeline/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { CODES, MARGIN, makeSyntheticYear, RATES, TERMS, YEAR } from './synthetic-year.ts';
 
-// In a campaign there are many years, and each has more orders.
+// A campaign runs many years, each with more orders.
 vi.setConfig({ testTimeout: 300_000 });
 
 const FLOW = `
@@ -31,7 +31,7 @@ it.each(years)(
     shop.write('codes.csv', CODES);
     shop.write('terms.csv', TERMS);
     shop.write('fx.csv', RATES);
-    // Totals are read before anything is posted.
+    // The mirror reads totals before any order is posted.
     await shop.cli('run', 'mirror');
     for (const { name, content } of year.exports) {
       shop.drop(name, content);
@@ -44,7 +44,7 @@ it.each(years)(
       returning_orders, unknown_orders, unconverted_orders, net_reporting_amount, cost_reporting_amount
     from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
     expect(returns.rows).toEqual(year.returns);
-    // The command adds the same up for each deal.
+    // The command sums up the same amounts for each deal.
     const summed = (await shop.cli('returns', '--by', 'deal', '--json')).stdout
       .trim()
       .split('\n')
@@ -83,7 +83,7 @@ it.each(years)(
     const cents = (rows: readonly Readonly<Record<string, string | null>>[]): number =>
       rows.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
     expect(cents(listed.filter(({ event }) => event === 'conflicting_order'))).toBe(cents(year.conflicts));
-    // Each rule gives the same revenue to somebody or to nobody.
+    // Each rule distributes the same total revenue, some of it to no owner.
     for (const rule of ['credited', 'first', 'last', 'explicit'])
       expect(
         cents(
@@ -91,7 +91,7 @@ it.each(years)(
         ),
       ).toBe(cents(year.conflicts));
 
-    // A statement of a month after all windows has what the orders earned in all, and the fee.
+    // The statement of a month after all return windows contains all earnings of the orders, and the fee.
     const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
     const earned = new Map<string, number>();
     let withoutLines = 0;

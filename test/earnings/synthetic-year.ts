@@ -1,6 +1,7 @@
 /**
- * Twelve months of a shop with known answers. What the exports say follows from a seed; what each creator brought is worked out here a second
- * time, from the orders as they were made up, in cents and by plain loops: no SQL, and nothing of ours but the meaning that docs/money.md gives.
+ * Twelve months of a shop, with the expected figures. A seed determines the exports. The figures of each
+ * creator are computed here independently, from the generated orders, in cents and with plain loops. This
+ * uses no SQL and no code of the project, only the definitions in docs/money.md.
  */
 
 export const YEAR = 2025;
@@ -8,7 +9,10 @@ const DAY_MS = 86_400_000;
 const DEALS = { MIA10: 'DEALMIA', BEN15: 'DEALBEN', ZOE20: 'DEALZOE' } as const;
 type Code = keyof typeof DEALS;
 
-/** In hundredths of a percent; null: nobody says what BEN earned before his fee, and ZOE in other months. */
+/**
+ * Returns the commission rate in hundredths of a percent. Null if it is unknown: that of BEN before his terms
+ * begin, and that of ZOE outside hers.
+ */
 function rateOf(code: Code, at: number): number | null {
   if (code === 'MIA10') return 1_000;
   if (code === 'BEN15') return at >= Date.UTC(YEAR, 2, 10) ? 1_250 : null;
@@ -16,7 +20,7 @@ function rateOf(code: Code, at: number): number | null {
   return month >= 5 && month <= 8 ? 2_025 : null;
 }
 
-/** MIA earns nothing for gift cards, and from July on nobody does for parcel insurance. */
+/** MIA earns nothing for gift cards. From July on, no creator earns anything for parcel insurance. */
 export const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to,excluded_skus
 DEALMIA,,10,,,,,GIFT-*
 DEALBEN,,12.5,200,EUR,${YEAR}-03-10,,
@@ -28,7 +32,10 @@ function isExcluded(sku: string, { code, at }: Pick<Order, 'code' | 'at'>): bool
   return isGift || (sku === 'PARCELCARE' && at >= Date.UTC(YEAR, 6, 1));
 }
 const SKUS = ['GIFT-25', 'GIFT-100', 'PARCELCARE', 'SERUM', 'SOAP', ''] as const;
-/** What 1 USD was worth in EUR on each day, in thousandths; null in May and September: nobody published one. */
+/**
+ * Returns the value of 1 USD in EUR on a day, in thousandths. Null in May and September, for which no rate is
+ * published.
+ */
 function dollarOn(at: number): number | null {
   const day = Math.floor(at / DAY_MS);
   const isLost = [4, 8].includes(new Date(at).getUTCMonth());
@@ -47,7 +54,7 @@ ${Object.entries(DEALS)
   .map(([code, deal]) => `${code},4819,,${deal},,,`)
   .join('\n')}
 `;
-/** In percent. */
+/** The margin in percent. */
 export const MARGIN = 42.5;
 
 type Order = {
@@ -55,22 +62,32 @@ type Order = {
   readonly at: number;
   readonly currency: 'EUR' | 'USD';
   readonly code: Code | null;
-  /** Empty: the export names nobody. */
+  /** Empty if the export names no customer. */
   readonly email: string;
   readonly cents: number;
-  /** After a refund in part; the same otherwise. */
+  /** Amount after a partial refund; otherwise equal to `cents`. */
   readonly finalCents: number;
-  /** What was bought, in cents before a discount of the whole order, shipping and tax; null: a line of it cannot be read. */
+  /**
+   * Order lines, in cents before discounts of the whole order, shipping and tax. Null if a line cannot be
+   * read.
+   */
   readonly lines: readonly (readonly [sku: string, cents: number])[] | null;
-  /** In the export that first states it, or in a later one. */
+  /** `before`: already cancelled in the first export that contains it. `after`: cancelled in a later one. */
   readonly cancelled: 'never' | 'before' | 'after';
-  /** Besides, it carries the code of another creator, and is held; or the export names MIA, whose it is, beside a code of BEN. */
+  /**
+   * `codes`: it also carries the code of another creator, and is held. `named`: the export names MIA as its
+   * owner, but the code is that of BEN.
+   */
   readonly conflict: 'none' | 'codes' | 'named';
-  /** Its month's export lacks it, and a later one has it. */
+  /** True if the export of its period lacks it and a later one contains it. */
   readonly isLate: boolean;
 };
 
-/** A seed always gives the same numbers (mulberry32). @returns a whole number from 0 to below `below`. */
+/**
+ * Creates a random number generator (mulberry32). The same seed always gives the same numbers.
+ *
+ * @returns a function that returns an integer from 0 up to, but not including, `below`.
+ */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -96,7 +113,7 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
     );
     orders.push({
       id: `${10_000 + orders.length}`,
-      // No two at the same instant.
+      // No two orders have the same instant.
       at: at - (at % 1_000_000) + orders.length * 1_000,
       currency: random(5) === 0 ? 'USD' : 'EUR',
       code,
@@ -114,7 +131,7 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
   for (let month = 0; month < 12; month += 1) {
     const begin = Date.UTC(YEAR, month, 1, 1);
     for (let index = 0; index < perMonth; index += 1) make(begin + random(27) * DAY_MS + random(80_000_000));
-    // In August the code is on a coupon site for two days: new people, who come from nowhere.
+    // In August, the code is on a coupon site for two days, and new customers use it.
     if (month === 7)
       for (let index = 0; index < perMonth / 2; index += 1)
         make(begin + 10 * DAY_MS + random(2 * DAY_MS), {
@@ -134,7 +151,7 @@ function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
     const { id, at, currency, email, cents, finalCents, cancelled, conflict } = order;
     const amount = as === 'first' ? cents : finalCents;
     const isCancelled = cancelled === 'before' || (cancelled === 'after' && as === 'final');
-    // People do not always write their address in one way.
+    // Customers do not always write their address in the same way.
     const written = Number(id) % 3 === 0 ? email.toUpperCase() : email;
     const cells = [
       id,
@@ -152,11 +169,14 @@ function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
   return `${[HEADER, ...rows].join('\n')}\n`;
 }
 
-/** What an order earns, in cents; else what is unknown of it. Half a cent is rounded up, twice: of what is excluded, and of what is earned. */
+/**
+ * Returns the earnings of an order in cents, or what is unknown. Half cents are rounded up twice: in the
+ * excluded amount and in the earnings.
+ */
 function earnedOf(order: Order): bigint | 'rate' | 'products' {
   const left = order.cancelled === 'never' ? order.finalCents : 0;
   const rate = rateOf(order.code ?? 'MIA10', order.at);
-  // The terms exclude something for this order, whatever was bought.
+  // True if the terms exclude any product for this order, whether or not it was bought.
   const canExclude = isExcluded('GIFT-', order) || isExcluded('PARCELCARE', order);
   let excluded: number | null = 0;
   if (left > 0 && canExclude && order.lines === null) excluded = null;
@@ -173,14 +193,14 @@ function earnedOf(order: Order): bigint | 'rate' | 'products' {
   return excluded === null ? 'products' : (BigInt(left - excluded) * BigInt(rate) + 5_000n) / 10_000n;
 }
 
-/** Codes as the export writes them. */
+/** Returns the codes that the export contains for an order. */
 function codesOf({ code, conflict }: Order): readonly Code[] {
   if (code === null) return [];
   if (conflict === 'named') return ['BEN15'];
   return conflict === 'codes' ? [code, code === 'ZOE20' ? 'MIA10' : 'ZOE20'] : [code];
 }
 
-/** What a deal brought in a month, in one currency, as the views write it. */
+/** A row that a view is expected to return, for example the figures of a deal in a month and a currency. */
 export type Answer = Readonly<Record<string, string | null>>;
 
 export type SyntheticYear = {
@@ -188,19 +208,22 @@ export type SyntheticYear = {
   readonly exports: readonly { readonly name: string; readonly content: string }[];
   /** Rows of `bi.returns_monthly`, by month, deal and currency. */
   readonly returns: readonly Answer[];
-  /** Rows of `bi.customer_cohorts`, by the same. */
+  /** Rows of `bi.customer_cohorts`, by month, deal and currency. */
   readonly cohorts: readonly Answer[];
-  /** Orders of each deal that the service must count. */
+  /** Number of orders of each deal that the service must count. */
   readonly counted: Readonly<Record<string, number>>;
   /** Rows of `bi.conflicts`, by order. */
   readonly conflicts: readonly Answer[];
-  /** Orders that earn something unknown, because nobody says what was bought. */
+  /** Number of orders whose earnings are unknown because their order lines are. */
   readonly withoutLines: number;
-  /** What statements must come to in all, by deal and currency. */
+  /** Expected commission in all statements, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
 
-/** @param options.now which windows of cohorts are over. */
+/**
+ * @param options.now current time in Unix milliseconds, which determines the windows of cohorts that are
+ * over.
+ */
 export function makeSyntheticYear({
   seed,
   perMonth,
@@ -269,7 +292,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const group = groups.get(name) ?? [];
     const won: Order[] = [];
     let [returning, unknown, unrated, unlined, sent, net, commission] = [0, 0, 0, 0, 0, 0, 0n];
-    // In the reporting currency, in ten-thousandths, each order rounded.
+    // In the reporting currency, in ten-thousandths, rounded for each order.
     let [netInEuros, commissionInEuros, unconverted] = [0n, 0n, 0];
     for (const order of group) {
       const isKept = order.cancelled === 'never';
@@ -300,7 +323,8 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const fees = name === fee ? 20_000n : 0n;
     const cost = unrated + unlined > 0 ? null : commission + fees;
     withoutLines += unlined;
-    // Margin in tenths of a percent: ten-thousandths of the currency are cents × 425 / 10. Half of one is rounded up.
+    // The margin is in tenths of a percent, so the profit in ten-thousandths is cents × 425 / 10. Halves are
+    // rounded up.
     const profit = cost === null ? null : (BigInt(net) * BigInt(MARGIN * 10) + 5n) / 10n - cost * 100n;
     returns.push({
       month: `${month}-01`,
@@ -357,7 +381,10 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
   };
 }
 
-/** An order that was sent stays, with what was sent; one that was held is gone when it is cancelled, and has the amount of the last export. */
+/**
+ * Returns the expected conflicts. An order that was sent stays, with the amount that was sent. A held order
+ * has the amount of the last export, and disappears when it is cancelled.
+ */
 function conflictsOf(orders: readonly Order[]): readonly Answer[] {
   return orders
     .filter(({ conflict, cancelled }) => conflict !== 'none' && cancelled !== 'before')
@@ -379,7 +406,7 @@ function conflictsOf(orders: readonly Order[]): readonly Answer[] {
     });
 }
 
-/** `1234` → `12.3400`. */
+/** Formats cents: `1234` → `12.3400`. */
 function cents(amount: bigint): string {
   return tenThousandths(amount * 100n);
 }

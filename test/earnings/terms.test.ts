@@ -142,7 +142,7 @@ describe('terms.csv', () => {
     ]);
     expect(ofSkus(',,10,A').problems).toMatchObject([{ reason: 'The row names no deal and no code.' }]);
     expect(JSON.stringify(ofSkus('D1,,10,jane@shop.example').problems)).not.toContain('jane@');
-    // Twice for everybody, on the same days.
+    // Two rows for all deals, valid on the same days.
     expect(ofSkus(',,,A', ',,,B').problems).toMatchObject([{ line: 3 }]);
   });
 
