@@ -27,7 +27,7 @@ const NOTICE: Notice = {
   link: 'https://ops.example.com/doubts?job=nl-orders',
 };
 
-/** What a file may have put into a text: markup of every channel. */
+/** Text that a file may contain, with markup of every channel. */
 const HOSTILE = 'a <!channel> & <https://evil.example|click> [link](https://evil.example) *b* `c` _d_ # e';
 
 function send(channel: ChannelSettings, notice: Partial<Notice> = {}): Promise<Attempt> {
@@ -35,7 +35,7 @@ function send(channel: ChannelSettings, notice: Partial<Notice> = {}): Promise<A
   return sendToChannel(channel, { ...NOTICE, ...notice }, { signal, now: new Date() });
 }
 
-/** Sends to a receiver by way of a channel and returns what came. */
+/** Sends a notice through a channel to a receiver, and returns the received request. */
 async function deliver(
   channelOf: (url: string) => ChannelSettings,
   notice: Partial<Notice> = {},

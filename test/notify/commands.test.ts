@@ -7,7 +7,7 @@ import { SECRET } from './receivers.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Two channels at one receiver. */
+/** Two channels that post to the same receiver. */
 const TWO = `notify:
   channels:
     ops: {kind: webhook, url: "\${NOTICE_URL}", secret: "\${NOTICE_SECRET}"}

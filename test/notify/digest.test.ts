@@ -51,7 +51,7 @@ it('the digest is created once a day after its time and lists open problems, dou
   expect(summary).toMatch(/by revenue in EUR: NOBODYS 50\.50 EUR, /);
   expect(summary).toMatch(/by revenue in USD: .* 7\.00 USD/);
   expect(summary).not.toContain('customer.example');
-  // The next day is another one.
+  // The next day has its own digest.
   expect(await at('2026-11-25T07:00:00Z')).toBe(true);
   const { rows } = await sql`select from ops.notices where event = 'digest'`.execute(db);
   expect(rows).toHaveLength(2);

@@ -19,7 +19,7 @@ jobs:
 
 const CONSOLE = 'console: {url: "https://ops.example.com/influencers/", base_path: /influencers}\n';
 
-/** Settings of `notify:` with the channel `ops`, which the receiver of a drill is. */
+/** Settings of `notify:` with the channel `ops`, which posts to the receiver of a drill. */
 export const NOTIFY =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml says
   'notify: {channels: {ops: {kind: webhook, url: "${NOTICE_URL}", secret: "${NOTICE_SECRET}"}}}\n';
@@ -27,18 +27,18 @@ export const NOTIFY =
 export type Drill = {
   readonly shop: Workshop;
   readonly receiver: Receiver;
-  /** What the receiver was told, as `opened job_failed orders`. */
+  /** Returns the notices that the receiver got, as `opened job_failed orders`. */
   told(): readonly string[];
 };
 
 export type DrillOptions = WorkshopOptions & {
   /** Replaces `notify:`. */
   readonly notify?: string;
-  /** The database can be backed up and replaced. */
+  /** True if the database can be backed up and replaced. */
   readonly isReplaceable?: boolean;
 };
 
-/** A deployment that tells a real receiver of its problems. */
+/** Opens a deployment that notifies a real receiver of its problems. */
 export async function openDrill(options: DrillOptions = {}): Promise<Drill> {
   const { flow = FLOW, notify = NOTIFY, isReplaceable = false, ...rest } = options;
   const receiver = await startReceiver();
@@ -52,7 +52,7 @@ export async function openDrill(options: DrillOptions = {}): Promise<Drill> {
   };
 }
 
-/** The database as it was before whatever was posted meanwhile. */
+/** Returns to a backup of the database that was made before `meanwhile`. The next run must detect this. */
 export async function goBack({ shop }: Drill, meanwhile: () => Promise<void>): Promise<void> {
   const backup = await backUp(shop);
   await meanwhile();
@@ -60,7 +60,7 @@ export async function goBack({ shop }: Drill, meanwhile: () => Promise<void>): P
   expect((await shop.run()).exitCode).toBe(7);
 }
 
-/** A problem that is provoked, looked for twice, taken away, and looked for twice again. */
+/** A problem that is provoked, observed twice, ended, and observed twice again. */
 export type Fault = {
   readonly problem: string;
   readonly job: string | null;
@@ -68,7 +68,10 @@ export type Fault = {
   readonly end: () => unknown;
 };
 
-/** Each gives exactly one opened and one resolved notice, and nothing else is told meanwhile. */
+/**
+ * Checks that each problem causes exactly one `opened` and one `resolved` notice, and that no other notice is
+ * sent in the meantime.
+ */
 export async function provokeEach(
   faults: readonly Fault[],
   { look, told }: { readonly look: () => Promise<void>; readonly told: () => readonly string[] },
@@ -87,7 +90,10 @@ export async function provokeEach(
   }
 }
 
-/** Looks for problems as a run does at its end, with the configuration as it then stands in a folder. */
+/**
+ * Returns a function that observes problems as a run does at its end, with the current configuration in a
+ * folder.
+ */
 export function lookIn(
   folder: string,
   { db, env }: { readonly db: Database; readonly env: Record<string, string> },
@@ -101,7 +107,7 @@ export function lookIn(
   };
 }
 
-/** Changes what pipeline.yaml says of a job; from then on commands and looks read it so. */
+/** Changes pipeline.yaml. Later commands and observations read the changed file. */
 export function reconfigure({ folder, write }: Workshop, from: string | RegExp, to: string): void {
   const text = readFileSync(join(folder, 'pipeline.yaml'), 'utf8');
   const changed = text.replace(from, to);

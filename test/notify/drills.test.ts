@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { manyRows, toCsv } from '../pipeline/workshop.ts';
 import { goBack, openDrill } from './drill.ts';
 
-// Each test is a handful of runs; a machine may be busy.
+// Each test starts several runs, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
@@ -129,7 +129,7 @@ describe('a notice is sent once when a problem opens and once when it is resolve
     await goBack(drill, async () => {
       shop.drop('two.csv', toCsv(manyRows(1, 'b')));
       expect((await shop.run()).exitCode).toBe(0);
-      // What was posted since the backup is known to a disk that is lost.
+      // The journal of the requests since the backup is on a disk that is lost.
       renameSync(journal, `${journal}-elsewhere`);
     });
     const recover = (...more: string[]) => shop.cli('ledger', 'recover', '--reason', 'restored', ...more);
@@ -137,7 +137,7 @@ describe('a notice is sent once when a problem opens and once when it is resolve
     expect((await shop.run()).exitCode).toBe(0);
     expect(await shop.posted()).toEqual(['a1', 'b1', 'b1']);
     const before = told().length;
-    // The disk is found.
+    // The disk is found again.
     rmSync(journal, { recursive: true });
     renameSync(`${journal}-elsewhere`, journal);
     expect((await recover()).exitCode).toBe(0);
@@ -169,7 +169,7 @@ describe('sending notices does not affect runs', () => {
     expect((await shop.cli('status')).stdout).toMatch(/ops: 1 notice waiting .*\(HTTP 503\)/);
     const history = await shop.cli('notify', 'history');
     expect(history.stdout).toContain('opened  rows_rejected orders');
-    // A machine that is busy has tried it twice by now.
+    // On a busy machine, the second attempt may already have been made.
     expect(history.stdout).toMatch(/ops pending \(HTTP 503, \d attempts?\),\s+not\s+before\s+2/);
   });
 

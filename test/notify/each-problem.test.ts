@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { JOB, lookIn, NOTIFY, openDrill, provokeEach, reconfigure } from './drill.ts';
 import { SECRET, startReceiver } from './receivers.ts';
 
-// A run that is killed, hangs, or is late needs processes: serve.long.test.ts.
+// Killed, hanging and late runs need processes and are tested in serve.long.test.ts.
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
@@ -21,7 +21,7 @@ async function run({ cli }: Workshop, job: string): Promise<number | null> {
 }
 
 it('every problem of a mirror opens and is resolved: a low budget, an unreadable deal, changed fields, orders of another tool and stale data', async () => {
-  // It reads every deal in every run, of which there is one a month: no mirror is old before two of them.
+  // The mirror reads every deal in every run. It is scheduled once a month and is stale only after two slots.
   const flow =
     'sources: {}\njobs:\n  mirror: {kind: mirror-account, budget: 1000, refresh_after_hours: 0.00001, schedule: "0 0 1 * *"}\n';
   const { shop, receiver, told } = await openDrill({ flow });
@@ -55,7 +55,7 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
         },
         async end() {
           await sandbox.setFaults(null);
-          // That the old form is back is a change as well.
+          // The return to the old form is also a change.
           expect(await run(shop, 'mirror')).toBe(3);
           expect(await run(shop, 'mirror')).toBe(0);
         },
@@ -74,7 +74,7 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
           expect(await run(shop, 'mirror')).toBe(0);
         },
         async end() {
-          // The service takes them out again.
+          // The service removes these orders again.
           await fetch(`${sandbox.url}/_sandbox/reset`, { method: 'POST' });
           expect(await run(shop, 'mirror')).toBe(0);
         },
@@ -98,7 +98,7 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
         problem: 'mirror_stale',
         job: 'mirror',
         async provoke() {
-          // Without a schedule it is old after twice those 36 milliseconds.
+          // Without a schedule, the mirror is stale after twice the 36 milliseconds of refresh_after_hours.
           reconfigure(shop, ', schedule: "0 0 1 * *"', '');
           await waitFor(async () => {
             const { rows } = await sql`
@@ -128,7 +128,7 @@ it('every problem of the environment opens and is resolved: a full disk, a wrong
   );
   const env = { DATABASE_URL: databaseUrl, NOTICE_URL: `${receiver.url}/ops`, NOTICE_SECRET: SECRET };
   const told = () => receiver.received.map(({ json }) => `${json.event} ${json.problem} ${json.job ?? '-'}`);
-  // Superusers lack no right.
+  // A superuser has every privilege, so use another role.
   const role = `drilled_${randomUUID().slice(0, 8)}`;
   const schemas = 'public, intake, ledger, mirror, ops, reporting, bi';
   await sql
@@ -148,7 +148,8 @@ it('every problem of the environment opens and is resolved: a full disk, a wrong
   });
   onTestFinished(() => void vi.useRealTimers());
   const dataFolder = join(folder, '.data');
-  // File systems of a kernel have no room, as a disk that is full; to mount a small one takes rights that a test does not have.
+  // File systems of the kernel have no free space, like a full disk. Mounting a small one would need
+  // privileges that a test lacks.
   const full = existsSync('/proc') ? '/proc' : '/dev';
   await provokeEach(
     [
@@ -161,7 +162,7 @@ it('every problem of the environment opens and is resolved: a full disk, a wrong
       {
         problem: 'clock',
         job: null,
-        // Nobody may set the clock of a machine on which other tests run: this process believes in another time.
+        // The clock of a machine on which other tests run cannot be set, so fake the time in this process.
         provoke: () =>
           vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 600_000, shouldAdvanceTime: false }),
         end: () => vi.useRealTimers(),
@@ -230,7 +231,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
             link: 'https://ops.example.com/influencers/orders?disposition=rejected',
           });
           await shop.sandbox.setFaults(null);
-          // Their code gets another owner, so that other requests are sent.
+          // Their code gets another owner, so that different requests are sent.
           shop.write('codes.csv', `${CODES.replace('DEALMIA', 'DEALZOE')}NOBODYS,4819,mia.test,DEALMIA,,,\n`);
           expect(await run(shop, 'orders')).toBe(0);
         },
@@ -239,7 +240,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
         problem: 'files_unusual',
         job: 'orders',
         async provoke() {
-          // The file of the day before had one column less.
+          // The file of the day before had one column fewer.
           const [header = '', ...lines] = toCsv(manyRows(3, 'wide')).trimEnd().split('\n');
           shop.drop('wide.csv', [`${header},weight`, ...lines.map((line) => `${line},7`)].join('\n'));
           expect(await run(shop, 'orders')).toBe(0);
@@ -255,7 +256,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
     ],
     { told, look: lookIn(shop.folder, { db, env }) },
   );
-  // The other source has been late from the beginning.
+  // The other source was late from the beginning.
   expect(told()[0]).toBe('opened files_late others');
   mkdirSync(join(shop.folder, 'others'));
   shop.write('others/today.csv', toCsv([{ id: 'other-1' }]));

@@ -6,7 +6,10 @@ import { sendNotices } from '../../src/notify/send-notices.ts';
 import { setup } from '../support/setup.ts';
 import { type Receiver, startReceiver, webhookTo } from './receivers.ts';
 
-/** Problems that are told of at a receiver's channel: `opened`, and for those with `resolved` that, too. */
+/**
+ * Adds problems with `opened` notices for channel `ops` to the outbox; with `resolved`, also their `resolved`
+ * notices.
+ */
 async function fill(db: Database, kinds: readonly string[], { resolved = false } = {}): Promise<void> {
   await sql`
     with p as (
@@ -31,7 +34,7 @@ const configOf = (receiver: Receiver) => ({
 
 const forever = () => new AbortController().signal;
 
-/** As if so much time had passed since everything was put into the outbox. */
+/** Moves the times of all deliveries into the past, as if an interval had passed. */
 async function wait(db: Database, interval: string): Promise<void> {
   await sql`
     update ops.notice_deliveries set due_at = due_at - ${interval}::interval, not_before = not_before - ${interval}::interval,
@@ -71,7 +74,7 @@ it('the outbox retries a delivery that the channel rejected until the channel ac
   await fill(db, ['doubts']);
   receiver.answer(503);
   expect(await sendNotices(db, options)).toBe(0);
-  // Not at once.
+  // The delivery is not retried immediately.
   expect(await sendNotices(db, options)).toBe(0);
   expect(receiver.received).toHaveLength(1);
   await wait(db, '11 seconds');
@@ -84,7 +87,7 @@ it('the outbox retries a delivery that the channel rejected until the channel ac
   await wait(db, '61 seconds');
   expect(await sendNotices(db, options)).toBe(1);
   expect(await statesIn(db)).toEqual(['sent 3 -']);
-  // It is the same message to whoever got it twice.
+  // A receiver that gets the message twice can tell by its id that it is the same.
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 

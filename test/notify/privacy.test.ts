@@ -17,7 +17,7 @@ const ADDRESS = 'jane.doe@customer.example';
 const PASSWORD = 'mail-password-7';
 const ROUTING_KEY = 'routing-key-of-thirty-two-chars!';
 
-/** Two jobs and a mirror; addresses of customers stand wherever a file can put them. */
+/** Two jobs and a mirror. Addresses of customers are in every place where a file can put them. */
 const FLOW = `
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
@@ -28,7 +28,7 @@ jobs:
   mirror: {kind: mirror-account}
 `;
 
-/** What no message may contain. */
+/** Texts that no message may contain. */
 const NEVER = [
   ADDRESS,
   'jane.doe',
@@ -40,7 +40,7 @@ const NEVER = [
   ROUTING_KEY,
 ];
 
-/** Everything that can be wrong at once, found by the finders themselves. */
+/** Provokes as many problems as possible at the same time, and returns those that the real finders find. */
 async function findAll(): Promise<{
   problems: readonly Problem[];
   found: ReadonlySet<ProblemKind>;
@@ -65,7 +65,8 @@ async function findAll(): Promise<{
         })
       ).problems,
     );
-  // One order in doubt, whose id and code are a customer's; rejected rows; a held file with an address as its name.
+  // An order in doubt with an id and a code that contain customer data, rejected rows, and a held file with
+  // an address as its name.
   shop.drop(
     'orders.csv',
     toCsv([
@@ -122,7 +123,7 @@ async function findAll(): Promise<{
     select ${ADDRESS}, 0, 0, 0, 0, 0, 0, 0, 0, 50, max(run_id) from ops.runs where job = 'mirror'`.execute(
     db,
   );
-  // An order that was credited twice, to a deal with an address as its id, while the clock is wrong.
+  // An order was credited twice, to a deal with an address as its id, and the clock is wrong.
   await sql`
     insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied)
     select min(entry_id), 2, 'accepted', 200, ${`secret-cell of ${ADDRESS}`}, ${ADDRESS}, 'direct', false
@@ -132,7 +133,10 @@ async function findAll(): Promise<{
   return { problems, found: new Set(problems.map(({ kind }) => kind)) };
 }
 
-/** A run with texts and counts of our choice: the drills provoke such ends, and here it matters what of them is told. */
+/**
+ * Stores a run with given texts and counts. The drills provoke such results; this test is only about the text
+ * of the notices.
+ */
 async function noteRun(
   db: Database,
   run: {
@@ -153,7 +157,7 @@ async function noteRun(
   );
 }
 
-/** Their messages say nothing of what a file or a row says; the drills provoke them. */
+/** Problems whose messages contain nothing from files or rows. The drills provoke them. */
 const NOT_PROVOKED: readonly ProblemKind[] = ['ledger_went_back', 'disk', 'database'];
 
 describe('the messages about problems', () => {
@@ -197,7 +201,7 @@ describe('the messages about problems', () => {
       }
     const texts = [...receiver.received.map(({ body }) => body), ...mail.mails.map(({ source }) => source)];
     expect(texts).toHaveLength(problems.length * channels.length);
-    // The pager’s key is part of what it is sent.
+    // Requests to PagerDuty must contain its routing key.
     for (const text of texts.map((one) => one.replace(`"routing_key":"${ROUTING_KEY}"`, '')))
       for (const never of NEVER) expect(text).not.toContain(never);
     for (const { command, summary } of problems) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { ChannelSettings } from '../../src/model/notify/settings.ts';
 
-/** A request as it came. */
+/** A request as received. */
 export type Received = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,15 +13,15 @@ export type Received = {
 
 export type Receiver = {
   readonly url: string;
-  /** In the order in which they came. */
+  /** Requests in the order of arrival. */
   readonly received: Received[];
-  /** How long it takes to answer from now on. */
+  /** Delays all further answers by this time. */
   slowDown(ms: number): void;
-  /** What it answers from now on; null: nothing, ever. */
+  /** Sets the status of all further answers; null: it never answers. */
   answer(status: number | null, headers?: Record<string, string>): void;
 };
 
-/** A real HTTP server that takes whatever is posted; it ends with the test. */
+/** Starts a real HTTP server that accepts every request, and stops at the end of the test. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let waitMs = 0;
@@ -57,7 +57,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 export const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
 
-/** A channel `ops` that posts to a receiver. */
+/** Returns a channel `ops` that posts to a receiver. */
 export function webhookTo({ url }: Pick<Receiver, 'url'>): ChannelSettings {
   return { name: 'ops', kind: 'webhook', url: `${url}/ops`, secret: SECRET };
 }

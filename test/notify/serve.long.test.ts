@@ -6,10 +6,10 @@ import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type Drill, JOB, openDrill } from './drill.ts';
 
-// Each test is a handful of processes; a machine may be busy.
+// Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Half an hour from any slot, so that none comes while a test runs. */
+/** Minute of the schedule, half an hour from now, so that no slot comes due while a test runs. */
 const MINUTE = (new Date().getUTCMinutes() + 30) % 60;
 
 const FLOW = `
@@ -20,7 +20,7 @@ jobs:
   orders: {${JOB}, schedule: "${MINUTE} * * * *"}
 `;
 
-/** A machine that is busy must not lose a lease. */
+/** Long enough that no lease expires on a busy machine. */
 const API = 'lease_seconds: 60\ntimeout_seconds: 2';
 
 async function serve({ shop }: Drill): Promise<CliProcess & { readonly url: string }> {
@@ -34,7 +34,7 @@ const runsOf = ({ shop }: Drill) => shop.db.selectFrom('ops.runs').select(['run_
 
 const slotsOf = ({ shop }: Drill) => shop.db.selectFrom('ops.slots').select('state').execute();
 
-/** The schedule was looked at last so many hours ago, as if the process had been down since. */
+/** Sets the last poll of the schedule to some hours ago, as if no process had run since. */
 async function lookedAt({ shop }: Drill, hoursAgo: number, job = 'orders'): Promise<void> {
   await sql`
     insert into ops.schedules (job, looked_until) values (${job}, clock_timestamp() - ${hoursAgo} * interval '1 hour')`.execute(
@@ -56,7 +56,7 @@ it('two serve processes report missed slots once, and their resolution once', as
   });
   for (const server of servers) server.kill('SIGTERM');
   for (const server of servers) expect((await server.ended).exitCode).toBe(0);
-  // The last look at the end has found nothing new.
+  // The last observation, at shutdown, has found nothing new.
   expect(drill.told()).toHaveLength(2);
 });
 
@@ -88,7 +88,8 @@ it('a slot that no process starts is reported as late until a process runs it', 
   const { shop } = drill;
   shop.drop('orders.csv', toCsv(manyRows(3)));
   await lookedAt(drill, 1);
-  // Somebody runs the job by hand, and the service does not answer: the process that serves notes the slot, and cannot begin it.
+  // An operator runs the job by hand and the service does not answer, so `serve` records the slot but cannot
+  // start it.
   await shop.sandbox.setFaults([{ kind: 'stall_before', operation: 'account_hello' }]);
   const byHand = shop.start('run', 'orders');
   await waitFor(async () => (await runsOf(drill)).length === 1);
@@ -99,7 +100,7 @@ it('a slot that no process starts is reported as late until a process runs it', 
   byHand.kill('SIGKILL');
   await Promise.all([server.ended, byHand.ended]);
   await shop.sandbox.setFaults(null);
-  // Nobody moves the clock of the database by the five minutes that a slot has.
+  // The clock of the database cannot be moved past the five minutes that a slot has, so move the slot.
   await sql`
     update ops.slots set created_at = created_at - interval '6 minutes', not_before = not_before - interval '6 minutes'`.execute(
     shop.db,
@@ -142,12 +143,12 @@ it('another process resends a notice, with the same id, if the sender was killed
   receiver.answer(null);
   const servers = [await serve(drill), await serve(drill)];
   await waitFor(() => receiver.received.length === 1);
-  // Which of them has it, nobody knows: whoever it is does not get an answer.
+  // Either process may have claimed the delivery, and gets no answer. Kill both.
   for (const server of servers) server.kill('SIGKILL');
   await Promise.all(servers.map(({ ended }) => ended));
   receiver.answer(200);
   const third = await serve(drill);
-  // It has the minute that a process gets for it; nobody moves the clock of the database.
+  // The lease of a delivery lasts one minute. The clock of the database cannot be moved, so move the lease.
   await sql`update ops.notice_deliveries set leased_until = leased_until - interval '1 minute'`.execute(
     shop.db,
   );
@@ -155,7 +156,7 @@ it('another process resends a notice, with the same id, if the sender was killed
   third.kill('SIGTERM');
   expect((await third.ended).exitCode).toBe(0);
   expect(drill.told()).toEqual(['opened job_failed orders', 'opened job_failed orders']);
-  // Once more, and a receiver can tell that it is the same.
+  // It was sent again, and a receiver can tell by its id that it is the same notice.
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 export type Mail = {
   readonly from: string;
   readonly to: readonly string[];
-  /** Header and body as they came. */
+  /** Header and body as received. */
   readonly source: string;
   readonly isEncrypted: boolean;
   readonly user: string | null;
@@ -14,7 +14,10 @@ export type Mail = {
 
 export type MailServer = { readonly port: number; readonly mails: Mail[] };
 
-/** A real mail server on this machine; it ends with the test. With a user it asks for the password `right`. */
+/**
+ * Starts a real mail server on this machine, which stops at the end of the test. If a user is given, it
+ * requires the password `right`.
+ */
 export async function startMailServer({
   user = '',
   encryption = 'none',

@@ -39,7 +39,7 @@ async function observe(db: Database, problems: readonly Problem[]): Promise<Obse
   return { at: await readDatabaseClock(db), problems, determined: PROBLEM_KINDS, jobs: ['orders', 'other'] };
 }
 
-/** Observes some problems, and nothing else, and writes that down. */
+/** Records an observation that finds exactly these problems. */
 async function record(
   db: Database,
   problems: readonly Problem[],
@@ -58,7 +58,7 @@ async function noticesIn(db: Database): Promise<readonly string[]> {
   return rows.map(({ event, kind }) => `${event} ${kind}`);
 }
 
-/** As if everything had happened so much earlier. */
+/** Moves everything into the past by an interval. */
 async function age(db: Database, interval: string): Promise<void> {
   await sql`
     update ops.problems set opened_at = opened_at - ${interval}::interval, observed_at = observed_at - ${interval}::interval,
@@ -151,7 +151,7 @@ describe('the state of a problem', () => {
       .select('channel')
       .orderBy('notice_id')
       .execute();
-    // Whoever was told of it is told that it is over.
+    // Each channel that was notified of the problem is also notified of its resolution.
     expect(rows.map(({ channel }) => channel).slice(0, 2)).toEqual(['ops', 'pager']);
     expect(
       rows
