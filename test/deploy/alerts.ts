@@ -25,7 +25,7 @@ const Rules = z.strictObject({
 
 export type Alert = z.output<typeof Alert>;
 
-/** What deploy/prometheus/rules.yaml has. */
+/** Reads the alerts and recording rules of deploy/prometheus/rules.yaml. */
 export function readRules(): {
   readonly alerts: readonly Alert[];
   readonly recordings: readonly z.output<typeof Recording>[];

@@ -22,7 +22,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-// Roles belong to the whole server.
+// Roles are global to a server, so use a separate one.
 const server = useServer();
 
 const DEPLOY = new URL('../../deploy/', import.meta.url).pathname;
@@ -70,7 +70,7 @@ it('every service has the least privileges: a read-only root, no capabilities, s
     for (const volume of service.volumes.filter((each) => each.startsWith('.')))
       expect(existsSync(join(DEPLOY, volume.split(':')[0] ?? '')), volume).toBe(true);
   }
-  // The password of the superuser and that of the owner of the tables are not for what runs all day.
+  // The long-running service does not get the passwords of the superuser and of the owner of the tables.
   expect(compose.services['influencer-sync'].secrets).not.toContain('postgres_password');
   expect(compose.services['influencer-sync'].secrets).not.toContain('migration_url');
 });
@@ -87,7 +87,7 @@ it('create-secrets.sh writes every secret, each different, into a folder that on
 it('the owner role, which is no superuser, migrates and creates the roles; the app role runs jobs but cannot alter a table', async () => {
   const secrets = createSecrets();
   const { host } = new URL(server().url);
-  /** The address that a secret contains, of the server of this test. */
+  /** Returns the URL in a secret, with the host of the server of this test. */
   function addressIn(name: string): URL {
     const url = new URL(readFileSync(join(secrets, name), 'utf8'));
     url.host = host;

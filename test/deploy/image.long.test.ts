@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { buildImage, canBuildImage, type Image, runCommand, sizeOf } from '../support/build-image.ts';
 
-// Packages come from the registry, or from npm's cache.
+// Packages are installed from the registry or from npm's cache, which takes time.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 });
 
-// `npm run test:campaigns -- image`: three minutes.
+// Runs only with `npm run test:campaigns -- image`, and takes three minutes.
 const isWanted = process.env.IMAGE !== undefined;
 const isPossible = isWanted && canBuildImage();
 const title = 'the image, built by the steps of the Dockerfile';

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../jobs/index.ts';
 
-// `.ci/manifests` validates them against Kubernetes' schemas, and compares them with the chart. This needs Node only.
+// `.ci/manifests` validates the manifests against Kubernetes' schemas and compares them with the chart. This
+// test needs only Node.
 const DEPLOY = new URL('../../deploy/', import.meta.url).pathname;
 
 type Container = {

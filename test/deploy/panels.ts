@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Where a panel stands on a dashboard of Grafana, which is 24 columns wide. */
+/** Position of a panel on a Grafana dashboard, which is 24 columns wide. */
 const GridPlace = z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() });
 
-/** A panel as Grafana imports it, of one kind of data source. */
+/** Schema of a panel that Grafana can import, for one kind of data source. */
 export function panelOf<Source extends z.ZodType, Targets extends z.ZodType>(
   datasource: Source,
   targets: Targets,
@@ -19,7 +19,7 @@ export function panelOf<Source extends z.ZodType, Targets extends z.ZodType>(
   });
 }
 
-/** What each dashboard has, whatever it shows. */
+/** Members that every dashboard has. */
 export const DASHBOARD = {
   uid: z.string(),
   title: z.string(),
@@ -31,7 +31,7 @@ type Place = z.infer<typeof GridPlace>;
 
 type PlacedPanel = { readonly id: number; readonly title: string; readonly gridPos: Place };
 
-/** Panels with the id of another one, over another one, or beyond the right edge. */
+/** Finds panels that have the id of another panel, overlap another panel, or extend beyond the right edge. */
 export function findMisplaced(panels: readonly PlacedPanel[]): readonly string[] {
   return panels.flatMap((one, index) => [
     ...(one.gridPos.x + one.gridPos.w > 24 ? [`${one.title}: too far right`] : []),

@@ -17,10 +17,13 @@ function promtool(...words: readonly string[]) {
   return spawnSync('promtool', words, { encoding: 'utf8' });
 }
 
-/** It is no package of npm: who has Prometheus has it. */
+/** promtool is no npm package. It is installed with Prometheus. */
 const hasPromtool = promtool('--version').status === 0;
 
-/** Every metric that /metrics can show, by its name in an expression. */
+/**
+ * Returns the name, as used in expressions, of every metric that /metrics can expose, and of every recording
+ * rule.
+ */
 async function knownMetrics(): Promise<ReadonlySet<string>> {
   const metrics = createMetrics({
     version: '0',

@@ -1,14 +1,14 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** A sample of a scrape. */
+/** A sample from a scrape. */
 export type Sample = {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 };
 
-/** The text format of Prometheus, as far as prom-client writes it. */
+/** Parses the text format of Prometheus, as far as prom-client uses it. */
 export function readSamples(text: string): readonly Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
@@ -21,7 +21,11 @@ export function readSamples(text: string): readonly Sample[] {
   });
 }
 
-/** Names of the metrics that an expression asks for. @throws what is wrong with its syntax. */
+/**
+ * Returns the names of the metrics that an expression selects.
+ *
+ * @throws Error if its syntax is invalid.
+ */
 export function metricsIn(expression: string): readonly string[] {
   const names: string[] = [];
   parse(expression)
@@ -44,9 +48,10 @@ function parse(expression: string): SyntaxNode {
 type Vector = readonly Omit<Sample, 'name'>[];
 
 /**
- * What an expression comes to at one instant: of PromQL, what the alerts use of it that needs no history.
+ * Evaluates an expression at one instant. Supports the part of PromQL that the alerts use and that needs no
+ * history.
  *
- * @throws for anything else.
+ * @throws Error for anything else.
  */
 export function evaluate(
   expression: string,
@@ -130,7 +135,7 @@ export function evaluate(
     });
   }
 
-  /** The argument of a function or an aggregation. */
+  /** Returns the argument of a function or an aggregation. */
   function argumentOf(node: SyntaxNode): SyntaxNode {
     const argument = node.getChild('FunctionCallBody')?.firstChild;
     if (argument === null || argument === undefined) throw new Error(`no argument: ${textOf(node)}`);

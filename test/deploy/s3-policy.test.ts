@@ -8,7 +8,7 @@ import { makeTestFolder } from '../support/setup.ts';
 
 type Statement = { readonly Sid: string; readonly Action: string | readonly string[] };
 
-/** What each operation needs, by the reference of IAM's actions for S3. */
+/** IAM action that each operation needs, according to the reference of actions for S3. */
 const ACTIONS: Readonly<Record<string, string>> = {
   ListObjectsV2: 's3:ListBucket',
   GetObject: 's3:GetObject',

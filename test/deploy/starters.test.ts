@@ -85,7 +85,7 @@ describe('the dbt starter', () => {
       }
       for (const { name: column, data_tests: tests } of columns)
         for (const test of tests) {
-          // That a job is lost is part of the story, and what this test is there to find.
+          // The example data contain a lost job, which this dbt test correctly detects.
           if (name === 'run_health' && column === 'is_lost') continue;
           const { rows } = await sql`${failing(test, { view, column })}`.execute(db);
           if (rows.length > 0) failed.push(`${name}.${column}: ${JSON.stringify(test)}`);
@@ -94,7 +94,7 @@ describe('the dbt starter', () => {
     expect(failed).toEqual([]);
   });
 
-  /** Rows that speak against a test, as dbt would ask for them. */
+  /** SQL for the rows that fail a test, like the query of dbt. */
   function failing(
     test: z.infer<typeof Test>,
     { view, column }: { view: ReturnType<typeof sql.table>; column: string },
@@ -166,7 +166,7 @@ describe('the Grafana starter', () => {
     }
   });
 
-  /** With its macros and variables put in. */
+  /** Returns a query with its macros and variables replaced, as Grafana sends it. */
   function asGrafanaSends(text: string, variables: Readonly<Record<string, string>>): string {
     const from = 'to_char(now() - interval \'30 days\', \'YYYY-MM-DD"T"HH24:MI:SS"Z"\')';
     const to = 'to_char(now() + interval \'1 day\', \'YYYY-MM-DD"T"HH24:MI:SS"Z"\')';
