@@ -149,7 +149,7 @@ function describeCredits({ details }: OrdersReport): readonly Block[] {
 
 /** One row for each influencer and currency, with a bar. */
 export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
-  // Without terms and without rates of the service, nobody asks what deals earned.
+  // Earnings are known only with terms or with rates of the service. Otherwise, omit their column.
   const knowsEarnings = credits.some(({ earnedSoFar }) => /\d/.test(earnedSoFar ?? ''));
   return {
     kind: 'bars',

@@ -22,8 +22,8 @@ function explainEach(issue: Issue): readonly string[] {
 }
 
 /**
- * Explains what is wrong with the value at one path, as what follows its name. What the contract itself says of a rule is used as it is.
- * JSON has no `undefined`, so an undefined value is missing.
+ * Explains what is wrong with the value at one path, as a text that can follow its name. Messages that the
+ * contract itself defines are used as they are. JSON has no `undefined`, so an undefined value is missing.
  */
 export function explainIssue(issue: Issue): string {
   switch (issue.code) {
@@ -82,7 +82,10 @@ function explainSize(
 
 type Union = Extract<Issue, { readonly code: 'invalid_union' }>;
 
-/** The branch that has the form of the value: all that is wrong is further in. Undefined where none has, or where the contract says why. */
+/**
+ * Returns the branch of a union that matches the form of the value: all its issues are about members.
+ * Undefined if no branch matches, or if the contract has its own message.
+ */
 function meantBranch({ message, errors }: Union): readonly Issue[] | undefined {
   if (!message.startsWith('Invalid')) return undefined;
   return errors.find((branch) => branch.every(({ path }) => path.length > 0));

@@ -97,7 +97,7 @@ function beforeStart(job: string, start: Day): RawBuilder<unknown> {
 }
 
 /**
- * SQL for orders with their revenue and the reason, if any, why they cannot be credited whoever earned them.
+ * SQL for orders with their revenue and the reason, if any, why they cannot be credited to any influencer.
  */
 function eligibleOf({
   job,

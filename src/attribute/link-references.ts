@@ -50,7 +50,7 @@ function addressOf(link: string): readonly string[] {
   return address === null ? nameOf(link) : [foldCode(address)];
 }
 
-/** Returns a word that stands for a link; empty if the text is an address. */
+/** Returns the folded text as the name of a link; empty if the text is an address. */
 function nameOf(text: string): readonly string[] {
   const name = foldCode(text);
   return /^https?:\/\//i.test(text) || /[/?#]/.test(text) || name === '' ? [] : [name];

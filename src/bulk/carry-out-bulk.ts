@@ -112,7 +112,7 @@ export async function recordOutcome(
     where bulk_id = ${bulkId}::bigint and subject_id = ${subjectId}::bigint and outcome is null`.execute(trx);
 }
 
-/** Lists the jobs of which the bulk action has settled an entry. */
+/** Lists the jobs whose entries the bulk action has settled. */
 export async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
   const { rows } = await sql<{ job: string }>`
     select distinct job from ops.bulk_items where bulk_id = ${bulkId}::bigint and outcome = 'settled' and job is not null order by job`.execute(

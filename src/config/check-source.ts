@@ -6,7 +6,10 @@ import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
 
-/** What a single value of a source cannot show: an address that can be listed, names that exist, words that another authority defines. */
+/**
+ * Checks the settings of a source that the schema cannot check: whether the address can be listed, whether
+ * names such as that of the layout exist, and values that another standard defines, such as time zones.
+ */
 export function* checkSource(
   source: SourceSettings,
   { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },

@@ -203,8 +203,8 @@ function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
 }
 
 /**
- * The settings of a source of which only the address is known, as if a configuration in the current folder
- * contained it.
+ * Returns default settings for a source that is given only by its address, as if a configuration in the
+ * current folder contained it.
  *
  * @param uri an S3 address, or a path.
  */

@@ -208,7 +208,7 @@ export type SourceSettings = {
    * names.
    */
   readonly lookbackDays: number | null;
-  /** Names below the folder or prefix that sort before this one, or are it, are not exports. Null: no such limit. */
+  /** Names below the folder or prefix are exports only if they sort after this one. Null: no such limit. */
   readonly startAfter: string | null;
   /** Endpoint of the S3 store. Null: AWS_ENDPOINT_URL_S3, or else Amazon's. */
   readonly endpoint: string | null;

@@ -141,10 +141,16 @@ export type SumRule = {
   readonly minus: readonly string[];
 };
 
-/** Columns that say, for each row, which product was bought and its amount after discounts: Σ plus × times − Σ minus. */
+/**
+ * Columns from which the product of each row and its amount after discounts are read: Σ plus × times − Σ
+ * minus.
+ */
 export type LinesRule = SumRule & {
   readonly sku: readonly string[];
-  /** Column of the quantity, by which the price of one piece is multiplied. Empty: the amount is that of the whole line. */
+  /**
+   * Column of the quantity, by which the unit price is multiplied. Empty: the amount is already that of the
+   * whole line.
+   */
   readonly times: readonly string[];
 };
 
@@ -205,7 +211,7 @@ export type Layout = {
     /** Tests for rows that belong to their order but add nothing to a sum: cancelled items. */
     readonly addsNothing: readonly CellTest[];
   };
-  /** What was bought; null where the format does not say, or nobody asks. */
+  /** Columns of the purchased products. Null if the format does not contain them, or if they are not read. */
   readonly lines: LinesRule | null;
   readonly money: MoneyFormat;
   readonly times: {

@@ -24,7 +24,7 @@ export type RejectedRow = {
   readonly reason: string;
   /** How to fix it, in one sentence. */
   readonly help: string;
-  /** Number of rows of the file that it stands for. More than 1 if a whole order is rejected. */
+  /** Number of rows of the file that it represents. More than 1 if a whole order is rejected. */
   readonly rowCount: number;
 };
 

@@ -24,7 +24,8 @@ const { output } = await build({
   // Dependencies are not bundled: npm installs, updates and audits them.
   external: /^[^./]/,
   transform: { target: 'node22.19' },
-  // Both remove calls that they take to have no effect, such as decodeURIComponent() in a `try` that asks whether it throws.
+  // Tree shaking and minifying remove calls that seem to have no effect, such as a decodeURIComponent() in a
+  // `try` that only checks whether it throws.
   treeshake: false,
   output: {
     minify: false,

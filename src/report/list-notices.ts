@@ -17,7 +17,10 @@ export async function listOpenProblems(db: Database): Promise<readonly OpenProbl
   return rows;
 }
 
-/** When problems of a kind were last observed, by job; null stands for problems of every job. */
+/**
+ * Returns when problems of a kind were last observed, by job. A null job is that of problems that concern no
+ * single job.
+ */
 export async function lastObservations(
   db: Database,
   kind: string,

@@ -65,7 +65,10 @@ export type Status = {
 
 const SHOWN_DOUBTS = 5;
 
-/** Held files of other sources are left out, for example of a source that was renamed. Without `sources`, all count. */
+/**
+ * Restricts held files to these sources, so that those of a renamed source, for example, are omitted. Without
+ * `sources`, all are included.
+ */
 export type StatusOf = { readonly sources?: readonly string[] };
 
 /** Reads the current state of all jobs. */
@@ -128,7 +131,10 @@ async function readBacklog(
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }
 
-/** Entries `e` that match, in groups: rows with job, state, backfill_id, currency, entries, amount and oldest. */
+/**
+ * SQL for the matching entries `e` in groups, with the columns job, state, backfill_id, currency, entries,
+ * amount and oldest.
+ */
 function sumEntries(matches: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,

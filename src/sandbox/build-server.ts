@@ -148,7 +148,7 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   }
 }
 
-/** The answer of which half is sent if the body is cut off or stalled and the request is not processed. */
+/** Sent in part if a fault cuts off or stalls the body of an answer although the request is not processed. */
 const STAND_IN: Answer = { status: 200, body: { message: 'Your request was received.' }, isProcessed: false };
 
 function visitOf(

@@ -103,7 +103,7 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
 
 /**
  * Ends the leases of earlier processes on the embedded database. Only one process at a time can open it, so
- * the earlier ones are gone and nobody has to wait until their leases expire. Call it right after opening the
+ * the earlier ones are gone and no process has to wait until their leases expire. Call it right after opening the
  * embedded database, and never on a server.
  */
 export async function endLeasesBefore(db: Database): Promise<void> {

@@ -48,7 +48,7 @@ export function toJsonSchema(
   return json as JsonSchema;
 }
 
-/** Members of which at least one must be present and not empty; null if there is no such rule. */
+/** Returns the members at least one of which must be present and not empty; null if there is no such rule. */
 export function atLeastOneOf(schema: z.ZodType): readonly string[] | null {
   if (!(schema instanceof z.ZodObject)) return null;
   for (const { _zod } of schema._zod.def.checks ?? []) {

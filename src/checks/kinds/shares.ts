@@ -13,7 +13,7 @@ const MIX_FLOOR = 0.2;
 /** The same for a word that no earlier file has. */
 const UNKNOWN_FLOOR = 0.05;
 
-/** Detects a layout that no longer fits, before so many rows are rejected that the file is held. */
+/** Detects a layout that no longer fits, before enough rows are rejected for the file to be held. */
 export const rejected: Check = {
   name: 'rejected',
   title: 'rejected rows',

@@ -8,7 +8,10 @@ import { readOperator } from '../terminal/read-operator.ts';
 /** Time limit of one statement of a page, after which the page shows an error. */
 const STATEMENT_LIMIT_MS = 5_000;
 const CONNECTIONS = 4;
-/** A page adds up tens of thousands of deals: with the 4 MB of a server as it is installed, that is sorted on its disk. */
+/**
+ * `work_mem` of the pages. They sum up tens of thousands of deals, which Postgres would sort on disk with its
+ * default of 4 MB.
+ */
 const SORT_MEMORY_MB = 32;
 
 /**

@@ -58,7 +58,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
     }),
   );
   if (settled.kind !== 'settled') throw notSettled(entryId, settled);
-  // The decision stands even if the reports cannot be refreshed.
+  // The decision is committed, so a failed refresh of the reports causes only a warning.
   if (decision !== 'acknowledge')
     await refreshReporting(db, { job: settled.job }).catch((error: unknown) =>
       output.warn(explainStale(error)),

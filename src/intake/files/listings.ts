@@ -7,7 +7,10 @@ export type Listing = {
   readonly listedAt: Date | null;
   /** The database's clock, which all processes share. */
   readonly now: Date;
-  /** The first address, in byte order, of a file that the next run must find again: held, cut short, or to be read again. Null: none. */
+  /**
+   * The first address, in byte order, of a file that the next run must list again, because it is held, was
+   * read only in part, or is to be read again. Null: none.
+   */
   readonly firstPending: string | null;
 };
 
@@ -34,7 +37,10 @@ export async function readListing(db: Database, names: ListedNames): Promise<Lis
   return listing;
 }
 
-/** Records a listing whose files were all dealt with. An older one never replaces a newer one of the same names. */
+/**
+ * Records a listing whose files were all processed. An older listing never replaces a newer one with the same
+ * `namesHash`.
+ */
 export async function recordListing(
   db: Database,
   { source, readFor, namesHash, listedAt }: ListedNames & { readonly listedAt: Date },

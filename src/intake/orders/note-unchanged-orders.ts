@@ -77,7 +77,7 @@ function toColumns(orders: readonly StagedOrder[]) {
     records.push(order.record);
     rowCounts.push(order.rowCount);
   }
-  // Left out where no order says what was bought: then each has null.
+  // Omitted if no order has order lines. They are then null for every order.
   const orderLines = orders.some((order) => order.lines !== null) ? orders.map((order) => order.lines) : [];
   return {
     ids,

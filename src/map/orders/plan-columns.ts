@@ -29,7 +29,7 @@ export type ColumnPlan = {
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
-  /** Null where nobody asks what was bought, or the file does not say it. */
+  /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
   readonly exclusions: readonly {

@@ -206,8 +206,8 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 4_096;
 
 /**
- * Creates a function that formats an instant as `2026-04-10T05:41:26Z`. It caches days, of which an export
- * has few, and is several times as fast as Date.
+ * Creates a function that formats an instant as `2026-04-10T05:41:26Z`. It caches days, because an
+ * export contains few, and is several times as fast as Date.
  */
 function instantFormatter(): (ms: number) => InstantText {
   const days = new Map<number, string>();

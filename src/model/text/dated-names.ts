@@ -1,4 +1,7 @@
-/** The parts of a date that the uri of a source may contain, as `{date}`: the characters of an ISO day that each stands for. */
+/**
+ * Placeholders that the uri of a source may contain, such as `{date}`, and the range of characters of an ISO
+ * day that replaces each.
+ */
 const PARTS = { date: [0, 10], year: [0, 4], month: [5, 7], day: [8, 10] } as const;
 type Part = keyof typeof PARTS;
 
@@ -27,7 +30,10 @@ export type DatedNames = {
    * @param day `2026-11-22`.
    */
   readonly startOf: (day: string) => string;
-  /** The day in a name; the first day of its month or year if the uri has no smaller part. Null if the name has no date there. */
+  /**
+   * Returns the day in a name. If the uri contains only a month or a year, returns its first day. Null if the
+   * name has no date there.
+   */
   readonly dayOf: (name: string) => string | null;
 };
 

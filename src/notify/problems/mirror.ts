@@ -37,7 +37,10 @@ export const mirrorStale: ProblemFinder = {
   over: (job) => `${job} has brought its mirror up to date.`,
 };
 
-/** Whether fewer than two slots have come since the last run that finished. A job that runs by hand has none. */
+/**
+ * Returns true if fewer than two slots have come due since the last run that finished. False for a job
+ * without a schedule.
+ */
 function isFresh(
   { jobs }: Situation['config'],
   { job, last, at }: { readonly job: string; readonly last: Date; readonly at: Date },

@@ -23,7 +23,7 @@ import { findBulk } from '../../report/console/read-bulk.ts';
 import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../../report/list-doubts.ts';
 
 /*
- * One decision about many entries or files. Three steps ensure that nobody settles more than they have seen:
+ * One decision about many entries or files. Three steps ensure that a person settles only what they have seen:
  * a preview freezes the entries and their state, a person confirms exactly that preview, and run-bulks.ts
  * settles the entries one by one, as if each was settled alone, as long as they match their frozen state.
  */

@@ -125,8 +125,9 @@ export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasure
 }
 
 /**
- * Determines the formats of several columns of a file, each by its own cells: a column that always has the same day would not count among
- * thousands of other times. An order of day and month that one column shows holds for those after it.
+ * Determines the formats of several columns of a file. Each column is measured by its own cells, because a
+ * column that always contains the same day would not matter among thousands of other times. The order of day
+ * and month that one column proves also applies to the columns after it.
  */
 export function timesOfColumns(columns: readonly Cells[]): TimesMeasured {
   const all: string[] = [];

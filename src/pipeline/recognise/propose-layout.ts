@@ -151,8 +151,9 @@ function shape(field: LayoutField, cells: Cells): number {
 const STATE = /^(?:state|estado|stato|état)$/i;
 
 /**
- * Like `shape`. A column that has the name of a status, but only words that nobody knows, is a status too: then no order is credited until a
- * person says which words count. Without it, all would be.
+ * Like `shape`. A column that is named like a status but contains only unknown words is a status too. No
+ * order is then credited until a person says which words count; without a status column, all orders would be
+ * credited.
  */
 function statusShape(
   cells: Cells,

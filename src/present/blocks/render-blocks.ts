@@ -199,7 +199,7 @@ export function formatSum(
 }
 
 /**
- * Says whether the numbers of a run add up. Every summary contains this, so that nobody needs to check.
+ * States whether the numbers of a run add up. Every summary contains this, so that a reader need not check.
  *
  * @param input.otherwise text after the equation if they do not add up.
  */

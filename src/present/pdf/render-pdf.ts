@@ -20,7 +20,10 @@ const COLORS: Record<Tone | 'text' | 'line', string> = {
   alarm: '#b42318',
 };
 
-/** What the fonts of every PDF reader have: Windows-1252. Other scripts would need fonts of many megabytes. */
+/**
+ * Matches characters outside Windows-1252, which the fonts of every PDF reader cover. Other scripts would
+ * need fonts of many megabytes.
+ */
 const NOT_IN_FONT = /[^\x20-\x7e\u00a0-\u00ff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/gu;
 
 /**
@@ -47,7 +50,7 @@ function addBlock(page: PdfPage, block: Block): void {
       page.text(`${label}: ${formatCount(count)} ${more?.note ?? ''}`.trim());
     return;
   }
-  // Commands are for whoever made the document, not for whoever receives it.
+  // Commands are useful only to the operator who creates the document, not to its readers.
   if (block.kind === 'text' && block.commands !== undefined) return;
   if (block.kind === 'text')
     page.text(block.text, { before: TEXT_SIZE / 2, ...(block.tone && { tone: block.tone }) });

@@ -25,7 +25,7 @@ export async function countAccepted(db: Database): Promise<void> {
 
 /**
  * Returns an id below which no transaction can still add an entry; null if one may be doing so. A transaction
- * that takes an id holds its lock on the table until it commits. So if nobody holds such a lock after the
+ * that takes an id holds its lock on the table until it commits. So if no other session holds it after the
  * highest id was read, all entries up to that id are visible from then on.
  */
 async function lastCommittedId(db: Database): Promise<string | null> {

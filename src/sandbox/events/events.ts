@@ -17,7 +17,7 @@ export type Happened = {
   readonly atMs: number;
 };
 
-/** An event, whether anyone was told of it or not. */
+/** A past event, whether or not a webhook was registered for it. */
 export type PastEvent = Happened & {
   readonly kind: WebhookType;
   /** How many webhooks were registered for it. */

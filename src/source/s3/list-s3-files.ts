@@ -18,13 +18,16 @@ export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
 type ListOptions = {
   readonly client: S3Client;
   readonly signal?: AbortSignal;
-  /** The store is asked for this key and later ones; one that lists in no order may send others too. Null: for all. */
+  /**
+   * Requests this key and later ones. A store that does not list in order may return earlier keys too. Null:
+   * requests all.
+   */
   readonly from: string | null;
 };
 
 type ListS3Options = ListingRules & {
   readonly client: S3Client;
-  /** Names below the folder of the place up to this one are not asked for. */
+  /** Names below the folder of the place are requested only if they sort after this one. Null: all. */
   readonly startAfter: string | null;
 };
 
@@ -126,7 +129,10 @@ function firstKey(place: S3Place, { start, startAfter }: ListS3Options): string 
   return start !== null && after !== null ? (start > after ? start : after) : (start ?? after);
 }
 
-/** A text that sorts before a key, with hardly another key between the two: what S3 starts after is itself not listed. */
+/**
+ * Returns a text that sorts closely before a key. S3 lists only keys after the given one, and this key itself
+ * must be listed.
+ */
 function justBefore(key: string): string {
   const last = key.charCodeAt(key.length - 1);
   return `${key.slice(0, -1)}${String.fromCharCode(last - 1)}~`;
