@@ -5,7 +5,10 @@ type Issue = z.core.$ZodIssue;
 /** As many problems as one message names. */
 const SHOWN = 5;
 
-/** Explains which fields do not fit and why, without any value: `order_id: is missing; brand_id: should be a number, not text`. */
+/**
+ * Explains which fields are invalid and why, without any received value: `order_id: is missing; brand_id:
+ * should be a number, not text`.
+ */
 export function explainIssues(issues: readonly Issue[]): string {
   return issues.flatMap(explainEach).slice(0, SHOWN).join('; ');
 }
@@ -60,7 +63,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What things are counted in that can be too long. */
+/** Units in which the size of a value is counted, singular and plural. */
 const UNITS: Readonly<Record<string, readonly [string, string]>> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],

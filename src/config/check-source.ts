@@ -61,7 +61,7 @@ export function* checkSource(
   yield* checkPlatform(source, config, kinds);
 }
 
-/** Where a listing starts. */
+/** Checks the settings that determine where a listing starts: the date in the uri, and `lookback_days`. */
 function* checkDate(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
   const title = `sources.${source.name}`;
   const fault = findDateFault(source.uri);

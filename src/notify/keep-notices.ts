@@ -11,7 +11,7 @@ const SEND_EVERY_MS = 5_000;
 const OBSERVE_EVERY_MS = 60_000;
 /** Limits how long notices can delay a command. The next process sends the rest. */
 const END_WITHIN_MS = 5_000;
-/** The time for an answer to what was begun to be sent by then. */
+/** Time limit for the answers to requests that were already started by then. */
 const ANSWER_WITHIN_MS = ATTEMPT_WITHIN_MS + 1_000;
 
 export type NotifyOptions = ObserveOptions;

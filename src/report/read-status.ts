@@ -120,7 +120,7 @@ async function readBacklog(
   { isOpen = false }: { readonly isOpen?: boolean } = {},
 ): Promise<readonly Backlog[]> {
   const open = sumEntries(sql`not e.is_settled`);
-  // Each state by its own index, and what was accepted as it was added up.
+  // Each state is read through its own index. Accepted entries come from totals that are already summed up.
   const all = sql`
     ${open} union all ${sumEntries(sql`e.state = 'rejected'`)} union all ${sumEntries(sql`e.state = 'written_off'`)}
     union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a`;

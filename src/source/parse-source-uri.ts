@@ -15,7 +15,7 @@ export type SourcePlace =
       readonly prefix: string;
       /** Pattern for whole keys. Null if everything below the prefix belongs to the source. */
       readonly glob: string | null;
-      /** Of whole keys; null if the uri contains no date. */
+      /** The date in whole keys. Null if the uri contains none. */
       readonly dated: DatedNames | null;
     }
   | {

@@ -30,7 +30,7 @@ export type Built =
       readonly value: string | null;
     };
 
-/** What the source provides if its format lacks it. */
+/** Values that the source provides if its format lacks them, and what its settings add to an order. */
 type Given = {
   readonly timeZone: string | null;
   readonly currency: string | null;

@@ -22,7 +22,7 @@ export const WILDCARD = /[*?[{\\]|[!+@]\(/;
 export type DatedNames = {
   /** Matches the names of all days. */
   readonly glob: string;
-  /** What all names begin with. */
+  /** Common prefix of all names. */
   readonly prefix: string;
   /**
    * The text from which the names of a day and of all later days sort.
@@ -88,7 +88,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 }
 
-/** Whether a name, or everything in a folder of that name, sorts before a text. */
+/** Returns true if a name, and everything in a folder of that name, sorts before a text. */
 export function isBefore(name: string, start: string): boolean {
   return name < start && !start.startsWith(name.endsWith('/') ? name : `${name}/`);
 }
