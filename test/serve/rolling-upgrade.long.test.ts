@@ -177,11 +177,14 @@ it('workers of both versions process runs of either version, also during a migra
   const first = start(['work', '--json'], { program }, 'older');
   await waitFor(() => areAtWork(1));
   dropBoth(shop, 120);
+  // Slow answers until the migration is complete, so that the run is still active on a busy machine.
+  await shop.sandbox.setFaults([{ kind: 'latency', ms: 1_000 }]);
   const run = start(['run', 'orders', '--json'], { program }, 'runs');
-  await processed(shop, 20);
+  await processed(shop, 8);
   const migrated = await shop.start('migrate').ended;
   expect(migrated.exitCode, migrated.stderr).toBe(0);
   expect(await shop.posted(), 'the migration came in the middle of the run').not.toHaveLength(240);
+  await shop.sandbox.setFaults(null);
   const second = start(['work', '--json'], {}, 'newer');
   expect(readRun(await run.ended)).toMatchObject({
     exitCode: 0,
