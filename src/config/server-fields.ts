@@ -114,7 +114,7 @@ export const consoleSchema = z
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone in which pages show times in addition to UTC, for example Europe/Amsterdam.'),
-    read_only: yesOrNo().prefault(false).describe('Nobody can change anything in the console.'),
+    read_only: yesOrNo().prefault(false).describe('Whether the console is read-only for everyone.'),
     auth: z
       .strictObject({
         users: z

@@ -107,7 +107,7 @@ describe('a statement', () => {
     const stale = await post('/statements/close', { ...shown, reason: 'paid out' });
     expect([stale.status, textOf(stale.text)]).toEqual([
       409,
-      expect.stringContaining('now comes to 236.67 EUR in 4 lines, 2.00 USD in 1 line.'),
+      expect.stringContaining('is now 236.67 EUR in 4 lines, 2.00 USD in 1 line.'),
     ]);
     byForm.write('terms.csv', TERMS);
     const closed = await post('/statements/close', { ...shown, reason: 'paid out' });

@@ -24,7 +24,7 @@ export const closeStatementAction = defineAction({
     const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
     if (describeSums(currencies) !== shown)
       throw new Refused(
-        `The statement of ${month} now comes to ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
+        `The statement of ${month} is now ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
       );
     return closing.auditId;
   },

@@ -164,7 +164,7 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
 
 /** Explanation of the comparison of payouts, also for the console. */
 export const PAYOUTS_WHY =
-  'earned: what closed statements come to. requested: payout requests that events of the service tell. paid out: the total of the service, in the currency of the account. before: the part of it that was already paid when the mirror first read the deal, which no statement may have. A difference is no error: you pay after you close, and you may have paid for something else.';
+  'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
 
 function payoutsSection(payouts: readonly DealPayout[]): Block {
   if (payouts.length === 0)

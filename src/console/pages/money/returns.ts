@@ -49,7 +49,7 @@ ${filterForm(visit, PATH, [
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows.slice(0, PAGE_ROWS), { by, visit })}
 ${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKey(currency, rank, key)) })}
-<p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that nobody can know is unknown, never 0. ${explainUnknown(rows)}</p>`,
+<p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${explainUnknown(rows)}</p>`,
     };
   },
 };

@@ -16,7 +16,7 @@ export const notices: Check = {
       status: 'warning',
       about: ABOUT,
       what: `${channel} has not accepted notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
-      why: 'Nobody learns of problems through this channel. Runs are not affected.',
+      why: 'No notice arrives through this channel. Runs are not affected.',
       fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
     }));
   },
