@@ -43,7 +43,7 @@ export function renderDoubts(
     `  ${command} --accepted --reason '…'${configOption}`,
     terminal.style('dim', '  # it does not: send it again'),
     `  ${command} --resend --reason '…'${configOption}`,
-    terminal.style('dim', '  # you cannot find out: give it up'),
+    terminal.style('dim', '  # you cannot determine it: write it off'),
     `  ${command} --write-off --reason '…'${configOption}`,
   ].join('\n')}\n`;
 }

@@ -70,7 +70,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     for (const page of [ann, ben]) {
       await page.goto(`${url}/doubts`);
       await page.getByRole('link', { name: /^Settle / }).click();
-      await page.getByRole('radio', { name: /^The service has no record/ }).check();
+      await page.getByRole('radio', { name: /^It cannot be determined/ }).check();
       await page.getByLabel('Why').fill('four euros');
       await page.getByRole('heading', { level: 1 }).click();
     }
@@ -93,7 +93,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     const page = await (await openBrowser()).newPage({ javaScriptEnabled: false });
     await page.goto(`${url}/doubts`);
     for (const box of (await page.getByRole('checkbox').all()).slice(0, 2)) await box.check();
-    await page.getByRole('radio', { name: /^The service has no record/ }).check();
+    await page.getByRole('radio', { name: /^It cannot be determined/ }).check();
     await page.getByLabel('Why', { exact: true }).last().fill('too old');
     await page.getByRole('button', { name: 'Preview the ticked entries' }).click();
     await page.getByRole('button', { name: 'Write off 2 entries: 2.00 EUR' }).click();
@@ -112,7 +112,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     const { url } = await startTestConsole(shop);
     const page = await (await openBrowser()).newPage();
     await page.goto(`${url}/doubts`);
-    await page.getByRole('radio', { name: /^The service has no record/ }).check();
+    await page.getByRole('radio', { name: /^It cannot be determined/ }).check();
     await page.getByLabel('Why', { exact: true }).last().fill('too old');
     await page.getByRole('button', { name: /^Preview all 1,001 entries/ }).click();
     await page.getByRole('button', { name: /^Write off 1,001 entries/ }).click();

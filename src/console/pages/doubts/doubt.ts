@@ -112,7 +112,7 @@ ${shownFields(entry, visit)}
 ${isDoubt ? acceptChoice(entry, deals) : null}
 <p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
 <p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>
-${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> The service has no record that settles it: write it off. It is never sent again.</label></p>` : null}
+${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write it off. It is never sent again.</label></p>` : null}
 </fieldset>
 ${reasonField('settle-reason')}
 <p><button class="primary" type="submit">Settle entry ${entry.entryId}</button></p>

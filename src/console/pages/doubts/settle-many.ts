@@ -65,7 +65,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
 <p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>
-<p><label><input type="radio" name="decision" value="write_off" required> Nobody can find out: give them up. They are never sent again.</label></p>
+<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>
 <p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each decision, with your name.</small></p>
 <p><button type="submit" name="scope" value="selected">Preview the ticked entries</button>
