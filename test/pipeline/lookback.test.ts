@@ -146,7 +146,10 @@ describe('a source with a date in its uri and lookback_days', () => {
     await read();
     await lastListedDaysAgo(opened, -30);
     drop(0, 'o2');
-    expect(await read()).toMatchObject({ exitCode: 0, files: ['o2'] });
+    drop(20, 'o3');
+    expect(await read()).toMatchObject({ exitCode: 0, files: ['o2', 'o3'] });
+    drop(20, 'late');
+    expect(await read()).toMatchObject({ exitCode: 0, files: [] });
   });
 
   it('fails if none of the listed days has a file, and names the first of them', async () => {

@@ -37,18 +37,15 @@ export async function readListing(db: Database, names: ListedNames): Promise<Lis
   return listing;
 }
 
-/**
- * Records a listing whose files were all processed. An older listing never replaces a newer one with the same
- * `namesHash`.
- */
+/** Records a listing whose files were all processed. If an older one is recorded later, the next window is only wider. */
 export async function recordListing(
   db: Database,
   { source, readFor, namesHash, listedAt }: ListedNames & { readonly listedAt: Date },
 ): Promise<void> {
   await sql`
-    insert into intake.listings as known (source, read_for, names_hash, listed_at)
+    insert into intake.listings (source, read_for, names_hash, listed_at)
     values (${source}, ${readFor}, ${namesHash}, ${listedAt})
-    on conflict (source, read_for) do update set names_hash = excluded.names_hash,
-      listed_at = case when known.names_hash = excluded.names_hash
-        then greatest(known.listed_at, excluded.listed_at) else excluded.listed_at end`.execute(db);
+    on conflict (source, read_for) do update set names_hash = excluded.names_hash, listed_at = excluded.listed_at`.execute(
+    db,
+  );
 }

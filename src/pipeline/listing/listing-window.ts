@@ -41,9 +41,9 @@ export async function openListingWindow(
   };
   const { listedAt, now, firstPending } = await readListing(db, names);
   const close = () => recordListing(db, { ...names, listedAt: now });
-  if (listedAt === null) return { since: null, close };
-  // The last listing may have been recorded with a clock that was ahead. That must not hide files.
-  const first = firstDay(source, listedAt < now ? listedAt : now);
+  // A time in the future comes from a clock that was ahead, so it does not say when the listing was.
+  if (listedAt === null || listedAt > now) return { since: null, close };
+  const first = firstDay(source, listedAt);
   const pending = firstPending === null ? first : dayOfFile(source, firstPending);
   if (first === null || pending === null) return { since: null, close };
   return { since: pending < first ? pending : first, close };
