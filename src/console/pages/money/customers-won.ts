@@ -48,7 +48,7 @@ ${table<Row>(
   described,
   {
     about: 'Customers won',
-    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys nobody can tell: the customer may have ordered before.',
+    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
   },
 )}
 ${pager(visit, PATH, {
