@@ -86,6 +86,14 @@ export type PlanChanges = {
 export type ChangedOrders = { readonly orders: number; readonly examples: readonly string[] };
 
 /**
+ * The name under which the runs of a job's backfills are recorded and hold their lease. No job can have this
+ * name.
+ */
+export function backfillRunName(job: string): string {
+  return `backfill:${job}`;
+}
+
+/**
  * What one process that planned or executed a backfill did. Stored with its record, like the report of a run.
  */
 export type BackfillRunReport = {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
+import { letLeasesEnd } from '../jobs/attribute-orders/backfill/history.ts';
 import { CODES, manyRows, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -265,4 +266,75 @@ it('every problem of input and results opens and is resolved: a late file, unown
     'opened files_late others',
     'resolved files_late others',
   ]);
+});
+
+it('a backfill that stops opens a problem with the amount it has not posted, until it is resumed and finishes or is cancelled', async () => {
+  const { shop, receiver, told } = await openDrill({
+    // The orders are older than what the runs of the jobs credit.
+    flow: TWO_SHOPS.replaceAll('revenue: total', 'revenue: total, start_date: 2026-05-01'),
+  });
+  const { db, env, sandbox } = shop;
+  const backfill = (...args: string[]) => shop.cli('backfill', ...args);
+  shop.drop('orders.csv', toCsv([{ id: 'one', revenue: '12.50' }]));
+  mkdirSync(join(shop.folder, 'others'));
+  shop.write('others/orders.csv', toCsv([{ id: 'two' }]));
+  expect(await run(shop, 'others')).toBe(0);
+  const april = ['--from', '2026-04-01', '--to', '2026-04-30', '--yes'];
+  const slowDown = (seconds: number) =>
+    sandbox.setFaults([{ kind: '429', operation: REFERRAL, retry_after: seconds }]);
+  await provokeEach(
+    [
+      {
+        problem: 'backfill_stopped',
+        job: 'orders',
+        async provoke() {
+          await slowDown(30);
+          const process = shop.start('backfill', 'orders', ...april);
+          await waitFor(async () => {
+            const { rows } = await sql`select from ledger.entries where not_before is not null`.execute(db);
+            return rows.length === 1;
+          });
+          // It waits, so nothing is in doubt.
+          process.kill('SIGKILL');
+          await process.ended;
+          await letLeasesEnd(shop);
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json).toMatchObject({
+            severity: 'error',
+            amounts: [{ amount: '12.50', currency: 'EUR' }],
+            summary:
+              'Backfill 1 of orders stopped before its end: its process died. 1 order of its plan is not posted yet. It does not continue by itself.',
+            command: 'npx influencer-sync backfill resume 1',
+            link: 'https://ops.example.com/influencers/backfills/1',
+          });
+          await sandbox.setFaults(null);
+          await sql`update ledger.entries set not_before = null`.execute(db);
+          expect((await backfill('resume', '1', '--yes')).exitCode).toBe(0);
+          expect(await shop.posted()).toEqual(['one']);
+        },
+      },
+      {
+        problem: 'backfill_stopped',
+        job: 'others',
+        async provoke() {
+          await slowDown(3_600);
+          expect((await backfill('others', ...april)).exitCode).toBe(1);
+          // The command itself tells, and that it fails once more is no news.
+          expect(told().at(-1)).toBe('opened backfill_stopped others');
+          const { INFLUENCER_API_KEY: key = '' } = shop.env;
+          shop.env.INFLUENCER_API_KEY = 'another-key';
+          expect((await backfill('resume', '2', '--yes')).exitCode).toBe(4);
+          shop.env.INFLUENCER_API_KEY = key;
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json.summary).toMatch(
+            /before its end: the service asks to wait for 60 minutes\. 1 order of its plan/,
+          );
+          expect((await backfill('cancel')).exitCode).toBe(0);
+        },
+      },
+    ],
+    { told, look: lookIn(shop.folder, { db, env }) },
+  );
 });

@@ -111,6 +111,12 @@ async function findAll(): Promise<{
     await noteRun(db, { ...of, status, exitCode, problem: text, ...(code === null ? {} : { code }) });
     await look();
   }
+  await noteRun(db, { ...of, job: 'backfill:orders', kind: 'backfill', status: 'failed', exitCode: 1 });
+  await sql`
+    insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, problem, approved_by, approved_at)
+    select 'orders', 'paused', '2025-01-01', '2025-12-31', 'UTC', 'x', '{"groups": []}', max(run_id), ${text}, ${ADDRESS}, now()
+    from ops.runs`.execute(db);
+  await look();
   const counts = { drift: 2, deals_stale: 5, deals_unread: 1, rejected_rows: 0 };
   await noteRun(db, { job: 'mirror', kind: 'mirror-account', status: 'issues', exitCode: 3, counts });
   await look();

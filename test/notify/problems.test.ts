@@ -21,3 +21,14 @@ it.each(problemFinders.map((finder) => [finder.kind, finder] as const))(
     expect(over('orders')).not.toContain('null');
   },
 );
+
+it('every kind of problem has a drill, which sees it opened and resolved at a real receiver', () => {
+  const drills = ['each-problem.test.ts', 'drills.test.ts', 'serve.long.test.ts']
+    .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+    .join('\n');
+  // `provokeEach` expects both notices of each `problem`.
+  const isDrilled = (kind: string) =>
+    drills.includes(`problem: '${kind}'`) ||
+    (drills.includes(`opened ${kind} `) && drills.includes(`resolved ${kind} `));
+  expect(PROBLEM_KINDS.filter((kind) => !isDrilled(kind))).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
-import type { Backfill, BackfillRunReport } from '../../../src/model/backfill.ts';
+import { type Backfill, type BackfillRunReport, backfillRunName } from '../../../src/model/backfill.ts';
 import { subtractMoney, sumMoney } from '../../../src/model/money.ts';
 import type { DecimalText } from '../../../src/model/order.ts';
 import type { RunAmount } from '../../../src/model/report.ts';
@@ -44,11 +44,11 @@ export async function readBackfillProgress(
   const others = isApproved ? await sumOthers(db, backfillId) : [];
   const { rows: lately } = await sql<{ answers: string }>`
     select count(*) as answers from ledger.attempts t
-    join ops.runs r on r.run_id = t.run_id and r.job = ${runNameOf(job)}
+    join ops.runs r on r.run_id = t.run_id and r.job = ${backfillRunName(job)}
     where t.claimed_at > clock_timestamp() - interval '1 minute'
-      and t.run_id = (select max(run_id) from ops.runs where job = ${runNameOf(job)})`.execute(db);
+      and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`.execute(db);
   const { rows: process } = await sql<{ host: string; pid: number }>`
-    select host, pid from ops.leases where name = ${`job:${runNameOf(job)}`} and expires_at > clock_timestamp()`.execute(
+    select host, pid from ops.leases where name = ${`job:${backfillRunName(job)}`} and expires_at > clock_timestamp()`.execute(
     db,
   );
   const count = (...states: readonly string[]): number =>
@@ -108,14 +108,6 @@ async function sumOthers(db: Database, backfillId: string): Promise<readonly (Su
     ) entries
     group by 1, 2`.execute(db);
   return rows;
-}
-
-/**
- * The name under which the runs of a job's backfills are recorded and hold their lease. No job can have this
- * name.
- */
-export function runNameOf(job: string): string {
-  return `backfill:${job}`;
 }
 
 /**

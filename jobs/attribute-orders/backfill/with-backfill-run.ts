@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Client } from '../../../src/api/client.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { explainFailure } from '../../../src/db/server/explain-failure.ts';
+import { backfillRunName } from '../../../src/model/backfill.ts';
 import type { PipelineConfig } from '../../../src/model/config.ts';
 import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
 import { KnownError } from '../../../src/model/known-error.ts';
@@ -17,7 +18,7 @@ import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-reco
 import type { SourceClients } from '../../../src/source/source-clients.ts';
 import { attributeOrders } from '../index.ts';
 import type { AttributeOrdersSettings } from '../settings.ts';
-import { reportBackfill, runNameOf } from './report.ts';
+import { reportBackfill } from './report.ts';
 
 export type BackfillRun = Run<AttributeOrdersSettings>;
 
@@ -57,7 +58,7 @@ async function runInPhase(
   const { db, job, config, draining } = options;
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const ttlMs = config.api.leaseSeconds * 1_000;
-  const name = runNameOf(job.name);
+  const name = backfillRunName(job.name);
   const answer = await acquireLease(db, { ...holder, name: `job:${name}`, ttlMs });
   if (answer.kind === 'busy') throw atWork(job.name, answer.holder);
   const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: 1 });

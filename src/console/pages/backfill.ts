@@ -12,7 +12,7 @@ import {
   readBackfillProgress,
 } from '../../../jobs/attribute-orders/backfill/report.ts';
 import { listBackfills } from '../../attribute/backfill/backfills.ts';
-import type { Backfill, PlannedFile } from '../../model/backfill.ts';
+import { type Backfill, backfillRunName, type PlannedFile } from '../../model/backfill.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
 import { blockMarkup } from '../../present/html/block-markup.ts';
@@ -52,7 +52,7 @@ export const backfillPage: ConsolePage = {
         ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
         ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
         ['Plan', planHash.slice(0, 12)],
-        ['Job', anchor(visit.link('/runs', { job: `backfill:${job}` }), 'runs of its backfills')],
+        ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],
       ])}
 ${problem === null ? null : html`<p class="notice red">It stopped: ${problem}.</p>`}
 ${progressMarkup(backfill, progress)}

@@ -1,4 +1,5 @@
 import { didOf, kindOf } from '../../../jobs/index.ts';
+import { backfillRunName } from '../../model/backfill.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
@@ -73,7 +74,7 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ runId }) => runId) })}`,
 /** The names under which runs are recorded: jobs, and their backfills, under names that no job can have. */
 function runNames({ jobs }: PipelineConfig): readonly string[] {
   return Object.values(jobs).flatMap((job) =>
-    kindOf(job).backfill === 'by_days' ? [job.name, `backfill:${job.name}`] : [job.name],
+    kindOf(job).backfill === 'by_days' ? [job.name, backfillRunName(job.name)] : [job.name],
   );
 }
 

@@ -9,6 +9,7 @@ export const PROBLEM_KINDS = [
   'job_stalled',
   'job_late',
   'job_missed',
+  'backfill_stopped',
   'needs_attention',
   'rows_rejected',
   'files_held',

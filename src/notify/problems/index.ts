@@ -1,4 +1,5 @@
 import { filesLate, filesUnusual } from './arrivals.ts';
+import { backfillStopped } from './backfills.ts';
 import { filesHeld } from './files.ts';
 import { mirrorStale } from './mirror.ts';
 import {
@@ -29,6 +30,7 @@ export const problemFinders: readonly ProblemFinder[] = [
   jobStalled,
   jobLate,
   jobMissed,
+  backfillStopped,
   needsAttention,
   rowsRejected,
   filesHeld,

@@ -2,6 +2,8 @@ import type { Database } from '../../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import type { Problem, ProblemKind } from '../../model/notify/notice.ts';
 import type { HeldFile } from '../../model/report.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
 import type { RunnableKind } from '../../pipeline/runnable-kind.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 
@@ -59,4 +61,13 @@ export function singular(items: string): string {
 /** For example `1 file`, `2 files`. */
 export function count(items: number, one: string, many = `${one}s`): string {
   return `${items.toLocaleString('en')} ${items === 1 ? one : many}`;
+}
+
+/** Longer texts add nothing, and some channels truncate them. */
+const MAX_CHARS = 300;
+
+/** The reason of a failure as one line for a message, without addresses. */
+export function wordsOf(problem: string | null): string {
+  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }

@@ -1,12 +1,7 @@
 import { EXIT } from '../../model/exit-code.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { toPrintableLine } from '../../model/text/printable.ts';
 import { sumRefused } from '../../report/list-refused.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
-import { count, type Found, type JobRun, type ProblemFinder } from './problem-finder.ts';
-
-/** Longer texts add nothing, and some channels truncate them. */
-const MAX_CHARS = 300;
+import { count, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
 
 /** Problem codes of runs that could not reach the service or were rejected by it. */
 const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
@@ -54,11 +49,6 @@ function failureOf({ job, run }: JobRun): Found {
     command: `npx influencer-sync runs --job ${job.name}`,
     page: `/runs/${runId}`,
   };
-}
-
-function wordsOf(problem: string | null): string {
-  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
-  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }
 
 export const keyRefused: ProblemFinder = {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import {
   approveBackfill,
   continueBackfill,
@@ -32,6 +33,7 @@ import type { Backfill, Period } from '../../../model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { RunTarget } from '../../../model/run.ts';
+import { createLogger } from '../../../observe/logger.ts';
 import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
 import { describeStop } from '../../../pipeline/run/run-job.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
@@ -43,6 +45,7 @@ import { openLineage } from '../../open/open-lineage.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn, readOperator } from '../../terminal/read-operator.ts';
+import { notifyAfter } from '../notices/notify-after.ts';
 import { openJobClient, tellTarget } from '../perform-job.ts';
 import {
   backfillMissing,
@@ -179,13 +182,23 @@ async function withWorkshop(
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
       const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget, lineage };
-      return withBackfillRun(surroundings, (run) => work(run, isKept));
+      try {
+        return await withBackfillRun(surroundings, (run) => work(run, isKept));
+      } finally {
+        if (!isPlan) await notifyAfter(db, { config, log: quietLogger(output) });
+      }
     });
   } finally {
     stopping.ignore();
     sourceClients.close();
     await Promise.all([client?.close(), lineage?.end()]);
   }
+}
+
+/** Log lines are only printed if LOG_LEVEL requests them; people see the progress display. */
+function quietLogger(output: Output): Logger {
+  const level = process.env.LOG_LEVEL ?? 'silent';
+  return createLogger({ level, isInteractive: false, stream: { write: (line) => output.log(line) } });
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
