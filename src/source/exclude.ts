@@ -9,9 +9,12 @@ export type SkippedFile = { readonly uri: string; readonly reason: string };
 export type SkipRule = (
   /** Name relative to the folder or prefix of the source, with `/` between its parts. */
   name: string,
-  /** Null if the size is not known. */
+  /** Null for a folder. */
   sizeBytes: number | null,
 ) => string | null;
+
+/** The size to give for a file of which only the name is known: only empty files are treated differently. */
+export const SOME_BYTES = 1;
 
 /** Rules for listing a source. */
 export type ListingRules = {
@@ -53,7 +56,9 @@ export function createSkipRule({
   const ofPaths = patterns.filter(({ isOfPath }) => isOfPath);
   return (name, sizeBytes) => {
     if (sizeBytes === 0 && isMarker(name)) return 'it is an empty marker';
-    if (startAfter !== null && (name === startAfter || isBefore(name, startAfter)))
+    const isFolder = sizeBytes === null;
+    const isStart = !isFolder && name === startAfter;
+    if (startAfter !== null && (isStart || isBefore(isFolder ? `${name}/` : name, startAfter)))
       return `it is not after start_after ("${startAfter}")`;
     const parts = ofParts.length === 0 ? [] : name.split('/');
     const match =

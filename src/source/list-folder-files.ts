@@ -7,7 +7,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
 import { isBefore, WILDCARD } from '../model/text/dated-names.ts';
-import { type ListingRules, NOT_OF_GLOB, type SkipRule } from './exclude.ts';
+import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from './exclude.ts';
 
 /** Reading in larger pieces than the default of 64 KiB saves a third of the time. */
 export const READ_BYTES = 512 * 1_024;
@@ -39,7 +39,8 @@ export async function* listFolderFiles(
     root: followLinks ? null : await realpath(folder).catch((error: unknown) => refuse(error, folder)),
     onOutside: (name) => void outside.add(name),
     skip: (name, sizeBytes) => {
-      if (start !== null && isBefore(join(folder, name), start)) return true;
+      const path = join(folder, sizeBytes === null ? `${name}/` : name);
+      if (start !== null && isBefore(path, start)) return true;
       const reason = skip(name, sizeBytes);
       if (reason !== null) onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason });
       return reason !== null;
@@ -162,7 +163,7 @@ export async function isOfFolder(
   if (!path.startsWith(prefix)) return false;
   const name = path.slice(prefix.length);
   const glob = folder === place ? null : place.slice(prefix.length);
-  return (glob === null || matchesGlob(name, glob)) && skip(name, null) === null;
+  return (glob === null || matchesGlob(name, glob)) && skip(name, SOME_BYTES) === null;
 }
 
 /** Returns the deepest folder before the first wildcard. */

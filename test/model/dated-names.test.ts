@@ -48,16 +48,17 @@ describe('the date in the URI of a source', () => {
   });
 
   it.each([
-    ['2025', true],
-    ['2026', false],
+    ['2025/', true],
+    ['2026', true],
     ['2026/', false],
     ['2026/10', true],
     ['2026/10/31', true],
-    ['2026/11', false],
+    ['2026/11/', false],
     ['2026/11/21/a.csv', true],
     ['2026/11/22', false],
     ['2026/11/22/a.csv', false],
-    ['2027', false],
+    ['2027/', false],
+    ['2026/11/22.csv/', false],
   ])('a listing from 2026/11/22 on skips %s: %s', (name, isLeftOut) => {
     expect(isBefore(name, '2026/11/22')).toBe(isLeftOut);
   });

@@ -46,17 +46,25 @@ describe('the skip rules of a source', () => {
 });
 
 it.each([
-  ['orders-0999.csv', true],
-  ['orders-1000.csv', true],
-  ['orders-1001.csv', false],
-  ['2026/09/30.csv', true],
-  ['2026', false],
-  ['2026/', false],
-  ['2026/10', false],
-  ['2026/10/01.csv', false],
-])('start_after decides whether %s is skipped: %s', (name, isSkipped) => {
-  const startAfter = name.startsWith('orders') ? 'orders-1000.csv' : '2026/10/00.csv';
+  ['orders-1000.csv', 'orders-0999.csv', true],
+  ['orders-1000.csv', 'orders-1000.csv', true],
+  ['orders-1000.csv', 'orders-1001.csv', false],
+  ['2026/10/00.csv', '2026/09/30.csv', true],
+  ['2026/10/00.csv', '2026/10/01.csv', false],
+])('start_after: %s decides whether %s is skipped: %s', (startAfter, name, isSkipped) => {
   expect(createSkipRule({ exclude: [], startAfter })(name, SOME_BYTES) !== null).toBe(isSkipped);
+});
+
+// Names in the folder a sort as a/…, so after a and a.csv.
+it.each([
+  ['2026/10/00.csv', '2025', true],
+  ['2026/10/00.csv', '2026', false],
+  ['2026/10/00.csv', '2026/10', false],
+  ['2026/10', '2026/10', false],
+  ['a', 'a', false],
+  ['a.csv', 'a', false],
+])('start_after: %s decides whether the folder %s is skipped: %s', (startAfter, folder, isSkipped) => {
+  expect(createSkipRule({ exclude: [], startAfter })(folder, null) !== null).toBe(isSkipped);
 });
 
 describe('the range of a source', () => {

@@ -88,7 +88,11 @@ function isDay(text: string): boolean {
   return !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 }
 
-/** Returns true if a name, and everything in a folder of that name, sorts before a text. */
+/**
+ * Returns true if a name sorts before a text, and so does everything in it, if it is a folder.
+ *
+ * @param name ends with a slash if it is a folder: names in `a/` sort after `a.csv`, although `a` does not.
+ */
 export function isBefore(name: string, start: string): boolean {
-  return name < start && !start.startsWith(name.endsWith('/') ? name : `${name}/`);
+  return name < start && !(name.endsWith('/') && start.startsWith(name));
 }

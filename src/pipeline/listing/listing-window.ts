@@ -49,11 +49,16 @@ export async function openListingWindow(
   return { since: pending < first ? pending : first, close };
 }
 
-/** The first day of the window after a listing at this instant; null if all names must be listed. */
+/**
+ * The first day of the window after a listing at this instant; null if all names must be listed. The days of
+ * names are those of UTC or of the source's time zone: the earlier one counts.
+ */
 export function firstDay({ lookbackDays, timeZone }: SourceSettings, listedAt: Date): string | null {
   if (lookbackDays === null) return null;
-  const wallMs = new ZoneClock(timeZone ?? 'UTC').toWallMs(listedAt.getTime() - lookbackDays * DAY_MS);
-  return new Date(wallMs).toISOString().slice(0, 10);
+  const utcMs = listedAt.getTime();
+  // Subtract from the local time, because a day on which the clocks change does not have 24 hours.
+  const wallMs = Math.min(utcMs, new ZoneClock(timeZone ?? 'UTC').toWallMs(utcMs));
+  return new Date(wallMs - lookbackDays * DAY_MS).toISOString().slice(0, 10);
 }
 
 /**

@@ -7,7 +7,7 @@ import type {
 import { statusOf } from '../../aws/aws-error.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { isBefore } from '../../model/text/dated-names.ts';
-import { type ListingRules, NOT_OF_GLOB, type SkipRule } from '../exclude.ts';
+import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from '../exclude.ts';
 import type { SourcePlace } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
 import { explainS3Error } from './explain-s3-error.ts';
@@ -161,7 +161,7 @@ function whyNot(
     place,
     skip,
     sizeBytes,
-  }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number | null },
+  }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number },
 ): string | null {
   const { prefix, glob } = place;
   // An object that the address names itself is never skipped.
@@ -183,6 +183,8 @@ export function isOfPlace(
 ): boolean {
   const { bucket, key } = object;
   return (
-    bucket === place.bucket && liesIn(key, place) && whyNot(key, { place, skip, sizeBytes: null }) === null
+    bucket === place.bucket &&
+    liesIn(key, place) &&
+    whyNot(key, { place, skip, sizeBytes: SOME_BYTES }) === null
   );
 }
