@@ -3550,6 +3550,7 @@ CREATE TABLE reporting.refresh (
     only_row boolean DEFAULT true NOT NULL,
     refreshed_at timestamp with time zone,
     counted_entry_id bigint DEFAULT 0 NOT NULL,
+    totalled_at timestamp with time zone,
     CONSTRAINT refresh_only_row_check CHECK (only_row)
 );
 
@@ -3560,6 +3561,8 @@ COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one 
 COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never yet.';
 
 COMMENT ON COLUMN reporting.refresh.counted_entry_id IS 'Up to this id, entries are in accepted_sums or in uncounted_entries.';
+
+COMMENT ON COLUMN reporting.refresh.totalled_at IS 'Equals refreshed_at if deal_totals includes that refresh. Otherwise an older version refreshed the reports, and the totals must be added up again.';
 
 CREATE VIEW bi.run_health AS
  WITH RECURSIVE jobs AS (
@@ -6400,6 +6403,29 @@ COMMENT ON COLUMN reporting.counted_files.source_file_id IS 'File whose orders i
 
 COMMENT ON COLUMN reporting.counted_files.attributed_at IS 'When it decided, as intake.attributed_files says.';
 
+CREATE TABLE reporting.deal_totals (
+    target text NOT NULL,
+    currency text NOT NULL,
+    deal_id text,
+    influencer_handle text,
+    orders bigint NOT NULL,
+    amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.deal_totals IS 'Accepted orders of deal_days added up over all days, one row for each influencer and currency.';
+
+COMMENT ON COLUMN reporting.deal_totals.target IS 'As in deal_days.';
+
+COMMENT ON COLUMN reporting.deal_totals.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.deal_totals.deal_id IS 'Deal, where an order names one.';
+
+COMMENT ON COLUMN reporting.deal_totals.influencer_handle IS 'Influencer, where an order names one.';
+
+COMMENT ON COLUMN reporting.deal_totals.orders IS 'How many; 0 if they were all credited to somebody else afterwards.';
+
+COMMENT ON COLUMN reporting.deal_totals.amount IS 'Their revenue, in currency.';
+
 CREATE TABLE reporting.exchange_rates (
     currency text NOT NULL,
     day_local date NOT NULL,
@@ -6702,6 +6728,9 @@ ALTER TABLE ONLY reporting.changed_deals
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
+ALTER TABLE ONLY reporting.deal_totals
+    ADD CONSTRAINT deal_totals_pkey PRIMARY KEY (target, currency);
+
 ALTER TABLE ONLY reporting.exchange_rates
     ADD CONSTRAINT exchange_rates_pkey PRIMARY KEY (currency, day_local);
 
@@ -6795,6 +6824,8 @@ CREATE INDEX waiting_batches_file ON intake.waiting_batches USING btree (source_
 CREATE INDEX waiting_batches_order ON intake.waiting_batches USING btree (brand_id, purpose, batch_id);
 
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
+
+CREATE INDEX adjustments_run ON ledger.adjustments USING btree (run_id);
 
 CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHERE ((kind = 'accepted'::text) AND (NOT applied));
 
@@ -6898,15 +6929,17 @@ CREATE INDEX deal_days_day ON reporting.deal_days USING btree (day_utc);
 
 CREATE INDEX deal_days_deal ON reporting.deal_days USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
+CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
+
 CREATE INDEX funnel_days_day ON reporting.funnel_days USING btree (day_utc);
+
+CREATE INDEX order_dispositions_accepted ON reporting.order_dispositions USING btree (job, disposition_at) WHERE (disposition = 'accepted'::text);
 
 CREATE INDEX order_dispositions_day ON reporting.order_dispositions USING btree (day_utc);
 
 CREATE INDEX order_dispositions_deal ON reporting.order_dispositions USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree (job, source, order_id) WHERE is_open;
-
-CREATE INDEX order_dispositions_since ON reporting.order_dispositions USING brin (disposition_at);
 
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 

@@ -39,28 +39,30 @@ export async function readCredits(
   options: DispositionsOptions & { readonly limit: number },
 ): Promise<{ readonly credits: readonly Credit[]; readonly total: number }> {
   const { rows } = await sql<Row & { total: string }>`
-    with of_run as (
+    with of_run as materialized (
       select s.target, s.currency, count(*) as orders, sum(s.amount) as amount
       from ${STORED.orders} s where ${acceptedInRun(options)} and s.target is not null
       group by s.target, s.currency
     ),
-    so_far as (
-      select d.target, d.currency, max(d.influencer_handle) as handle, max(d.deal_id) as deal_id,
-        sum(d.accepted_orders) as orders, sum(d.accepted_amount) as amount
-      from reporting.deal_days d where d.accepted_orders > 0
-      group by d.target, d.currency
+    -- From an index, in each currency only as many as are shown.
+    ranked as (
+      select t.*, k.total, row_number() over (partition by t.currency order by t.amount desc, t.target) as place,
+        max(t.amount) over (partition by t.currency) as highest
+      from (
+        select currency, sum(count(*)) over () as total from reporting.deal_totals where orders > 0 group by currency) k
+      cross join lateral (
+        select t.* from reporting.deal_totals t where t.currency = k.currency and t.orders > 0
+        order by t.amount desc, t.target limit ${options.limit}) t
+      order by place, t.currency limit ${options.limit}
     )
-    select coalesce(a.handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
+    select coalesce(a.influencer_handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
       coalesce(r.orders, 0) as orders, coalesce(r.amount, 0)::text as amount, a.orders as "ordersSoFar", a.amount::text as "amountSoFar",
-      case when row_number() over (partition by a.deal_id, a.currency order by a.amount desc, a.target) = 1 then (
+      case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
         select case when sum(m.unrated_orders + m.unlined_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
         from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency having count(*) > 0) end as "earnedSoFar",
-      case when max(a.amount) over (partition by a.currency) > 0
-        then greatest(a.amount, 0) / max(a.amount) over (partition by a.currency) else 0 end as share,
-      count(*) over () as total
-    from so_far a left join of_run r on r.target = a.target and r.currency = a.currency
-    order by row_number() over (partition by a.currency order by a.amount desc, a.target), a.currency
-    limit ${options.limit}`.execute(db);
+      case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end as share, a.total
+    from ranked a left join of_run r on r.target = a.target and r.currency = a.currency
+    order by a.place, a.currency`.execute(db);
   return {
     credits: rows.map(({ total: _total, ...row }) => ({
       ...row,

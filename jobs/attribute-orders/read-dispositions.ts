@@ -130,18 +130,13 @@ export function workOutStandings(
 }
 
 /**
- * Counts the current orders in the table that stores them. It does not use the stored sums, because this
- * count is used to verify those sums.
+ * Counts the orders of sealed files, each in the file that stated it first. It does not use the stored sums,
+ * because this count is used to verify those sums.
  */
 export async function countOrders(db: Database, sources: readonly string[]): Promise<number> {
   const { rows } = await sql<{ orders: string }>`
-    select coalesce(sum(o.orders), 0) as orders
-    from (
-      select source_file_id, count(*) as orders from intake.orders
-      where is_current and source = any(${sources}::text[]) group by source_file_id) o
-    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed'`.execute(
-    db,
-  );
+    select coalesce(sum(f.orders_new), 0) as orders from intake.source_files f
+    where f.source = any(${sources}::text[]) and f.state = 'sealed'`.execute(db);
   return Number(rows[0]?.orders ?? 0);
 }
 

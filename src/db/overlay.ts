@@ -27,7 +27,7 @@ import type { DB } from './tables.ts';
  * changes a live row once. Changing each row with three statements of its own took three times as long.
  */
 
-/** Tables that are copied as a whole, because they have at most one row per file. */
+/** Tables that are copied as a whole, because they have at most one row per file, or per influencer and currency. */
 const COPIED = [
   'intake.source_files',
   'intake.listings',
@@ -40,6 +40,7 @@ const COPIED = [
   'intake.check_findings',
   'reporting.counted_files',
   'reporting.changed_days',
+  'reporting.deal_totals',
   'reporting.refresh',
   'ops.job_locks',
   'intake.customer_key',

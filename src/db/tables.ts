@@ -4455,6 +4455,33 @@ export interface ReportingDealDays {
   target: string;
 }
 
+export interface ReportingDealTotals {
+  /**
+   * Their revenue, in currency.
+   */
+  amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal, where an order names one.
+   */
+  deal_id: string | null;
+  /**
+   * Influencer, where an order names one.
+   */
+  influencer_handle: string | null;
+  /**
+   * How many; 0 if they were all credited to somebody else afterwards.
+   */
+  orders: Int8;
+  /**
+   * As in deal_days.
+   */
+  target: string;
+}
+
 export interface ReportingExchangeRates {
   /**
    * ISO 4217.
@@ -4684,6 +4711,10 @@ export interface ReportingRefresh {
    * Database clock; null: never yet.
    */
   refreshed_at: Timestamp | null;
+  /**
+   * Equals refreshed_at if deal_totals includes that refresh. Otherwise an older version refreshed the reports, and the totals must be added up again.
+   */
+  totalled_at: Timestamp | null;
 }
 
 export interface ReportingReturnFees {
@@ -4931,6 +4962,7 @@ export interface DB {
   "reporting.code_use_days": ReportingCodeUseDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
+  "reporting.deal_totals": ReportingDealTotals;
   "reporting.exchange_rates": ReportingExchangeRates;
   "reporting.funnel_days": ReportingFunnelDays;
   "reporting.order_dispositions": ReportingOrderDispositions;

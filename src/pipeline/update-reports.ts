@@ -15,6 +15,7 @@ const TABLES = [
   'order_dispositions',
   'funnel_days',
   'deal_days',
+  'deal_totals',
   'brand_days',
   'code_days',
   'code_use_days',

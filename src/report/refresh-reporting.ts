@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import { dispositionOfOrders } from './disposition.ts';
 import { addUpDays } from './refresh/add-up-days.ts';
+import { beginStep } from './refresh/begin-step.ts';
 import { countAccepted } from './refresh/count-accepted.ts';
 import {
   countFiles,
@@ -107,14 +107,10 @@ async function* stepsOf(
   }
 }
 
-/**
- * Runs one step in one commit. It first locks the row of `reporting.refresh`, so that later statements see
- * what another refresh has just written.
- */
+/** Runs one step in one commit. */
 function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    await sql`update reporting.refresh set refreshed_at = clock_timestamp()`.execute(trx);
+    await beginStep(trx);
     return work(trx);
   });
 }

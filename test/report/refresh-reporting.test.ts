@@ -17,20 +17,23 @@ async function readSums(db: Database): Promise<unknown> {
     'code_days',
     'code_use_days',
   ];
-  return Promise.all(
-    tables.map(async (table) => {
-      const { rows } =
-        await sql`select to_json(t)::text as row from ${sql.table(`reporting.${table}`)} t order by 1`.execute(
-          db,
-        );
-      return rows;
-    }),
+  const totals = await sql`
+    select target, currency, orders, amount from reporting.deal_totals where orders > 0 order by 1, 2`.execute(
+    db,
   );
+  const sums = tables.map(async (table) => {
+    const { rows } =
+      await sql`select to_json(t)::text as row from ${sql.table(`reporting.${table}`)} t order by 1`.execute(
+        db,
+      );
+    return rows;
+  });
+  return [totals.rows, ...(await Promise.all(sums))];
 }
 
 /** Rebuilds the sums from scratch and returns them. */
 async function rebuild(db: Database, job: string): Promise<unknown> {
-  await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
+  await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.deal_totals, reporting.brand_days,
     reporting.code_days, reporting.code_use_days`.execute(db);
   await refreshReporting(db, { job });
   return readSums(db);
@@ -61,6 +64,19 @@ describe('a refresh', () => {
       );
     expect(rows).toEqual([{ day: '2026-04-01', orders: '1' }]);
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
+  });
+
+  test('adds the totals of influencers up again after an older version has refreshed', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    await refreshReporting(db, { job: JOB });
+    const before = await readSums(db);
+    await sql`update reporting.deal_totals set orders = orders + 1`.execute(db);
+    await refreshReporting(db, { job: JOB });
+    expect(await readSums(db)).not.toEqual(before);
+    await sql`update reporting.refresh set refreshed_at = now()`.execute(db);
+    await refreshReporting(db, { job: JOB });
+    expect(await readSums(db)).toEqual(before);
   });
 
   test('includes entries that were settled since the last one', async () => {
@@ -118,7 +134,7 @@ describe('a refresh', () => {
     while (await rest(steps)) {
       await refreshReporting(db, { job: JOB });
       expect(await readSums(db), `ended after ${steps} steps`).toEqual(await rebuild(db, JOB));
-      await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days,
+      await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.deal_totals,
         reporting.brand_days, reporting.code_days, reporting.code_use_days`.execute(db);
       steps += 1;
     }

@@ -135,6 +135,10 @@ export async function seedRuns(db: Database): Promise<Seeded> {
     { id: '7001', total: '1.00', line: 2, outcome: 'organic' },
   ]);
 
+  await sql`update intake.source_files f set orders_new = (
+    select count(*) from intake.orders o where o.source_file_id = f.source_file_id and o.is_current) where f.state = 'sealed'`.execute(
+    db,
+  );
   await sql`insert into intake.attributed_files (job, source_file_id, rules_hash)
     select ${JOB}, source_file_id, 'r' from intake.source_files where state = 'sealed'`.execute(db);
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { suitLargeStatements } from '../../db/large-statements.ts';
+import { beginStep } from '../refresh/begin-step.ts';
 
 /**
  * Moves deals and months whose sums must be recalculated into the temporary table `changed_deals`. Another
@@ -9,8 +9,7 @@ import { suitLargeStatements } from '../../db/large-statements.ts';
  * @returns how many there are.
  */
 export async function takeChangedDeals(trx: DatabaseTransaction, limit: number): Promise<number> {
-  await suitLargeStatements(trx);
-  await sql`update reporting.refresh set refreshed_at = clock_timestamp()`.execute(trx);
+  await beginStep(trx);
   await sql`create temporary table if not exists changed_deals (deal_id text, month_utc date) on commit drop`.execute(
     trx,
   );

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
+import { addToDealTotals, noteDealsBefore } from './deal-totals.ts';
 
 /**
  * Recalculates all sums of some days from their orders. A sum that is always recalculated from its parts
@@ -9,6 +10,8 @@ import type { DB } from '../../db/tables.ts';
  */
 export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promise<void> {
   const days = sql`unnest(string_to_array(${dates.join(',')}::text, ',')::date[])`;
+  const deals = ofDays('reporting.deal_days', days);
+  await noteDealsBefore(trx, deals);
   for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days', 'code_use_days'])
     await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
       trx,
@@ -22,7 +25,8 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
     from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
   await addUpDeals(trx, orders);
-  await addUpBrands(trx, ofDays('reporting.deal_days', days));
+  await addToDealTotals(trx, deals);
+  await addUpBrands(trx, deals);
   await addUpCodes(trx, orders);
   await addUpUse(trx, orders);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
