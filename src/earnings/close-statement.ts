@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { inOrder, linesOf } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
@@ -28,6 +29,7 @@ export async function closeStatement(
   },
 ): Promise<Closing> {
   const { month, rules, closedBy, reason } = options;
+  await suitLargeStatements(trx);
   await sql`lock table ops.statements in share row exclusive mode`.execute(trx);
   const first = sql`${`${month}-01`}::date`;
   const { rows: states } = await sql<{

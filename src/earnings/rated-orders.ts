@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { minorDigits } from '../model/money.ts';
+import { scheduleTerms } from './schedule-terms.ts';
 import type { StatementRules } from './statement.ts';
 
 /**
@@ -16,6 +17,9 @@ import type { StatementRules } from './statement.ts';
  * revenue is their share of the amounts of all lines, so that discounts, shipping, tax and refunds of the whole
  * order are distributed in proportion.
  *
+ * Terms are found by joins and binary search, so the time grows with the number of orders and not with the
+ * number of terms. Run it in a transaction that has called `suitLargeStatements`.
+ *
  * @param entries ids of the entries to include. Null: all.
  */
 export function ratedOrders(
@@ -25,12 +29,10 @@ export function ratedOrders(
   const only = (column: RawBuilder<unknown>): RawBuilder<unknown> =>
     entries === null ? sql`` : sql`and ${column} = any (array(${entries}))`;
   return sql`
-    terms as materialized (
-      select line, "dealId" as deal_id, "codeFolded" as code, "ratePercent" as rate, "fixedFee" as fee, currency,
-        coalesce("validFrom", '-infinity')::date as valid_from, coalesce("validTo", 'infinity')::date as valid_to,
-        array(select jsonb_array_elements_text("excludedSkus")) as excluded_skus
-      from jsonb_to_recordset(${toJsonParameter(terms)}::jsonb) as t (line integer, "dealId" text, "codeFolded" text, "ratePercent" numeric,
-        "fixedFee" numeric, currency text, "validFrom" text, "validTo" text, "excludedSkus" jsonb)
+    schedules as materialized (
+      select "dealId" as deal_id, code, since, rates, lines, skus
+      from jsonb_to_recordset(${toJsonParameter(scheduleTerms(terms))}::jsonb)
+        as s ("dealId" text, code text, since date[], rates numeric[], lines integer[], skus jsonb)
     ),
     accepted as materialized (
       select e.entry_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
@@ -42,9 +44,7 @@ export function ratedOrders(
       join (
         select t.entry_id, t.job, t.influencer_handle, v.ordered_at, case when t.matched_by = 'code' then v.codes_folded end as codes
         from intake.attributions t
-        cross join lateral (
-          select coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.codes_folded
-          from intake.orders v where v.order_version_id = t.order_version_id limit 1) v
+        ${entries === null ? EVERY_VERSION : VERSION_BY_KEY}
         where t.entry_id is not null ${only(sql`t.entry_id`)}
       ) o on o.entry_id = e.entry_id and o.job = e.job
       left join (
@@ -54,32 +54,34 @@ export function ratedOrders(
       -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
+    coded as (
+      select a.entry_id, (array_agg(s.rates[p.part] order by s.lines[p.part]))[1] as rate
+      from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
+      join schedules s on s.code = a.code
+      cross join lateral (select width_bucket(a.ordered_on, s.since) as part) p
+      where s.rates[p.part] is not null
+      group by a.entry_id
+    ),
+    served as (
+      select collab_id, array_agg(valid_from order by valid_from) as since, array_agg(commission_perc order by valid_from) as rates
+      from mirror.collaboration_versions
+      where commission_perc is not null ${entries === null ? sql`` : sql`and collab_id = any (array(select distinct collab_id from accepted))`}
+      group by collab_id
+    ),
     rated as (
-      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on,
-        coalesce(by_code.rate, by_deal.rate, by_service.commission_perc) as rate_percent,
-        case when by_code.rate is not null then 'code' when by_deal.rate is not null then 'deal'
-          when by_service.commission_perc is not null then 'service' end as rate_from
+      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, coalesce(r.by_code, r.by_deal, r.by_service) as rate_percent,
+        case when r.by_code is not null then 'code' when r.by_deal is not null then 'deal'
+          when r.by_service is not null then 'service' end as rate_from
       from accepted a
-      left join lateral (
-        select t.rate from terms t
-        where t.code = any (a.codes) and t.rate is not null and a.ordered_on between t.valid_from and t.valid_to
-        order by t.line limit 1) by_code on true
-      left join lateral (
-        select t.rate from terms t
-        where t.deal_id = a.deal_id and t.rate is not null and a.ordered_on between t.valid_from and t.valid_to
-        order by t.line limit 1) by_deal on true
-      left join lateral (
-        select v.commission_perc from mirror.collaboration_versions v
-        where v.collab_id = a.collab_id and v.commission_perc is not null
-        -- The version at the time of the order, or the first one if the order is older.
-        order by v.valid_from > a.ordered_at, case when v.valid_from > a.ordered_at then v.valid_from end,
-          v.valid_from desc limit 1) by_service on by_code.rate is null and by_deal.rate is null
+      left join coded c on c.entry_id = a.entry_id
+      left join schedules d on d.deal_id = a.deal_id
+      left join served s on s.collab_id = a.collab_id
+      cross join lateral (
+        select c.rate as by_code, d.rates[width_bucket(a.ordered_on, d.since)] as by_deal,
+          -- The version at the time of the order, or the first one if the order is older.
+          s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service) r
     ),
-    -- Each order searches these, and few of the terms exclude something.
-    exclusions as materialized (select * from terms where cardinality(excluded_skus) > 0),
-    lined as (
-      select r.*, ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? EXCLUDED : sql`0::numeric`} as excluded_amount from rated r
-    ),
+    ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
     earnings as (
       select 'order:' || r.entry_id as subject, r.*,
         -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
@@ -98,29 +100,54 @@ const DIGITS = Object.fromEntries(
 
 const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)`;
 
+const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.codes_folded`;
+
+/** The version `v` of each order. A join reads them all in a third of the time of as many look-ups. */
+const EVERY_VERSION = sql`join (select v.order_version_id, ${VERSION} from intake.orders v) v on v.order_version_id = t.order_version_id`;
+
+/** The same for a few of the orders. */
+const VERSION_BY_KEY = sql`cross join lateral (
+  select ${VERSION} from intake.orders v where v.order_version_id = t.order_version_id limit 1) v`;
+
+const NOTHING_EXCLUDED = sql`lined as (select r.*, 0::numeric as excluded_amount from rated r)`;
+
 /**
  * The part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
  * the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it is zero,
  * unless all of them are excluded. Uses the lines of the current version, because refunds do so too.
  */
-const EXCLUDED = sql`(
-  select case
-      when r.net_amount = 0 or x.skus is null then 0
-      when v.lines is null then null
-      when l.has_only_excluded then r.net_amount
-      when l.all_lines = 0 then 0
-      else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end
-  from (
-    select array_agg(sku) as skus from exclusions t cross join unnest(t.excluded_skus) as e(sku)
-    where (t.code = any (r.codes) or t.deal_id = r.deal_id or (t.code is null and t.deal_id is null))
-      and r.ordered_on between t.valid_from and t.valid_to) x
-  left join lateral (
-    select o.lines from intake.orders o
-    where x.skus is not null and o.source = r.source and o.order_id = r.order_id and o.is_current limit 1) v on true
-  left join lateral (
-    select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded
+const LINED = sql`
+  excluded as (
+    select entry_id, array_agg(sku) as skus
     from (
-      select (line ->> 1)::numeric as amount, exists (
-        select from unnest(x.skus) as e(sku)
-        where line ->> 0 = e.sku or (right(e.sku, 1) = '*' and starts_with(line ->> 0, left(e.sku, -1)))) as is_excluded
-      from jsonb_array_elements(v.lines) as line) lines) l on v.lines is not null)`;
+      select a.entry_id, a.ordered_on, s.* from accepted a join schedules s on s.deal_id = a.deal_id
+      union all
+      select a.entry_id, a.ordered_on, s.* from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
+      join schedules s on s.code = a.code
+      union all
+      -- At most one row, for everybody.
+      select a.entry_id, a.ordered_on, s.* from accepted a cross join schedules s where s.deal_id is null and s.code is null
+    ) s
+    cross join lateral jsonb_array_elements_text(s.skus -> (width_bucket(s.ordered_on, s.since) - 1)) as sku
+    group by entry_id
+  ),
+  lined as (
+    select r.*, case
+        when r.net_amount = 0 or x.skus is null then 0
+        when v.lines is null then null
+        when l.has_only_excluded then r.net_amount
+        when l.all_lines = 0 then 0
+        else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end as excluded_amount
+    from rated r
+    left join excluded x on x.entry_id = r.entry_id
+    left join lateral (
+      select o.lines from intake.orders o
+      where x.skus is not null and o.source = r.source and o.order_id = r.order_id and o.is_current limit 1) v on true
+    left join lateral (
+      select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded
+      from (
+        select (line ->> 1)::numeric as amount, exists (
+          select from unnest(x.skus) as e(sku)
+          where line ->> 0 = e.sku or (right(e.sku, 1) = '*' and starts_with(line ->> 0, left(e.sku, -1)))) as is_excluded
+        from jsonb_array_elements(v.lines) as line) lines) l on v.lines is not null
+  )`;

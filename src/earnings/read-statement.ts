@@ -1,5 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 
@@ -9,10 +12,16 @@ import type { Statement, StatementLine, StatementRules, UncountedOrders } from '
  * A statement does not select what happened within its month. It has a line for each order whose earnings differ
  * from the total of all closed statements. So anything late (a refund, a file, a settled doubt, corrected terms)
  * is automatically in the next statement, and nothing is counted twice.
+ *
+ * @param dealId only the lines of this deal. Null: all.
  */
-export function linesOf(rules: StatementRules, month: string): RawBuilder<unknown> {
+export function linesOf(
+  rules: StatementRules,
+  month: string,
+  dealId: string | null = null,
+): RawBuilder<unknown> {
   return sql`
-    ${withEarnings(rules, month)},
+    ${withEarnings(rules, { month, dealId })},
     lines as (
       select case when c.subject is null then 'order' else 'correction' end as kind, e.subject, e.entry_id, e.source, e.order_platform,
         e.order_id, e.ordered_on, e.due_on, e.deal_id, e.collab_id, e.brand_id, e.influencer_handle, e.currency, e.sent_amount, e.net_amount,
@@ -37,19 +46,30 @@ function lastDay(month: string): RawBuilder<Date> {
   return sql`(${`${month}-01`}::date + interval '1 month' - interval '1 day')::date`;
 }
 
-function withEarnings(rules: StatementRules, month: string): RawBuilder<unknown> {
+function withEarnings(
+  rules: StatementRules,
+  { month, dealId }: { readonly month: string; readonly dealId: string | null },
+): RawBuilder<unknown> {
+  const fees = rules.terms.filter(
+    (row) => row.fixedFee !== null && (dealId === null || row.dealId === dealId),
+  );
+  const ofDeal = sql`
+    wanted as materialized (select entry_id from ledger.entries where deal_id = ${dealId} and effect = 'referral' and state = 'accepted'),
+    ${ratedOrders(rules, sql`select entry_id from wanted`)}`;
   return sql`
-    with ${ratedOrders(rules)},
+    with ${dealId === null ? ratedOrders(rules) : ofDeal},
     fees as (
-      select concat('fee:', coalesce('deal ' || t.deal_id, 'code ' || t.code), ':', t.valid_from) as subject, t.valid_from as due_on, t.deal_id, t.currency,
-        t.fee as earned_amount
-      from terms t where t.fee is not null
+      select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':', "validFrom") as subject, "validFrom" as due_on,
+        "dealId" as deal_id, currency, "fixedFee" as earned_amount
+      from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
+        as f ("dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
     closed as (
       select l.subject, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id,
         min(l.currency) as currency
       from ops.statement_lines l
-      join ops.statements s using (statement_id) where s.month < ${`${month}-01`}::date
+      join ops.statements s using (statement_id)
+      where s.month < ${`${month}-01`}::date and (${dealId}::text is null or l.deal_id = ${dealId})
       group by l.subject
     )`;
 }
@@ -68,31 +88,45 @@ export async function readStatement(
     const { timeZone, returnWindowDays, ...closing } = closed;
     return { month, closed: closing, timeZone, returnWindowDays, lines, uncounted: [] };
   }
-  const { rows: lines } = await sql<StatementLine>`
-    ${linesOf(rules, month)}
-    select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
-    db,
-  );
-  const uncounted = await readUncounted(db, { month, rules });
+  const { lines, uncounted } = await inSets(db, async (trx) => {
+    const counted = await sql<StatementLine>`
+      ${linesOf(rules, month)}
+      select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
+      trx,
+    );
+    const others = await sql<UncountedOrders>`${linesOf(rules, month)} ${uncountedOrders(month)}`.execute(
+      trx,
+    );
+    return { lines: counted.rows, uncounted: others.rows };
+  });
   const { timeZone, returnWindowDays } = rules;
   return { month, closed: null, timeZone, returnWindowDays, lines, uncounted };
 }
 
-/** Sums the accepted orders that are in no line of an open statement. */
-export async function readUncounted(
+/**
+ * Runs the queries of an open month in a transaction for large statements. They join all accepted orders, and with
+ * nested loops that takes hours.
+ */
+export function inSets<Result>(
   db: Database,
-  { month, rules }: { readonly month: string; readonly rules: StatementRules },
-): Promise<readonly UncountedOrders[]> {
-  const { rows } = await sql<UncountedOrders>`
-    ${withEarnings(rules, month)}
+  work: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    return work(trx);
+  });
+}
+
+/** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
+export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
+  return sql<UncountedOrders>`
     select case when earned_amount is not null then 'pending' when rate_percent is null then 'unknown_rate' else 'unknown_lines' end as why, deal_id as "dealId",
       min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::text as "netAmount",
       case when bool_and(earned_amount is not null) then sum(earned_amount)::text end as "earnedAmount"
     from earnings e
     where e.ordered_on <= ${lastDay(month)}
       and (e.earned_amount is null or (e.due_on > ${lastDay(month)} and not exists (select from closed c where c.subject = e.subject)))
-    group by 1, 2, 4 order by 1, 2 nulls last, 4`.execute(db);
-  return rows;
+    group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 
 /** Sorts lines by deal, currency and day, for readers. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DecimalText } from '../model/order.ts';
-import { columns, findClosed, inOrder, linesOf, readUncounted } from './read-statement.ts';
-import type { Statement, StatementLine, StatementRules } from './statement.ts';
+import { columns, findClosed, inOrder, inSets, linesOf, uncountedOrders } from './read-statement.ts';
+import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 
 /** What is owed to one deal in one currency. Fees of codes have no deal. */
 export type DealSum = {
@@ -29,12 +29,17 @@ export type StatementSums = Omit<Statement, 'lines'> & {
   readonly currencies: readonly CurrencySum[];
   /** One page of the deals in each currency, in the order of their ids. */
   readonly deals: readonly DealSum[];
+  /**
+   * The amounts by the day on which they count, which is what their conversion needs. Empty unless asked for.
+   */
+  readonly days: readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[];
 };
 
 type Month = { readonly month: string; readonly rules: StatementRules };
 
 /**
- * Sums a statement by deal, because it may have a line for each of a million orders.
+ * Sums a statement by deal, because it may have a line for each of a million orders. Computes the earnings of an
+ * open month once, for all that is returned.
  *
  * @param options.limit maximum number of deals in each currency.
  * @param options.after id of the last deal of the previous page.
@@ -46,10 +51,11 @@ export async function sumStatement(
     readonly after?: string | null;
     readonly currency?: string | null;
     readonly dealId?: string | null;
+    readonly withDays?: boolean;
   },
 ): Promise<StatementSums> {
-  const { month, rules, limit, after = null, currency = null, dealId = null } = options;
-  const { closed, lines } = await findLines(db, { month, rules });
+  const { month, rules, limit, after = null, currency = null, dealId = null, withDays = false } = options;
+  const { closed, lines } = await findLines(db, { month, rules, dealId });
   const isWanted = sql`(${currency}::text is null or l.currency = ${currency}) and (${dealId}::text is null or l.deal_id = ${dealId})`;
   const sums = sql`
     min(l.influencer_handle) as handle, count(*) filter (where l.kind = 'order') as orders,
@@ -57,36 +63,46 @@ export async function sumStatement(
     sum(l.amount) filter (where l.kind = 'correction') as corrections, sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
     sum(l.amount) as amount`;
   // Sums only the deals of the page. For a closed statement, an index finds their lines.
-  const { rows } = await sql<DealSum & { all_lines: number; all_amount: string }>`
-    ${lines.begin} totals as (
-      select l.currency, count(*) as lines, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1
-    )
-    select d.deal_id as "dealId", d.handle as "influencerHandle", t.currency, d.orders::integer as orders, ${text('d.net')} as "netAmount",
-      ${text('d.commission')} as commission, ${text('d.corrections')} as corrections, ${text('d.fees')} as fees, ${text('d.amount')} as amount,
-      t.lines::integer as all_lines, ${text('t.amount')} as all_amount
-    from totals t
-    cross join lateral (
-      (select null::text as deal_id, ${sums} from ${lines.from} l
-        where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted} having count(*) > 0)
-      union all
-      (select l.deal_id, ${sums} from ${lines.from} l
-        where l.currency = t.currency and l.deal_id > ${after ?? ''} and ${isWanted}
-        group by l.deal_id order by l.deal_id limit ${limit})
-    ) d
-    order by t.currency, d.deal_id nulls first`.execute(db);
-  const currencies = [...new Map(rows.map((row) => [row.currency, row])).values()].map((row) => ({
-    currency: row.currency,
-    lines: row.all_lines,
-    amount: row.all_amount,
+  const query = sql<{
+    deals: readonly (DealSum & { all_lines: number; all_amount: string })[] | null;
+    uncounted: readonly UncountedOrders[] | null;
+    days: StatementSums['days'] | null;
+  }>`
+      ${lines.begin} totals as (
+        select l.currency, count(*) as lines, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1
+      ),
+      paged as (
+        select d.deal_id as "dealId", d.handle as "influencerHandle", t.currency, d.orders::integer as orders, ${text('d.net')} as "netAmount",
+          ${text('d.commission')} as commission, ${text('d.corrections')} as corrections, ${text('d.fees')} as fees, ${text('d.amount')} as amount,
+          t.lines::integer as all_lines, ${text('t.amount')} as all_amount
+        from totals t
+        cross join lateral (
+          (select null::text as deal_id, ${sums} from ${lines.from} l
+            where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted} having count(*) > 0)
+          union all
+          (select l.deal_id, ${sums} from ${lines.from} l
+            where l.currency = t.currency and l.deal_id > ${after ?? ''} and ${isWanted}
+            group by l.deal_id order by l.deal_id limit ${limit})
+        ) d
+      )
+      select (select jsonb_agg(p order by p.currency, p."dealId" nulls first) from paged p) as deals,
+        (select jsonb_agg(d) from (
+          select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('sum(amount)')} as amount
+          from ${lines.from} l where ${withDays} and ${isWanted} group by currency, due_on order by 1, 2) d) as days,
+        ${closed === null ? sql`(select jsonb_agg(u) from (${uncountedOrders(month)}) u)` : sql`null`} as uncounted`;
+  const { rows } = closed === null ? await inSets(db, (trx) => query.execute(trx)) : await query.execute(db);
+  const [row] = rows;
+  const deals = row?.deals ?? [];
+  const currencies = [...new Map(deals.map((deal) => [deal.currency, deal])).values()].map((deal) => ({
+    currency: deal.currency,
+    lines: deal.all_lines,
+    amount: deal.all_amount,
   }));
-  const common = { month, currencies, deals: rows };
-  if (closed === null) {
-    const { timeZone, returnWindowDays } = rules;
-    const uncounted = await readUncounted(db, { month, rules });
-    return { ...common, closed, timeZone, returnWindowDays, uncounted };
-  }
-  const { timeZone, returnWindowDays, ...closing } = closed;
-  return { ...common, closed: closing, timeZone, returnWindowDays, uncounted: [] };
+  const { timeZone, returnWindowDays } = closed ?? rules;
+  return {
+    ...{ month, closed, timeZone, returnWindowDays },
+    ...{ currencies, deals, days: row?.days ?? [], uncounted: row?.uncounted ?? [] },
+  };
 }
 
 /** Key with which the next page of a deal's lines begins. */
@@ -102,18 +118,19 @@ export async function listDealLines(
   },
 ): Promise<readonly StatementLine[]> {
   const { month, rules, dealId, limit, after = null } = options;
-  const { lines } = await findLines(db, { month, rules });
+  const { closed, lines } = await findLines(db, { month, rules, dealId });
   const isBehind =
     after === null
       ? sql`true`
       : sql`(currency, due_on, kind, subject) > (${after.currency}::text, ${after.dueOn}::date, ${after.kind}::text, ${after.subject}::text)`;
-  const { rows } = await sql<StatementLine>`
+  const query = sql<StatementLine>`
     ${lines.begin} of_deal as (select * from ${lines.from} l where deal_id = ${dealId} and ${isBehind})
-    select ${columns} from of_deal l ${inOrder} limit ${limit}`.execute(db);
+    select ${columns} from of_deal l ${inOrder} limit ${limit}`;
+  const { rows } = closed === null ? await inSets(db, (trx) => query.execute(trx)) : await query.execute(db);
   return rows;
 }
 
-const text = (amount: string) => sql`${sql.ref(amount)}::numeric(18,4)::text`;
+const text = (amount: string) => sql`(${sql.raw(amount)})::numeric(18,4)::text`;
 
 /**
  * SQL for the lines of a month: the beginning of the statement, and the relation that has the lines. For a closed
@@ -121,7 +138,7 @@ const text = (amount: string) => sql`${sql.ref(amount)}::numeric(18,4)::text`;
  */
 async function findLines(
   db: Database,
-  { month, rules }: Month,
+  { month, rules, dealId }: Month & { readonly dealId: string | null },
 ): Promise<{
   readonly closed: Awaited<ReturnType<typeof findClosed>>;
   readonly lines: { readonly begin: RawBuilder<unknown>; readonly from: RawBuilder<unknown> };
@@ -130,7 +147,7 @@ async function findLines(
   const lines =
     closed === null
       ? {
-          begin: sql`${linesOf(rules, month)}, new_lines as materialized (
+          begin: sql`${linesOf(rules, month, dealId)}, new_lines as materialized (
             select *, earned_amount - closed_before as amount from lines where earned_amount <> closed_before),`,
           from: sql`new_lines`,
         }
@@ -139,23 +156,6 @@ async function findLines(
           from: sql`(select * from ops.statement_lines where statement_id = ${closed.statementId}::bigint)`,
         };
   return { closed, lines };
-}
-
-/**
- * Sums a statement by currency and the day on which its lines count, which is what their conversion needs: it
- * may have a million lines, but has few days.
- */
-export async function sumDays(
-  db: Database,
-  month: Month,
-): Promise<readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[]> {
-  const { lines } = await findLines(db, month);
-  const { rows } = await sql<Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>>`
-    ${lines.begin} days as (select currency, due_on, sum(amount) as amount from ${lines.from} l group by 1, 2)
-    select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount from days order by 1, 2`.execute(
-    db,
-  );
-  return rows;
 }
 
 /** A closed statement in a list. */

@@ -5,7 +5,6 @@ import {
   type CurrencySum,
   type DealSum,
   type StatementSums,
-  sumDays,
   sumStatement,
 } from '../../../earnings/sum-statement.ts';
 import { KnownError } from '../../../model/known-error.ts';
@@ -59,10 +58,10 @@ export const statementPage: ConsolePage = {
 const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
 
 /** Describes the total of all currencies in the reporting currency. Null if none is configured. */
-async function convertedTotal({ db, config }: Visit, month: Month): Promise<string | null> {
+function convertedTotal({ config }: Visit, { days }: StatementSums): string | null {
   try {
     const exchange = loadExchange(config.statements);
-    return exchange === null ? null : describeTotal(convertLines(await sumDays(db, month), exchange));
+    return exchange === null ? null : describeTotal(convertLines(days, exchange));
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     return 'Unknown: the exchange rates cannot be used. To see why: npx influencer-sync statement';
@@ -122,9 +121,10 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   const sums = await sumStatement(visit.db, {
     ...{ month, rules, after, limit: PAGE_ROWS + 1 },
     currency: textOf(visit, 'currency'),
+    withDays: visit.config.statements.reportingCurrency !== null,
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
-  const total = currencies.length === 0 ? null : await convertedTotal(visit, { month, rules });
+  const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
   return {
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
