@@ -7,6 +7,7 @@ import type { DB } from '../db/tables.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
 import { keepClaims } from './keep-claims.ts';
 import { lockJob } from './lock-job.ts';
+import { excludeRemovedSources } from './removed-sources.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
   /** Digest of the codes, as `loadCodes` returns it. */
@@ -28,6 +29,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
     await lockJob(trx, options.job);
+    await excludeRemovedSources(trx, { job: rules.job, sources: rules.sources.map(({ source }) => source) });
     await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`.execute(
       trx,
     );

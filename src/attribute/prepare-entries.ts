@@ -38,7 +38,8 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
     const desired = await gatherDesired(trx, options);
     if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
-    const proposed = await propose(trx, { ...options, effect: 'referral' });
+    const sourcesOfJob = Object.keys(options.orderPlatformBySource);
+    const proposed = await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
     return { ...proposed, elsewhere: await settleAttributions(trx, options) };
   });
 }
@@ -122,5 +123,12 @@ async function settleAttributions(
         is_pending = false
     from desired_entries d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`.execute(trx);
+  // An order that another source has taken over counts there alone.
+  await sql`
+    update intake.attributions a set entry_id = null
+    from compared_entries c
+    where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries))
+      and c.body is not null and (c.is_own or c.is_withdrawn) and a.outcome <> 'attributed'
+      and (a.job <> ${job} or a.source is distinct from c.source)`.execute(trx);
   return Number(rows[0]?.elsewhere ?? 0);
 }

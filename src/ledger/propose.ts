@@ -23,6 +23,11 @@ export type ProposeOptions = {
   readonly runId: string;
   /** The account that the database is bound to. */
   readonly accountId: string;
+  /**
+   * The sources that the job reads. If another source stated an entry that the service refused, the one that
+   * states it now may correct it. If omitted, each entry stays with the source that stated it first.
+   */
+  readonly sourcesOfJob?: readonly string[];
 };
 
 export type Proposed = {
@@ -63,8 +68,8 @@ export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> 
 
 /**
  * Changes the ledger to match `desired_entries`. Also fills `compared_entries` with those desired entries
- * whose ledger entry differs or whose state matters, with `entry_id`, `is_own` (same job and source),
- * `is_same_job` and `is_withdrawn`.
+ * whose ledger entry differs or whose state matters, with `entry_id`, `is_own` (same job and source,
+ * or refused for a source that the job no longer reads), `is_same_job` and `is_withdrawn`.
  */
 export async function propose(trx: Transaction<DB>, options: ProposeOptions): Promise<Proposed> {
   const created = await createEntries(trx, options);
@@ -96,13 +101,19 @@ async function createEntries(
   return Number(numAffectedRows ?? 0);
 }
 
-async function compare(trx: Transaction<DB>, { effect, job, accountId }: ProposeOptions): Promise<void> {
+async function compare(
+  trx: Transaction<DB>,
+  { effect, job, accountId, sourcesOfJob = [] }: ProposeOptions,
+): Promise<void> {
   await sql`
     create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean)
     on commit drop`.execute(trx);
   await sql`
     insert into compared_entries
-    select w.*, e.entry_id, e.job = ${job} and e.source is not distinct from w.source, e.job = ${job},
+    select w.*, e.entry_id,
+      e.job = ${job} and (e.source is not distinct from w.source
+        or (e.state = 'rejected' and ${sourcesOfJob.length > 0} and e.source <> all(${[...sourcesOfJob]}::text[]))),
+      e.job = ${job},
       e.state = 'held' and e.state_reason = 'no_longer_attributed'
     from desired_entries w
     cross join lateral (

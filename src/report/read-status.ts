@@ -66,8 +66,8 @@ export type Status = {
 const SHOWN_DOUBTS = 5;
 
 /**
- * Restricts held files to these sources, so that those of a renamed source, for example, are omitted. Without
- * `sources`, all are included.
+ * Restricts held files and warnings to these sources, so that those of a renamed source, for example, are
+ * omitted. Without `sources`, all are included.
  */
 export type StatusOf = { readonly sources?: readonly string[] };
 
@@ -79,7 +79,7 @@ export async function readStatus(db: Database, of: StatusOf = {}): Promise<Statu
     backlog: await readBacklog(db),
     ...(await readWaiting(db, of)),
     customers: await countCustomers(db),
-    warnings: (await listFindings(db)).filter(({ verdict }) => verdict === 'warn'),
+    warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     leases: await readLeases(db),

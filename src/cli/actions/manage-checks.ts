@@ -19,12 +19,14 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
   const config = await openConfig(options);
   const { source } = options;
   if (source !== undefined) findSource(config, source);
-  const isWanted = (one: { readonly source: string }) => source === undefined || one.source === source;
   return withDatabase(config, async (db) => {
-    const files = (await listCheckedFiles(db)).filter(isWanted);
-    const findings = await listFindings(db, source === undefined ? {} : { source });
+    const sources = Object.values(config.sources).filter(
+      ({ name }) => source === undefined || name === source,
+    );
+    const names = sources.map(({ name }) => name);
+    const files = await listCheckedFiles(db, names);
+    const findings = await listFindings(db, { sources: names });
     const expectedDates = await listExpectedDates(db);
-    const sources = Object.values(config.sources).filter(({ name }) => isWanted({ source: name }));
     const freshness = (await judgeArrivals(db, { sources, now: new Date() })).map(toFreshnessLine);
     for (const { results, ...file } of files)
       for (const result of results) output.emit({ event: 'check', ...file, ...result });

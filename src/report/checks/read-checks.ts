@@ -14,20 +14,21 @@ const LISTED_DAYS = 14;
 /**
  * Lists unacknowledged findings, newest first: those that hold a file, and warnings of the last two weeks.
  *
+ * @param options.sources only those of these sources.
  * @param options.reportOf a run: only warnings about its files and about those of earlier runs that could not
  *   report them.
  */
 export async function listFindings(
   db: Database,
   options: {
-    readonly source?: string;
+    readonly sources?: readonly string[];
     readonly reportOf?: string;
     readonly limit?: number;
     /** `findingId` of the last row of the previous page. */
     readonly after?: string | null;
   } = {},
 ): Promise<readonly CheckFinding[]> {
-  const { source = null, reportOf, limit = null, after = null } = options;
+  const { sources = null, reportOf, limit = null, after = null } = options;
   const isOfRun =
     reportOf === undefined
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
@@ -38,7 +39,7 @@ export async function listFindings(
     from intake.check_findings g
     join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
       and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
-    where g.acknowledged_at is null and (${source}::text is null or g.source = ${source}) and ${isOfRun}
+    where g.acknowledged_at is null and (${sources}::text[] is null or g.source = any(${sources}::text[])) and ${isOfRun}
       and (${after}::bigint is null or g.finding_id < ${after}::bigint)
     order by g.finding_id desc limit ${limit}::bigint`.execute(db);
   return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
@@ -81,12 +82,17 @@ export type CheckedFile = {
   readonly results: readonly Omit<CheckResult, 'message' | 'sample'>[];
 };
 
-export async function listCheckedFiles(db: Database): Promise<readonly CheckedFile[]> {
+/** Lists the latest checked file of each of these sources, for each purpose that it was read for. */
+export async function listCheckedFiles(
+  db: Database,
+  sources: readonly string[],
+): Promise<readonly CheckedFile[]> {
   const { rows } = await sql<Omit<CheckedFile, 'learntFrom'> & { learntFrom: string }>`
     select distinct on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state, s.arrived_at as "arrivedAt", s.results,
       count(*) filter (where f.state = 'sealed') over (partition by s.source, s.read_for) as "learntFrom"
     from intake.file_statistics s
     join intake.source_files f on f.source_file_id = s.source_file_id and f.superseded_by is null
+    where s.source = any(${sources}::text[])
     order by s.source, s.read_for, s.arrived_at desc, s.source_file_id desc`.execute(db);
   return rows.map((row) => ({ ...row, learntFrom: Number(row.learntFrom) }));
 }

@@ -90,7 +90,7 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
     group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
 }
 
-/** An order counts once, even if several jobs decide about it. */
+/** An order counts once, even if several jobs decide about it or several sources state it. */
 async function addUpUse(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
     insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
@@ -100,7 +100,9 @@ async function addUpUse(trx: Transaction<DB>, orders: Rows): Promise<void> {
       from ${orders}
       cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
       cross join lateral unnest(o.codes_folded) as c(code)
-      where o.exclusion is null and o.cancelled_at is null and c.code = reporting.without_addresses(c.code)
+      where o.exclusion is null and o.cancelled_at is null
+        and s.disposition_reason is distinct from 'known_from_another_source' and s.disposition_reason is distinct from 'source_removed'
+        and c.code = reporting.without_addresses(c.code)
     ) used
     group by 1, 2 order by 1`.execute(trx);
 }

@@ -27,17 +27,17 @@ export const checksPage: ConsolePage = {
     const source = textOf(visit, 'source');
     const { db, config, now } = visit;
     const names = Object.keys(config.sources);
+    const wanted = names.filter((name) => source === null || name === source);
     const [findings, files, expectedDates, arrivals] = await Promise.all([
       listFindings(db, {
-        ...(source === null ? {} : { source }),
+        sources: wanted,
         limit: PAGE_ROWS + 1,
         after: idOf(visit, 'after'),
       }),
-      listCheckedFiles(db),
+      listCheckedFiles(db, wanted),
       listExpectedDates(db),
       judgeArrivals(db, { sources: Object.values(config.sources), now }),
     ]);
-    const isWanted = (one: { readonly source: string }) => source === null || one.source === source;
     return {
       title: 'Checks',
       content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
@@ -46,10 +46,10 @@ ${filterForm(visit, PATH, [{ name: 'source', label: 'Source', options: names }])
 ${findingTable(findings.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(findings, ({ findingId }) => findingId) })}
 <h2>Freshness</h2>
-${freshnessTable(arrivals.filter(isWanted).map(toFreshnessLine), visit)}
+${freshnessTable(arrivals.filter((one) => wanted.includes(one.source)).map(toFreshnessLine), visit)}
 <h2>Latest files</h2>
-${files.filter(isWanted).map((file) => checkedFile(file, visit))}
-${files.some(isWanted) ? null : html`<p class="none">No file was checked yet.</p>`}
+${files.map((file) => checkedFile(file, visit))}
+${files.length > 0 ? null : html`<p class="none">No file was checked yet.</p>`}
 <h2>Expected dates</h2>
 <p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
 ${dateTable(expectedDates)}

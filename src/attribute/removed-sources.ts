@@ -1,0 +1,62 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../db/tables.ts';
+
+/** The reason of these decisions. It is also the rule by which their files count as decided. */
+const SOURCE_REMOVED = 'source_removed';
+
+/**
+ * Excludes the orders of sources that the job no longer reads, for example because a source was renamed and now
+ * states the same orders under its new name. Otherwise its codes without an owner would count twice, and
+ * orders that the service refused could never be corrected, because no file under the old name is read again.
+ *
+ * Orders that were sent, or that wait to be sent, are left alone: money moved, or will move, under the old name.
+ * If the job reads the source again, it decides anew about its orders. The caller holds the job's lock.
+ *
+ * @param options.sources the sources that the job reads.
+ */
+export async function excludeRemovedSources(
+  trx: Transaction<DB>,
+  { job, sources }: { readonly job: string; readonly sources: readonly string[] },
+): Promise<void> {
+  const excluded = sql`
+    outcome = 'excluded', reason = ${SOURCE_REMOVED}, matched_by = null, target = null, is_pending = false, decided_at = now()`;
+  // The service may refuse an order long after its file was set aside below.
+  await sql`
+    update intake.attributions a set ${excluded}
+    from ledger.entries e
+    where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'
+      and a.entry_id = e.entry_id and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`.execute(
+    trx,
+  );
+  await sql`drop table if exists pg_temp.removed_orders, pg_temp.removed_files`.execute(trx);
+  await sql`
+    create temporary table removed_files on commit drop as
+    select d.source_file_id
+    from intake.attributed_files d
+    cross join lateral (
+      select f.source from intake.source_files f where f.source_file_id = d.source_file_id limit 1) f
+    where d.job = ${job} and d.rules_hash <> ${SOURCE_REMOVED} and f.source <> all(${[...sources]}::text[])`.execute(
+    trx,
+  );
+  const { rows: files } = await sql`select from removed_files limit 1`.execute(trx);
+  if (files.length === 0) return;
+  await sql`
+    create temporary table removed_orders on commit drop as
+    select o.source, o.order_id
+    from removed_files f
+    cross join lateral (
+      select o.source, o.order_id from intake.orders o where o.source_file_id = f.source_file_id and o.is_current offset 0) o`.execute(
+    trx,
+  );
+  await sql`analyze removed_orders`.execute(trx);
+  await sql`
+    update intake.attributions a set ${excluded}
+    from removed_orders o
+    where a.job = ${job} and a.source = o.source and a.order_id = o.order_id and a.entry_id is null
+      and a.source = any (array(select distinct source from removed_orders))
+      and a.order_id = any (array(select order_id from removed_orders))`.execute(trx);
+  // The new time makes the reports compare these files again.
+  await sql`
+    update intake.attributed_files d set rules_hash = ${SOURCE_REMOVED}, attributed_at = now()
+    where d.job = ${job} and d.source_file_id in (select source_file_id from removed_files)`.execute(trx);
+}
