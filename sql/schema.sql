@@ -4003,6 +4003,36 @@ COMMENT ON COLUMN bi.unattributed_revenue.orders IS 'Orders that have the code.'
 
 COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Revenue of these orders, in currency: the amount that the owner would be credited for.';
 
+CREATE TABLE intake.announced_files (
+    source text NOT NULL,
+    read_for text NOT NULL,
+    uri text NOT NULL,
+    announcement_id bigint NOT NULL,
+    announced_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT announced_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
+);
+
+COMMENT ON TABLE intake.announced_files IS 'Files that the queue of a source has announced and no run has dealt with yet: one row a file and purpose.';
+
+COMMENT ON COLUMN intake.announced_files.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.announced_files.read_for IS 'orders, customers, clicks or creators, as in intake.source_files.';
+
+COMMENT ON COLUMN intake.announced_files.uri IS 's3://bucket/key, as in intake.source_files. The object may have been replaced or removed since.';
+
+COMMENT ON COLUMN intake.announced_files.announcement_id IS 'Differs with each announcement of the file, so that a run removes only those that it has seen.';
+
+COMMENT ON COLUMN intake.announced_files.announced_at IS 'When the last announcement was received.';
+
+ALTER TABLE intake.announced_files ALTER COLUMN announcement_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.announced_files_announcement_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE intake.attributed_files (
     job text NOT NULL,
     source_file_id bigint NOT NULL,
@@ -6448,6 +6478,9 @@ CREATE TABLE reporting.uncounted_entries (
 COMMENT ON TABLE reporting.uncounted_entries IS 'Entries with an id up to refresh.counted_entry_id that were not accepted when they were last looked at.';
 
 COMMENT ON COLUMN reporting.uncounted_entries.entry_id IS 'Entry.';
+
+ALTER TABLE ONLY intake.announced_files
+    ADD CONSTRAINT announced_files_pkey PRIMARY KEY (source, read_for, uri);
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_pkey PRIMARY KEY (job, source_file_id);

@@ -21,6 +21,7 @@ export function* checkSource(
     yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
   }
   yield* checkDate(source, at);
+  yield* checkEvents(source, at);
   yield* checkStore(source, at);
   const layouts = layoutNames(config.path);
   if (!layouts.includes(source.layout)) {
@@ -79,6 +80,30 @@ function* checkDate(source: SourceSettings, at: (key: string) => ConfigPath): Ge
       message: `${title}.lookback_days needs a date in the uri.`,
       help,
     };
+  }
+}
+
+/** Checks the queue that announces the objects of a source. */
+function* checkEvents(
+  { name, uri, events }: SourceSettings,
+  at: (key: string) => ConfigPath,
+): Generator<ConfigFinding> {
+  if (events === null) return;
+  const title = `sources.${name}.events`;
+  if (!/^s3:/i.test(uri)) {
+    const help = 'Only S3 announces new objects. Remove it, or correct the uri.';
+    yield { path: at('events'), message: `${title} has no meaning for a folder.`, help };
+    return;
+  }
+  const url = URL.parse(events.queue);
+  const path = [...at('events'), 'queue'];
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname.length < 2) {
+    const help = 'Copy the URL of the queue: https://sqs.eu-west-1.amazonaws.com/123456789012/exports.';
+    yield { path, message: `${title}.queue is not the URL of a queue.`, help };
+  } else if (url.username !== '' || url.password !== '') {
+    const help =
+      'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile, and write only the URL here.';
+    yield { path, message: `${title}.queue contains a user name or password.`, help };
   }
 }
 

@@ -233,6 +233,10 @@ function toSource(
     exclude: file.exclude,
     lookbackDays: file.lookback_days,
     startAfter: file.start_after,
+    events:
+      file.events === null
+        ? null
+        : { queue: file.events.queue, listEveryHours: file.events.list_every_hours },
     ...toStore(file),
     followLinks: file.follow_links,
     etagIsMd5: file.etag_is_md5,

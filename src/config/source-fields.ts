@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_LIST_EVERY_HOURS } from '../model/source.ts';
 import { expect } from './expect/expect-fields.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from './fields.ts';
 
@@ -63,6 +64,23 @@ const limits = z
   })
   .prefault({})
   .describe('Limits at which a file is held.');
+
+const events = z
+  .strictObject({
+    queue: text(500).describe(
+      'URL of a queue of SQS that receives the events s3:ObjectCreated:* of the bucket, directly, through SNS or through EventBridge. Only this tool may read it. Sources may share it.',
+    ),
+    list_every_hours: wholeNumber(1, MAX_LIST_EVERY_HOURS)
+      .prefault(24)
+      .describe(
+        'A run lists all names nevertheless if the last listing is older, because an event may be lost.',
+      ),
+  })
+  .nullable()
+  .default(null)
+  .describe(
+    'A queue that announces new objects, so that runs need not list the names. Omit it to list the names in each run.',
+  );
 
 /**
  * Files that tools leave next to exports: hidden files, markers of finished jobs, file lists, and files of
@@ -144,6 +162,7 @@ export const sourceSchema = z.strictObject({
     .describe(
       'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
     ),
+  events,
   ...store,
   follow_links: yesOrNo()
     .prefault(false)

@@ -31,6 +31,7 @@ import type { DB } from './tables.ts';
 const COPIED = [
   'intake.source_files',
   'intake.listings',
+  'intake.announced_files',
   'intake.codes',
   'intake.code_lists',
   'intake.attributed_files',

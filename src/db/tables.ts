@@ -35,6 +35,29 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface IntakeAnnouncedFiles {
+  /**
+   * When the last announcement was received.
+   */
+  announced_at: Generated<Timestamp>;
+  /**
+   * Differs with each announcement of the file, so that a run removes only those that it has seen.
+   */
+  announcement_id: Generated<Int8>;
+  /**
+   * orders, customers, clicks or creators, as in intake.source_files.
+   */
+  read_for: string;
+  /**
+   * Name of the source in pipeline.yaml.
+   */
+  source: string;
+  /**
+   * s3://bucket/key, as in intake.source_files. The object may have been replaced or removed since.
+   */
+  uri: string;
+}
+
 export interface IntakeAttributedFiles {
   /**
    * When.
@@ -4866,6 +4889,7 @@ export interface ReportingUncountedEntries {
 }
 
 export interface DB {
+  "intake.announced_files": IntakeAnnouncedFiles;
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
   "intake.check_findings": IntakeCheckFindings;

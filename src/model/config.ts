@@ -210,6 +210,8 @@ export type SourceSettings = {
   readonly lookbackDays: number | null;
   /** Names below the folder or prefix are exports only if they sort after this one. Null: no such limit. */
   readonly startAfter: string | null;
+  /** The queue that announces new objects. Null: runs list the names instead. */
+  readonly events: SourceEvents | null;
   /** Endpoint of the S3 store. Null: AWS_ENDPOINT_URL_S3, or else Amazon's. */
   readonly endpoint: string | null;
   /** Region of the bucket. Null: AWS_REGION, or the region of the profile. */
@@ -225,6 +227,14 @@ export type SourceSettings = {
   readonly limits: SourceLimits;
   /** What its files usually look like, and what to do with a file that differs. */
   readonly expectations: Expectations;
+};
+
+/** A queue of S3 events (SQS). */
+export type SourceEvents = {
+  /** URL of the queue. */
+  readonly queue: string;
+  /** All names are listed nevertheless if the last listing began longer ago, because an event may be lost. */
+  readonly listEveryHours: number;
 };
 
 export type SourceLimits = {

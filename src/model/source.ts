@@ -1,5 +1,8 @@
 import type { ReadFor } from './layout.ts';
 
+/** A source with a queue of events is listed at least this often. Announcements older than this are deleted. */
+export const MAX_LIST_EVERY_HOURS = 720;
+
 /** One object of a source, as a listing shows it. Its identity is (uri, version), never a time. */
 export type SourceFile = {
   /** `s3://bucket/key` or `file:///absolute/path`. */

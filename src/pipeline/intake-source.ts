@@ -7,13 +7,14 @@ import { loadLayout, loadLayouts } from '../map/layout/load-layout.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import type { Purpose } from '../model/layout.ts';
+import type { Purpose, ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
-import { coversFile, listFiles } from '../source/list-files.ts';
+import { coversFile, findFiles, listFiles } from '../source/list-files.ts';
 import { readAhead } from '../source/read-ahead.ts';
 import { openSourceChecks } from './check-files.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
-import { openListingWindow } from './listing/listing-window.ts';
+import { type ListingWindow, openListingWindow } from './listing/listing-window.ts';
+import { takeAnnouncements } from './listing/take-announcements.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 /** If more than this share of a source's files is unavailable, the source itself counts as unavailable. */
@@ -30,7 +31,7 @@ const PAGE_SIZE = 1_000;
  * that makes most files unreadable.
  */
 export async function intakeSource(run: Run, source: SourceSettings, intake: Intake): Promise<void> {
-  const { db, sourceClients: clients, draining, options } = run;
+  const { db, sourceClients: clients, options } = run;
   const folders = layoutFolders(run.config.path);
   const layout = loadLayout(source.layout, folders);
   const { purpose } = intake;
@@ -46,11 +47,8 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const held = await listHeldVersions(db, { source: source.name, readFor: purpose.readFor });
   const heldUris = new Set(held.map(({ uri }) => uri));
   const listed = new Map<string, { readonly version: string; readonly isUnread: boolean }>();
-  // A file that is requested by name may belong to any day.
-  const window =
-    options.file === null ? await openListingWindow(db, { ...reading, readFor: purpose.readFor }) : null;
-  const since = window?.since ?? null;
-  for await (const page of inPages(listFiles(source, { clients, signal: draining, since }), PAGE_SIZE)) {
+  const window = await openWindow(run, { ...reading, readFor: purpose.readFor });
+  for await (const page of inPages(filesOf(run, source, window), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
     const unread = await selectUnread(db, {
@@ -65,7 +63,9 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     // A file that is selected by name is read again even if it was held before.
     wanted.push(...(options.file === null ? unread : files));
   }
-  if (found === 0 && !options.allowEmpty) throw noFiles(run, { source, since });
+  const isListed = window?.isListed ?? true;
+  if (found === 0 && isListed && !options.allowEmpty)
+    throw noFiles(run, { source, since: window?.since ?? null });
 
   await endHolds(run, { source, held, listed });
   let unavailable = 0;
@@ -88,6 +88,27 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   }
   throwIfDraining(run);
   await window?.close();
+}
+
+/** Decides which names to look at. Null for a file that is requested by name, because it may be any of them. */
+async function openWindow(
+  run: Run,
+  reading: { readonly source: SourceSettings; readonly readFor: ReadFor; readonly layoutHash: string },
+): Promise<ListingWindow | null> {
+  if (run.options.file !== null) return null;
+  const isAnnounced = await takeAnnouncements(run, reading.source, reading.readFor);
+  return openListingWindow(run.db, { ...reading, isAnnounced });
+}
+
+/** Returns the files in a window, in the order of their names. */
+async function* filesOf(
+  { sourceClients: clients, draining: signal }: Run,
+  source: SourceSettings,
+  window: ListingWindow | null,
+): AsyncGenerator<SourceFile> {
+  // Files that are looked up besides a listing are older than those it returns, so they sort before them.
+  if (window !== null) yield* findFiles(source, window.uris, { clients, signal });
+  if (window?.isListed ?? true) yield* listFiles(source, { clients, signal, since: window?.since ?? null });
 }
 
 /**

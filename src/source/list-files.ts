@@ -3,7 +3,7 @@ import type { SourceFile } from '../model/source.ts';
 import { createSkipRule, type SkippedFile } from './exclude.ts';
 import { isOfFolder, listFolderFiles } from './list-folder-files.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from './parse-source-uri.ts';
-import { isOfPlace, listS3Files } from './s3/list-s3-files.ts';
+import { findS3Files, isOfPlace, listS3Files } from './s3/list-s3-files.ts';
 import type { SourceClients } from './source-clients.ts';
 
 export type ListFilesOptions = {
@@ -36,6 +36,26 @@ export async function* listFiles(
   if (place.kind === 'folder') yield* listFolderFiles(place.path, { ...rules, followLinks });
   else
     yield* listS3Files(place, { client: await clients.s3(source), startAfter: source.startAfter, ...rules });
+}
+
+/**
+ * Looks up files of an S3 source by their addresses, in this order. Skips the same files as `listFiles`, and
+ * those that do not exist.
+ *
+ * @throws KnownError like `listFiles`.
+ */
+export async function* findFiles(
+  source: SourceSettings,
+  uris: readonly string[],
+  { clients, signal }: Pick<ListFilesOptions, 'clients' | 'signal'>,
+): AsyncGenerator<SourceFile> {
+  const place = parseSourceUri(source.uri);
+  if (place.kind === 'folder' || uris.length === 0) return;
+  // A source may have had files elsewhere before.
+  const objects = uris.filter((uri) => uri.startsWith('s3:')).map(parseObjectUri);
+  const keys = objects.filter(({ bucket }) => bucket === place.bucket).map(({ key }) => key);
+  const options = { client: await clients.s3(source), skip: createSkipRule(source) };
+  yield* findS3Files(place, keys, { ...options, ...(signal ? { signal } : {}) });
 }
 
 /** True if a source covers the file at an address, whether or not the file exists. */

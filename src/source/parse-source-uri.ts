@@ -51,8 +51,11 @@ function inFolder(path: string): SourcePlace {
   return { kind: 'folder', path: dated?.glob ?? path, dated };
 }
 
+/** Identifies an object. The key is not %-encoded. */
+export type ObjectName = { readonly bucket: string; readonly key: string };
+
 /** Splits `s3://bucket/key`. The key is not %-encoded. */
-export function parseObjectUri(uri: string): { readonly bucket: string; readonly key: string } {
+export function parseObjectUri(uri: string): ObjectName {
   const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/is.exec(uri);
   const bucket = match?.[1];
   if (bucket === undefined) throw invalidAddress(uri);

@@ -534,6 +534,27 @@ describe('problems of a configuration', () => {
       'ftp://acme/orders/',
       { help: 'Write s3://bucket/prefix/ or the path of a folder.' },
     ],
+    [
+      'a queue of events by its name',
+      'layout: shopify-orders',
+      'layout: shopify-orders\n    events: {queue: exports}',
+      {
+        where: 'pipeline.yaml:13:21',
+        message: 'sources.shop-orders.events.queue is not the URL of a queue.',
+      },
+    ],
+    [
+      'a queue of events with a password',
+      'layout: shopify-orders',
+      "layout: shopify-orders\n    events: {queue: 'https://a:b@sqs.example/1/exports'}",
+      { message: 'sources.shop-orders.events.queue contains a user name or password.' },
+    ],
+    [
+      'a queue of events for a folder',
+      's3://acme-exports/orders/',
+      './exports/\n    events: {queue: "https://sqs.example/1/exports"}',
+      { message: 'sources.shop-orders.events has no meaning for a folder.' },
+    ],
     ['a missing codes file', './codes.csv', './kodes.csv', { where: 'pipeline.yaml:21:12' }],
     [
       'an address of the service without http',

@@ -2,9 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openFileStore } from '../../src/source/file-store.ts';
+import { openQueue } from '../../src/source/queue/open-queue.ts';
+import { readQueueState, takeEvents } from '../../src/source/queue/take-events.ts';
 import { openExample } from '../examples/open-example.ts';
 import { putFolder, type S3Server, startS3Server } from '../support/s3-server.ts';
 import { makeTestFolder } from '../support/setup.ts';
+import { s3Event, startSqsServer } from '../support/sqs-server.ts';
 
 type Statement = { readonly Sid: string; readonly Action: string | readonly string[] };
 
@@ -15,6 +18,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   HeadObject: 's3:GetObject',
   PutObject: 's3:PutObject',
   DeleteObject: 's3:DeleteObject',
+  ReceiveMessage: 'sqs:ReceiveMessage',
+  DeleteMessageBatch: 'sqs:DeleteMessage',
+  GetQueueAttributes: 'sqs:GetQueueAttributes',
 };
 
 const path = new URL('../../deploy/aws/s3-policy.json', import.meta.url);
@@ -28,7 +34,11 @@ function actionsOf(...sids: readonly string[]): readonly string[] {
 }
 
 function actionsNeeded({ requests }: S3Server): readonly string[] {
-  return [...new Set(requests.map(({ operation }) => ACTIONS[operation] ?? operation))].toSorted();
+  return actionsFor(requests.map(({ operation }) => operation));
+}
+
+function actionsFor(operations: readonly string[]): readonly string[] {
+  return [...new Set(operations.map((operation) => ACTIONS[operation] ?? operation))].toSorted();
 }
 
 async function startStore(): Promise<S3Server> {
@@ -63,4 +73,16 @@ it('the S3 policy allows exactly the requests that the mark needs', async () => 
   await store.remove('one');
   store.close();
   expect(actionsNeeded(s3)).toEqual(actionsOf('ListMark', 'KeepMark'));
+});
+
+it('the S3 policy allows exactly the requests that a queue of events needs', async () => {
+  const sqs = await startSqsServer();
+  sqs.send(s3Event('ObjectCreated:Put', 'acme-exports', 'orders/one.csv'));
+  for (const [name, value] of Object.entries(sqs.env)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const queue = await openQueue({ url: sqs.queue, region: null, profile: null });
+  onTestFinished(() => queue.close());
+  await takeEvents(queue, { record: async () => {}, signal: new AbortController().signal });
+  await readQueueState(queue);
+  expect(actionsFor(sqs.requests)).toEqual(actionsOf('TakeEvents'));
 });

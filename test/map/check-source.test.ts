@@ -21,6 +21,7 @@ const SOURCE: SourceSettings = {
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
   lookbackDays: null,
   startAfter: null,
+  events: null,
   endpoint: null,
   region: null,
   profile: null,

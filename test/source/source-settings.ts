@@ -20,6 +20,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
     lookbackDays: null,
     startAfter: null,
+    events: null,
     endpoint: null,
     region: null,
     profile: null,

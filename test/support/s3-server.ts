@@ -25,6 +25,8 @@ export type S3Request = {
   readonly operation: S3Operation;
   readonly bucket: string;
   readonly key: string;
+  /** The prefix that a listing asks for; empty for other operations. */
+  readonly prefix: string;
   readonly range: string | null;
   readonly ifMatch: string | null;
   status: number;
@@ -74,6 +76,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     const target = parseTarget(request);
     const seen: S3Request = {
       ...target,
+      prefix: target.query.get('prefix') ?? '',
       range: request.headers.range ?? null,
       ifMatch: request.headers['if-match'] ?? null,
       status: 0,

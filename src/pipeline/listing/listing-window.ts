@@ -1,52 +1,94 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
+import { readAnnounced, removeAnnouncements } from '../../intake/files/announcements.ts';
 import { type ListedNames, readListing, recordListing } from '../../intake/files/listings.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import { ZoneClock } from '../../model/time/zone-clock.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../source/parse-source-uri.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-/** The names of a source that a run has to list. */
+/** The names of a source that a run has to look at. */
 export type ListingWindow = {
-  /** The first day, as `2026-11-22`; null if all names must be listed. */
+  /** False if the queue of the source has announced every new name, so that only `uris` are looked up. */
+  readonly isListed: boolean;
+  /** The first day to list, as `2026-11-22`; null if all names must be listed. */
   readonly since: string | null;
-  /** Records that everything listed was processed, so that the next window starts later. */
+  /** Addresses to look up, because a listing from `since` on does not return them. Sorted. */
+  readonly uris: readonly string[];
+  /** Records that all of these were processed, so that the next run need not look at them again. */
   readonly close: () => Promise<void>;
 };
 
+const ALL_NAMES: ListingWindow = { isListed: true, since: null, uris: [], close: async () => {} };
+
 /**
- * Determines the day from which a source with `lookback_days` must be listed: that many days before the last
- * listing that a run completed, however long ago that was. The window starts earlier if an older file is
- * held, was cut short, or has to be read again. A source that was never listed, or whose settings now select
- * different files, is listed completely. So a run misses only files that arrive later than `lookback_days`
- * after their day.
+ * Determines which names of a source a run has to look at.
+ *
+ * A source with `lookback_days` must be listed from that many days before the last listing that a run
+ * completed, however long ago that was. The window starts earlier if an older file is held, was cut short, or
+ * has to be read again. So a run misses only files that arrive later than `lookback_days` after their day.
+ *
+ * A source with `events` is listed only if its last listing is older than `list_every_hours`, because an event
+ * may be lost. Otherwise a run looks up what was announced, and the files that are held, were cut short, or
+ * have to be read again.
+ *
+ * A source that was never listed, or whose settings now select different files, is listed completely.
+ *
+ * @param options.isAnnounced false if the queue of the source was not read, so the source must be listed.
  */
 export async function openListingWindow(
   db: Database,
-  options: { readonly source: SourceSettings; readonly readFor: ReadFor; readonly layoutHash: string },
+  options: {
+    readonly source: SourceSettings;
+    readonly readFor: ReadFor;
+    readonly layoutHash: string;
+    readonly isAnnounced: boolean;
+  },
 ): Promise<ListingWindow> {
-  const { source, readFor, layoutHash } = options;
-  const { dated } = parseSourceUri(source.uri);
-  if (dated === null || source.lookbackDays === null) return { since: null, close: async () => {} };
-  const { uri, endpoint, exclude, startAfter, followLinks } = source;
-  // If a changed layout means that every file is read again, every file must be listed again.
-  const meaning = IS_READ_ANEW[readFor] ? layoutHash : null;
-  const settings = JSON.stringify([uri, endpoint, exclude, startAfter, followLinks, meaning]);
-  const names: ListedNames = {
-    source: source.name,
-    readFor,
-    namesHash: hash('sha256', settings, 'base64url'),
-  };
+  const { source, readFor, isAnnounced } = options;
+  const { events, lookbackDays } = source;
+  const isDated = lookbackDays !== null && parseSourceUri(source.uri).dated !== null;
+  if (!isDated && events === null) return ALL_NAMES;
+  const names = namesOf(options);
+  // What is announced from now on stays for the next run, even if this run finds the file in its listing.
+  const { uris, announcementIds } =
+    events === null
+      ? { uris: [], announcementIds: [] }
+      : await readAnnounced(db, { source: source.name, readFor });
   const { listedAt, now, firstPending } = await readListing(db, names);
-  const close = () => recordListing(db, { ...names, listedAt: now });
+  const closeAnnounced = () => removeAnnouncements(db, announcementIds);
+  async function close(): Promise<void> {
+    await recordListing(db, { ...names, listedAt: now });
+    await closeAnnounced();
+  }
   // A time in the future comes from a clock that was ahead, so it does not say when the listing was.
-  if (listedAt === null || listedAt > now) return { since: null, close };
+  if (listedAt === null || listedAt > now) return { ...ALL_NAMES, close };
+  const isListingDue =
+    events === null || now.getTime() - listedAt.getTime() >= events.listEveryHours * HOUR_MS;
+  if (isAnnounced && !isListingDue) return { isListed: false, since: null, uris, close: closeAnnounced };
   const first = firstDay(source, listedAt);
   const pending = firstPending === null ? first : dayOfFile(source, firstPending);
-  if (first === null || pending === null) return { since: null, close };
-  return { since: pending < first ? pending : first, close };
+  if (first === null || pending === null) return { ...ALL_NAMES, close };
+  const since = pending < first ? pending : first;
+  const older = uris.filter((uri) => (dayOfFile(source, uri) ?? since) < since);
+  return { isListed: true, since, uris: older, close };
+}
+
+/** Identifies the files that the settings of a source select, and what they are read for. */
+function namesOf({
+  source,
+  readFor,
+  layoutHash,
+}: Omit<Parameters<typeof openListingWindow>[1], 'isAnnounced'>): ListedNames {
+  const { uri, endpoint, exclude, startAfter, followLinks, events } = source;
+  // If a changed layout means that every file is read again, every file must be listed again.
+  const meaning = IS_READ_ANEW[readFor] ? layoutHash : null;
+  const settings = [uri, endpoint, exclude, startAfter, followLinks, meaning];
+  const all = JSON.stringify(events === null ? settings : [...settings, events]);
+  return { source: source.name, readFor, namesHash: hash('sha256', all, 'base64url') };
 }
 
 /**

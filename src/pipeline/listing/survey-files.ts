@@ -8,7 +8,7 @@ import { listFiles } from '../../source/list-files.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { readingHash } from '../intake-source.ts';
 import type { RunnableKind } from '../runnable-kind.ts';
-import { dayOfFile, openListingWindow } from './listing-window.ts';
+import { dayOfFile, type ListingWindow, openListingWindow } from './listing-window.ts';
 
 /**
  * Lists a source as a run would, and reports for each file what happened to it or what the next run does with
@@ -48,9 +48,11 @@ export async function surveyFiles(
 type Reader = {
   /** Null if no job reads the source. */
   readonly readFor: ReadFor | null;
-  /** The first day whose names the next run lists; null if it lists all. */
-  readonly since: string | null;
+  /** The names that the next run looks at, if the queue of the source announces no further ones. */
+  readonly window: Pick<ListingWindow, 'isListed' | 'since'> & { readonly uris: ReadonlySet<string> };
 };
+
+const ALL_NAMES: Reader['window'] = { isListed: true, since: null, uris: new Set() };
 
 async function readersOf(
   db: Database,
@@ -71,18 +73,29 @@ async function readersOf(
   }
   const readers: Reader[] = [];
   for (const [readFor, purpose] of purposes) {
-    const layoutHash = source.lookbackDays === null ? '' : readingHash(config, source, purpose);
-    const { since } = await openListingWindow(db, { source, readFor, layoutHash });
-    readers.push({ readFor, since });
+    const isListedInPart = source.lookbackDays !== null || source.events !== null;
+    const layoutHash = isListedInPart ? readingHash(config, source, purpose) : '';
+    const window = await openListingWindow(db, { source, readFor, layoutHash, isAnnounced: true });
+    readers.push({ readFor, window: { ...window, uris: new Set(window.uris) } });
   }
-  return readers.length === 0 ? [{ readFor: null, since: null }] : readers;
+  return readers.length === 0 ? [{ readFor: null, window: ALL_NAMES }] : readers;
+}
+
+/** Returns why a new file is one, and which run reads it. */
+function whyNew(source: SourceSettings, uri: string, { isListed, since, uris }: Reader['window']): string {
+  if (uris.has(uri)) return 'the next run reads it';
+  if (!isListed)
+    return 'a run reads it once the queue of the source announces it, or when it lists all names again';
+  if (since !== null && (dayOfFile(source, uri) ?? since) < since)
+    return `older than ${since}, where runs start: use run --file`;
+  return 'the next run reads it';
 }
 
 function judgeListed(
   source: SourceSettings,
   {
     file,
-    reader: { readFor, since },
+    reader: { readFor, window },
     known,
   }: {
     readonly file: SourceFile;
@@ -94,9 +107,7 @@ function judgeListed(
   const is = (state: FileState, why: string | null): SurveyedFile =>
     toSurveyed(source, { uri, readFor, sizeBytes, state, why });
   if (readFor === null) return is('skipped', 'no job reads this source');
-  if (known === null && since !== null && (dayOfFile(source, uri) ?? since) < since)
-    return is('new', `older than ${since}, where runs start: use run --file`);
-  if (known === null) return is('new', 'the next run reads it');
+  if (known === null) return is('new', whyNew(source, uri, window));
   if (known.isRereadWanted) return is('new', 'the next run reads it again, as you requested');
   if (known.version !== file.version) return is('new', 'it was replaced: the next run reads the new version');
   if (known.state === 'reading') return is('new', 'its reading was interrupted: the next run reads it');

@@ -4,16 +4,23 @@ import type {
   ListObjectVersionsCommandOutput,
   _Object as S3Object,
 } from '@aws-sdk/client-s3';
+import pLimit from 'p-limit';
 import { statusOf } from '../../aws/aws-error.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { isBefore } from '../../model/text/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from '../exclude.ts';
-import type { SourcePlace } from '../parse-source-uri.ts';
+import type { ObjectName, SourcePlace } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
 import { explainS3Error } from './explain-s3-error.ts';
 import { etagOf, versionText } from './s3-version.ts';
 
 export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
+
+/** An object as a listing returns it, with its decoded key. */
+type Listed = { readonly key: string; readonly object: S3Object };
+
+/** Number of objects that are looked up at a time. */
+const LOOK_UPS = 16;
 
 type ListOptions = {
   readonly client: S3Client;
@@ -39,7 +46,7 @@ type ListS3Options = ListingRules & {
 export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
   const { skip, onSkipped, start } = options;
   const from = firstKey(place, options);
-  const objects: { readonly key: string; readonly object: S3Object }[] = [];
+  const objects: Listed[] = [];
   for await (const page of listPages(place, { ...options, from })) {
     for (const object of page.Contents ?? []) {
       const key = keyOf(object, page.EncodingType === 'url');
@@ -50,8 +57,52 @@ export async function* listS3Files(place: S3Place, options: ListS3Options): Asyn
     }
   }
   objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  yield* toFiles(place, objects, { ...options, from });
+}
+
+/**
+ * Looks up single objects of a place by their keys, and returns those that exist and are exports, in the
+ * order of the keys. Each is listed with its key as the prefix, because only a listing identifies versions
+ * exactly like another listing.
+ */
+export async function* findS3Files(
+  place: S3Place,
+  keys: readonly string[],
+  options: Pick<ListS3Options, 'client' | 'skip' | 'signal'>,
+): AsyncGenerator<SourceFile> {
+  const { skip } = options;
+  const limit = pLimit(LOOK_UPS);
+  const wanted = keys.filter((key) => isOfPlace({ bucket: place.bucket, key }, { place, skip }));
+  const found = await limit.map(wanted, (key) => findObject(place, key, options));
+  for (const listed of found) {
+    if (listed === null) continue;
+    const { key, object } = listed;
+    if (whyNot(key, { place, skip, sizeBytes: object.Size ?? 0 }) !== null) continue;
+    yield* toFiles({ ...place, prefix: key }, [listed], { ...options, from: null });
+  }
+}
+
+async function findObject(
+  place: S3Place,
+  wanted: string,
+  options: Omit<ListOptions, 'from'>,
+): Promise<Listed | null> {
+  for await (const page of listPages({ ...place, prefix: wanted }, { ...options, from: null })) {
+    for (const object of page.Contents ?? []) {
+      const key = keyOf(object, page.EncodingType === 'url');
+      if (key === wanted) return { key, object };
+    }
+  }
+  return null;
+}
+
+async function* toFiles(
+  place: S3Place,
+  objects: readonly Listed[],
+  options: ListOptions,
+): AsyncGenerator<SourceFile> {
   const lacksEtag = objects.some(({ object }) => etagOf(object) === null);
-  const versionIds = lacksEtag ? await listVersionIds(place, { ...options, from }) : null;
+  const versionIds = lacksEtag ? await listVersionIds(place, options) : null;
   for (const { key, object } of objects) {
     const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
     const version = versionText(object, versionIds?.get(key) ?? null);
@@ -178,7 +229,7 @@ function baseOf({ prefix, glob }: S3Place): string {
 
 /** True if an object would be listed if it existed. */
 export function isOfPlace(
-  object: { readonly bucket: string; readonly key: string },
+  object: ObjectName,
   { place, skip }: { readonly place: S3Place; readonly skip: SkipRule },
 ): boolean {
   const { bucket, key } = object;

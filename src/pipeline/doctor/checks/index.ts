@@ -6,6 +6,7 @@ import { encryption } from './encryption.ts';
 import { keyAndAccount } from './key-and-account.ts';
 import { ledger } from './ledger.ts';
 import { notices } from './notices.ts';
+import { queues } from './queues.ts';
 import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
@@ -22,6 +23,7 @@ export const checksOfSurroundings: readonly Check[] = [
   ledger,
   clocks,
   sources,
+  queues,
 ];
 
 /** The checks that run after those of the job kinds. */

@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { ReadFor } from '../../model/layout.ts';
+import { MAX_LIST_EVERY_HOURS } from '../../model/source.ts';
+
+/** The files of a source that a run has to look up, if the queue of the source announces all new files. */
+export type Announced = {
+  /** Addresses of announced files and of files that need another run, sorted in byte order. */
+  readonly uris: readonly string[];
+  /** Identifies the announcements among them. */
+  readonly announcementIds: readonly string[];
+};
+
+/**
+ * Starts to store announcements for a source and a purpose. From now on, no file is missed: it is either in a
+ * listing that begins after this call, or it is announced. Until that listing has ended, nothing counts as
+ * listed.
+ */
+export async function expectAnnouncements(
+  db: Database,
+  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+): Promise<void> {
+  await sql`
+    insert into intake.listings (source, read_for, names_hash, listed_at) values (${source}, ${readFor}, '', now())
+    on conflict (source, read_for) do nothing`.execute(db);
+}
+
+/**
+ * Stores that files were announced, durably, for each purpose for which their source is read. A repeated
+ * announcement of a file replaces the earlier one.
+ */
+export async function recordAnnouncements(
+  db: Database,
+  files: readonly { readonly source: string; readonly uri: string }[],
+): Promise<void> {
+  await sql`
+    insert into intake.announced_files (source, read_for, uri)
+    select distinct a.source, l.read_for, a.uri
+    from jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as a(source text, uri text)
+    join intake.listings l on l.source = a.source
+    order by 1, 2, 3
+    on conflict (source, read_for, uri) do update
+    set announcement_id = default, announced_at = now()`.execute(db);
+}
+
+/** Reads what was announced for a source, and which of its files are held, were cut short, or are to be read again. */
+export async function readAnnounced(
+  db: Database,
+  { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
+): Promise<Announced> {
+  const { rows } = await sql<{ uri: string; announcementId: string | null }>`
+    select uri, announcement_id as "announcementId" from intake.announced_files
+    where source = ${source} and read_for = ${readFor}
+    union all
+    select uri, null from intake.source_files
+    where source = ${source} and read_for = ${readFor} and superseded_by is null
+      and (state in ('reading', 'held') or reread_at is not null)
+    order by 1`.execute(db);
+  return {
+    uris: [...new Set(rows.map(({ uri }) => uri))].sort(),
+    announcementIds: rows.flatMap(({ announcementId }) => announcementId ?? []),
+  };
+}
+
+/** Removes announcements that a run has dealt with. A later announcement of the same file stays. */
+export async function removeAnnouncements(db: Database, announcementIds: readonly string[]): Promise<void> {
+  if (announcementIds.length === 0) return;
+  await sql`
+    delete from intake.announced_files
+    where announcement_id = any(${`{${announcementIds.join(',')}}`}::bigint[])`.execute(db);
+}
+
+/**
+ * Removes announcements that are older than the longest time between two listings of a source. Only a source
+ * that no job reads any more has such.
+ */
+export async function removeOldAnnouncements(db: Database): Promise<void> {
+  await sql`
+    delete from intake.announced_files where announced_at < now() - make_interval(hours => ${MAX_LIST_EVERY_HOURS})`.execute(
+    db,
+  );
+}
