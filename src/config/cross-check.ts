@@ -128,8 +128,9 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
 
 function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {
   if (database.url === '') return;
-  const protocol = URL.parse(database.url)?.protocol;
-  if (protocol === 'postgres:' || protocol === 'postgresql:') return;
+  const { protocol, hash } = URL.parse(database.url) ?? {};
+  // A # ends the address, so a password that contains one would lose its end, and the host with it.
+  if (hash === '' && (protocol === 'postgres:' || protocol === 'postgresql:')) return;
   const help =
     'Write it like postgres://user:password@host:5432/name (special characters in the password %-encoded), or leave it empty.';
   yield {

@@ -57,7 +57,7 @@ export type LedgerOptions = {
  */
 export async function openLedger(options: LedgerOptions, client: Client): Promise<OpenLedger> {
   const { db, config, owner } = options;
-  const accountId = await identifyAccount(client);
+  const accountId = await identifyAccount(client, config.api.url);
   await decideNewLedger(options, accountId);
   const continuity = await requireContinuity(options, accountId);
   await bindAccount(db, accountId);

@@ -183,6 +183,8 @@ describe('the database of a command', () => {
     expect(stderr).toContain('The database does not answer (ECONNREFUSED).');
     expect(stderr).toContain('127.0.0.1:1/x');
     expect(stdout + stderr).not.toContain('planted-secret');
+    const unknown = await open({ DATABASE_URL: 'postgres://u@no-such-host.invalid/x' });
+    expect((await unknown.run('status')).stderr).toContain('The host name of the database was not found (');
   });
 });
 

@@ -283,3 +283,11 @@ describe('init --json', () => {
     expect(stdout).not.toContain('@');
   });
 });
+
+test('init says so if the folder that it is to write into is a file', async () => {
+  const { run, read } = open({ 'orders.csv': WOO });
+  const { exitCode, stderr } = await run(['init', 'exports', '--out', 'exports/orders.csv', ...ANSWERS]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('pipeline.yaml could not be written (EEXIST).');
+  expect(read('exports/orders.csv')).toBe(WOO);
+});

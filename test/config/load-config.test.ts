@@ -575,6 +575,12 @@ describe('problems of a configuration', () => {
       { message: 'database.url is not the address of a Postgres database.' },
     ],
     [
+      'a # in the password of the database',
+      `\${DATABASE_URL:-}`,
+      'postgres://ann:p@ss#word@db/orders',
+      { message: 'database.url is not the address of a Postgres database.' },
+    ],
+    [
       'a lease shorter than a request',
       'concurrency: 4',
       'lease_seconds: 10',

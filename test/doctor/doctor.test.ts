@@ -76,7 +76,7 @@ describe('doctor', () => {
     workshop.env.INFLUENCER_API_KEY = 'not-the-key';
     const refused = await examine(workshop);
     expect(refused.exitCode).toBe(2);
-    expect(troubles(refused, 'problem')[0]).toContain('service: The service refused the key');
+    expect(troubles(refused, 'problem')[0]).toContain('service: The service refused the API key');
     expect(refused.stdout + refused.stderr).not.toContain('not-the-key');
 
     workshop.env.INFLUENCER_API_KEY = workshop.sandbox.key;
@@ -86,7 +86,7 @@ describe('doctor', () => {
     ]);
     workshop.env.INFLUENCER_API_URL = 'http://127.0.0.1:9';
     expect(troubles(await examine(workshop), 'problem')[0]).toContain(
-      'service: The answer of the service is not as expected',
+      'service: The service cannot be reached: the connection was refused. (http://127.0.0.1:9)',
     );
     workshop.env.INFLUENCER_API_URL = '';
     expect(troubles(await examine(workshop), 'problem')[0]).toContain('service: No service is configured');

@@ -176,6 +176,7 @@ describe('zip', () => {
     const whole = zip({ 'a.csv': csv });
     for (let at = 4; at < whole.length; at += 211)
       expect(await codeOf(whole.subarray(0, at))).toBe('damaged_zip');
+    expect((await holdReason(open(whole.subarray(0, 4)))).message).toMatch(/damaged zip file: .*[^.]\.$/);
     expect(await codeOf(zip({ 'a.csv': csv }, { flags: 1 }))).toBe('encrypted_zip');
   });
 

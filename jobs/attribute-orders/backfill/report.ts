@@ -36,6 +36,7 @@ export async function readBackfillProgress(
 ): Promise<BackfillProgress> {
   const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
   const total = sumOrders(planned);
+  // Read anew, because the caller may have read the backfill before it was approved.
   const { rows: approved } = await sql`
     select from ops.backfills where backfill_id = ${backfillId}::bigint and approved_at is not null`.execute(
     db,

@@ -256,23 +256,31 @@ function notMigrated(config: PipelineConfig): KnownError {
 /** Error codes with which Postgres refuses a user, a password or a database name. */
 const REFUSED = ['28000', '28P01', '3D000', '42501'];
 
+/** Error codes of a failed look-up of a host name. */
+const UNKNOWN_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
+
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
   const failure = explainFailure(cause, databasePlace(config.database));
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const isRefused = REFUSED.includes(code);
   if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
+  const details = { where: databasePlace(config.database), safe: 'Nothing was sent.', cause };
+  if (isRefused)
+    return new KnownError({
+      ...details,
+      code: 'database_refused',
+      message: `The database refused the user, the password or the name (${code}).`,
+      help: 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.',
+      exitCode: EXIT.configuration,
+    });
   return new KnownError({
-    code: isRefused ? 'database_refused' : 'database_unreachable',
-    message: isRefused
-      ? `The database refused the user, the password or the name (${code}).`
+    ...details,
+    code: 'database_unreachable',
+    message: UNKNOWN_NAME.includes(code)
+      ? `The host name of the database was not found (${code}).`
       : `The database does not answer (${code}).`,
-    where: databasePlace(config.database),
-    help: isRefused
-      ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
-      : 'Check that the server runs and can be reached from this machine.',
-    safe: 'Nothing was sent.',
-    exitCode: isRefused ? EXIT.configuration : EXIT.crash,
-    cause,
+    help: 'Check DATABASE_URL (database.url), and that the server runs and can be reached from this machine.',
+    exitCode: EXIT.crash,
   });
 }
 

@@ -35,7 +35,7 @@ export function openReportFile(path: string): (page: string) => void {
         code: 'report_not_written',
         message: 'The run has ended and is recorded, but its report could not be written.',
         where: shortPath(file),
-        help: 'Free space there. To see the run:  npx influencer-sync runs',
+        help: 'Check the space on its disk, and that this user may write there. To see the run:  npx influencer-sync runs',
         safe: 'The ledger has everything that was sent.',
         exitCode: EXIT.crash,
         cause,

@@ -15,9 +15,9 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
 export const RULES_SAY =
   'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
 
-/** Describes a creator with the deal: `mia (deal:D1)`. Returns `nobody` if the rule credits no owner. */
+/** Describes a creator with the deal: `mia (deal:D1)`. Returns `no influencer` if the rule credits no owner. */
 export function describeWinner({ target, influencerHandle }: RuleWinner): string {
-  if (target === null) return 'nobody';
+  if (target === null) return 'no influencer';
   return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
     ? target
     : `${influencerHandle} (${target})`;

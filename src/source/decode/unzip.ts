@@ -107,7 +107,7 @@ function damaged(uri: string, why: string, cause?: unknown): FileHeld {
   return new FileHeld(
     {
       code: 'damaged_zip',
-      message: `${uri} is a damaged zip file: ${why}.`,
+      message: `${uri} is a damaged zip file: ${why.replace(/(?<!\.)\.+$/, '')}.`,
       help: 'Upload the file again. To see what is wrong:  unzip -t <file>',
     },
     cause,

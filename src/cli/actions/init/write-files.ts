@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
+import { EXIT } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { codeOf } from '../../../source/list-folder-files.ts';
 import type { ComposedFile } from './compose-files.ts';
 
 /** What happens to a file. `differs`: it exists with other content and is not overwritten. */
@@ -22,6 +25,8 @@ export function compareFiles(folder: string, files: readonly ComposedFile[]): re
 /**
  * Writes the files that do not exist. If one was created in the meantime, the write fails instead of
  * overwriting it (flag `wx`).
+ *
+ * @throws KnownError `file_not_written` (exit 2).
  */
 export function writeNewFiles(
   folder: string,
@@ -31,7 +36,19 @@ export function writeNewFiles(
   const isNew = new Set(fates.filter(({ state }) => state === 'new').map(({ path }) => path));
   for (const { path, text } of files) {
     if (!isNew.has(path)) continue;
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text, { flag: 'wx' });
+    try {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text, { flag: 'wx' });
+    } catch (cause) {
+      throw new KnownError({
+        code: 'file_not_written',
+        message: `${path} could not be written (${codeOf(cause) ?? 'unknown'}).`,
+        where: folder,
+        help: 'Give --out a folder that this user may write to and that has space, or a name that does not exist yet.',
+        safe: 'No file was overwritten. The files listed before it were written.',
+        exitCode: EXIT.configuration,
+        cause,
+      });
+    }
   }
 }

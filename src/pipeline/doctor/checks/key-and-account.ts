@@ -1,9 +1,8 @@
-import { hello } from '../../../api/account.ts';
-import { ApiError } from '../../../api/api-error.ts';
 import { requireService } from '../../../config/require-settings.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
-import { EXIT } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { identifyAccount } from '../../open-account.ts';
 import type { Check, Patient } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';
 
@@ -17,14 +16,14 @@ export const keyAndAccount: Check = {
     const { url } = requireService(config);
     if (client === null) return [];
     try {
-      const { accountId } = await hello(client);
+      const accountId = await identifyAccount(client, url);
       return [
         { status: 'ok', about: ABOUT, what: `${url} accepts the key of account ${accountId}.` },
         ...(await boundOf(patient, accountId)),
       ];
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return findingsOf(ABOUT, toDetails(error));
+      if (!(error instanceof KnownError)) throw error;
+      return findingsOf(ABOUT, error.details);
     }
   },
 };
@@ -42,18 +41,4 @@ async function boundOf({ db, hasTables }: Patient, accountId: string): Promise<r
       fix: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
     },
   ];
-}
-
-function toDetails(error: ApiError) {
-  const isRefused = error.status === 401 || error.status === 403;
-  return {
-    code: isRefused ? 'key_refused' : 'service_unavailable',
-    message: isRefused
-      ? `The service refused the key: ${error.text}`
-      : `The answer of the service is not as expected: ${error.message}`,
-    help: isRefused
-      ? 'Compare api.key (INFLUENCER_API_KEY) with the API integration page of the service.'
-      : 'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up.',
-    exitCode: EXIT.configuration,
-  };
 }
