@@ -74,7 +74,8 @@ begin
   grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_operator;
   -- It decides: what an entry is about, and what was sent and answered, it cannot change. Entries of processes that are gone become
   -- doubts first, which is an answer without a status.
-  grant update (state, state_reason, state_changed_at, resends_approved, not_before, deal_id, collab_id, owner, doubtful_attempt)
+  grant update (state, state_reason, state_changed_at, resends_approved, not_before, deal_id, collab_id, owner, doubtful_attempt,
+    doubted_at)
     on ledger.entries to influencer_sync_operator;
   grant insert (entry_id, attempt, kind, message, via, applied) on ledger.answers to influencer_sync_operator;
   grant insert on ledger.decisions, ops.audit to influencer_sync_operator;

@@ -318,6 +318,7 @@ CREATE TABLE ledger.entries (
     state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
     backfill_id bigint,
     details jsonb,
+    doubted_at timestamp with time zone,
     CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
     CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
     CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
@@ -393,6 +394,8 @@ COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its stat
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
 
 COMMENT ON COLUMN ledger.entries.details IS 'Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
+
+COMMENT ON COLUMN ledger.entries.doubted_at IS 'When doubtful_attempt was claimed. Null for doubts of a process of the previous version: then state_changed_at is the nearest.';
 
 CREATE VIEW bi.adjustments AS
  SELECT d.adjustment_id,
@@ -1872,44 +1875,6 @@ COMMENT ON COLUMN intake.attributions.rules_hash IS 'Digest of the codes and rul
 
 COMMENT ON COLUMN intake.attributions.decided_at IS 'When.';
 
-CREATE SEQUENCE ledger.claim_numbers
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-COMMENT ON SEQUENCE ledger.claim_numbers IS 'Numbers of claims: of the ledger, not of an entry.';
-
-CREATE TABLE ledger.attempts (
-    entry_id bigint NOT NULL,
-    attempt integer NOT NULL,
-    claim_id uuid NOT NULL,
-    owner uuid NOT NULL,
-    run_id bigint NOT NULL,
-    body_hash text NOT NULL,
-    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    claim_no bigint DEFAULT nextval('ledger.claim_numbers'::regclass) NOT NULL
-);
-
-COMMENT ON TABLE ledger.attempts IS 'Append-only: one row a claim, committed before a byte of the request is written.';
-
-COMMENT ON COLUMN ledger.attempts.entry_id IS 'Entry.';
-
-COMMENT ON COLUMN ledger.attempts.attempt IS '1 for the first.';
-
-COMMENT ON COLUMN ledger.attempts.claim_id IS 'Names the commit that made it, so that a commit of unknown outcome can be read back.';
-
-COMMENT ON COLUMN ledger.attempts.owner IS 'Process that claimed it.';
-
-COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
-
-COMMENT ON COLUMN ledger.attempts.body_hash IS 'SHA-256 of the bytes that went out. Of attempts before version 0.2: of the body without its reference.';
-
-COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
-
-COMMENT ON COLUMN ledger.attempts.claim_no IS 'Number of the claim in this ledger. Counts up, with gaps.';
-
 CREATE TABLE ledger.evidence (
     evidence_id bigint NOT NULL,
     kind text NOT NULL,
@@ -1996,13 +1961,12 @@ CREATE VIEW bi.doubts AS
     reporting.without_addresses(COALESCE(((e.body)::json ->> 'influencer_handle'::text), a.influencer_handle)) AS influencer_handle,
     COALESCE(e.state_reason, 'its process was gone before the answer was recorded'::text) AS reason,
     (e.attempt - e.not_sent) AS attempts,
-    COALESCE(first.claimed_at, e.state_changed_at) AS doubted_at,
-    round((EXTRACT(epoch FROM (now() - COALESCE(first.claimed_at, e.state_changed_at))) / (3600)::numeric), 1) AS age_hours,
+    COALESCE(e.doubted_at, e.state_changed_at) AS doubted_at,
+    round((EXTRACT(epoch FROM (now() - COALESCE(e.doubted_at, e.state_changed_at))) / (3600)::numeric), 1) AS age_hours,
     (EXISTS ( SELECT
            FROM ledger.evidence v
           WHERE ((v.kind = 'webhook_order'::text) AND (v.order_id = e.order_id) AND (lower(COALESCE(v.order_platform, e.order_platform)) = lower(e.order_platform))))) AS is_evident
-   FROM ((ledger.entries e
-     LEFT JOIN ledger.attempts first ON (((first.entry_id = e.entry_id) AND (first.attempt = COALESCE(e.doubtful_attempt, e.attempt)))))
+   FROM (ledger.entries e
      LEFT JOIN intake.attributions a ON (((a.entry_id = e.entry_id) AND (a.job = e.job) AND (a.source = e.source))))
   WHERE ((NOT e.is_settled) AND ((e.state = 'in_doubt'::text) OR ((e.state = 'sending'::text) AND (NOT (EXISTS ( SELECT
            FROM ops.leases l
@@ -3592,14 +3556,22 @@ CREATE VIEW bi.run_health AS
           WHERE ((f.job = j.job) AND (f.run_id > COALESCE(k.run_id, (0)::bigint)) AND (f.status = ANY (ARRAY['failed'::text, 'interrupted'::text])))) AS failures_since_ok,
     (l.status = 'running'::text) AS is_running,
     (l.status = 'lost'::text) AS is_lost,
-    e.ready_orders,
-    e.in_doubt_orders,
+    ( SELECT count(*) AS count
+           FROM ledger.entries e
+          WHERE ((e.job = j.job) AND (NOT e.is_settled) AND ((e.state = 'ready'::text) OR ((e.state = 'sending'::text) AND (EXISTS ( SELECT
+                   FROM ops.leases o
+                  WHERE ((o.owner = e.owner) AND (o.expires_at > statement_timestamp())))))))) AS ready_orders,
+    ( SELECT count(*) AS count
+           FROM ledger.entries e
+          WHERE ((e.job = j.job) AND (NOT e.is_settled) AND ((e.state = 'in_doubt'::text) OR ((e.state = 'sending'::text) AND (NOT (EXISTS ( SELECT
+                   FROM ops.leases o
+                  WHERE ((o.owner = e.owner) AND (o.expires_at > statement_timestamp()))))))))) AS in_doubt_orders,
     ( SELECT count(*) AS count
            FROM ops.slots s
           WHERE ((s.job = j.job) AND (s.state = 'missed'::text) AND (s.slot >= (now() - '7 days'::interval)))) AS missed_slots,
     ( SELECT refresh.refreshed_at
            FROM reporting.refresh) AS refreshed_at
-   FROM (((jobs j
+   FROM ((jobs j
      CROSS JOIN LATERAL ( SELECT r.run_id,
             r.job,
             r.kind,
@@ -3627,14 +3599,7 @@ CREATE VIEW bi.run_health AS
            FROM ops.runs r
           WHERE ((r.job = j.job) AND (r.status = ANY (ARRAY['ok'::text, 'issues'::text])))
           ORDER BY r.run_id DESC
-         LIMIT 1) k ON (true))
-     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE ((e_1.state = 'ready'::text) OR o.is_alive)) AS ready_orders,
-            count(*) FILTER (WHERE ((e_1.state = 'in_doubt'::text) OR ((e_1.state = 'sending'::text) AND (NOT o.is_alive)))) AS in_doubt_orders
-           FROM (ledger.entries e_1
-             CROSS JOIN LATERAL ( SELECT ((e_1.state = 'sending'::text) AND (EXISTS ( SELECT
-                           FROM ops.leases l_1
-                          WHERE ((l_1.owner = e_1.owner) AND (l_1.expires_at > clock_timestamp()))))) AS is_alive) o)
-          WHERE ((e_1.job = j.job) AND (NOT e_1.is_settled))) e);
+         LIMIT 1) k ON (true));
 
 COMMENT ON VIEW bi.run_health IS 'Health of each job, one row per job. Live. Answers: Does every job run as it should? When were the daily sums last refreshed?';
 
@@ -4679,6 +4644,44 @@ ALTER TABLE ledger.answers ALTER COLUMN answer_id ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE SEQUENCE ledger.claim_numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE ledger.claim_numbers IS 'Numbers of claims: of the ledger, not of an entry.';
+
+CREATE TABLE ledger.attempts (
+    entry_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    claim_id uuid NOT NULL,
+    owner uuid NOT NULL,
+    run_id bigint NOT NULL,
+    body_hash text NOT NULL,
+    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    claim_no bigint DEFAULT nextval('ledger.claim_numbers'::regclass) NOT NULL
+);
+
+COMMENT ON TABLE ledger.attempts IS 'Append-only: one row a claim, committed before a byte of the request is written.';
+
+COMMENT ON COLUMN ledger.attempts.entry_id IS 'Entry.';
+
+COMMENT ON COLUMN ledger.attempts.attempt IS '1 for the first.';
+
+COMMENT ON COLUMN ledger.attempts.claim_id IS 'Names the commit that made it, so that a commit of unknown outcome can be read back.';
+
+COMMENT ON COLUMN ledger.attempts.owner IS 'Process that claimed it.';
+
+COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
+
+COMMENT ON COLUMN ledger.attempts.body_hash IS 'SHA-256 of the bytes that went out. Of attempts before version 0.2: of the body without its reference.';
+
+COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
+
+COMMENT ON COLUMN ledger.attempts.claim_no IS 'Number of the claim in this ledger. Counts up, with gaps.';
 
 CREATE TABLE ledger.changes (
     change_id bigint NOT NULL,
@@ -6870,13 +6873,15 @@ CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 
 CREATE INDEX entries_backfill ON ledger.entries USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
+CREATE INDEX entries_in_doubt ON ledger.entries USING btree (((COALESCE(doubted_at, state_changed_at))::timestamp(3) with time zone), entry_id) WHERE (state = 'in_doubt'::text);
+
+CREATE INDEX entries_open ON ledger.entries USING btree (job, backfill_id, state, entry_id) INCLUDE (currency, amount, state_changed_at, owner) WHERE (NOT is_settled);
+
 CREATE INDEX entries_order ON ledger.entries USING btree (order_id) WHERE (order_id IS NOT NULL);
 
 CREATE INDEX entries_outreach ON ledger.entries USING btree (entry_id) WHERE (effect = 'outreach'::text);
 
 CREATE INDEX entries_rejected ON ledger.entries USING btree (job) WHERE (state = 'rejected'::text);
-
-CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 
 CREATE INDEX entries_written_off ON ledger.entries USING btree (job) WHERE (state = 'written_off'::text);
 

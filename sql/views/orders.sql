@@ -111,14 +111,13 @@ create view bi.doubts as
     reporting.without_addresses(coalesce(e.body::json ->> 'influencer_handle', a.influencer_handle)) as influencer_handle,
     coalesce(e.state_reason, 'its process was gone before the answer was recorded') as reason,
     e.attempt - e.not_sent as attempts,
-    coalesce(first.claimed_at, e.state_changed_at) as doubted_at,
-    round(extract(epoch from now() - coalesce(first.claimed_at, e.state_changed_at)) / 3600, 1) as age_hours,
+    coalesce(e.doubted_at, e.state_changed_at) as doubted_at,
+    round(extract(epoch from now() - coalesce(e.doubted_at, e.state_changed_at)) / 3600, 1) as age_hours,
     exists (
       select from ledger.evidence v
       where v.kind = 'webhook_order' and v.order_id = e.order_id
         and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)) as is_evident
   from ledger.entries e
-  left join ledger.attempts first on first.entry_id = e.entry_id and first.attempt = coalesce(e.doubtful_attempt, e.attempt)
   left join intake.attributions a on a.entry_id = e.entry_id and a.job = e.job and a.source = e.source
   where not e.is_settled
     and (e.state = 'in_doubt' or (e.state = 'sending'

@@ -1922,6 +1922,10 @@ export interface LedgerEntries {
    */
   details: Json | null;
   /**
+   * When doubtful_attempt was claimed. Null for doubts of a process of the previous version: then state_changed_at is the nearest.
+   */
+  doubted_at: Timestamp | null;
+  /**
    * First attempt that may have been processed without an answer that settles it; null when none is.
    */
   doubtful_attempt: number | null;

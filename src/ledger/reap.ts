@@ -13,6 +13,7 @@ export async function reapLost(db: Database): Promise<number> {
     lost as (
       update ledger.entries e
       set state = 'in_doubt', owner = null, doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt),
+          doubted_at = coalesce(e.doubted_at, e.state_changed_at),
           state_reason = 'its process was gone before the answer was recorded', state_changed_at = clock_timestamp()
       from durable
       where not e.is_settled and e.state = 'sending'

@@ -82,6 +82,10 @@ export async function recordAnswers(
           doubtful_attempt = case
             when g.kind = 'in_doubt' then coalesce(e.doubtful_attempt, g.attempt)
             when e.doubtful_attempt < g.attempt then e.doubtful_attempt end,
+          -- An entry that is being sent has not changed since its claim.
+          doubted_at = case
+            when g.kind = 'in_doubt' then coalesce(e.doubted_at, e.state_changed_at)
+            when e.doubtful_attempt < g.attempt then e.doubted_at end,
           not_sent = e.not_sent + (g.kind in ('not_written', 'throttled'))::int,
           not_before = case when g.kind in ('not_written', 'throttled')
             then clock_timestamp() + g.backoff_ms * interval '1 millisecond' end,

@@ -68,6 +68,9 @@ export const STATED_BY_ORDER = sql`
 /** Condition: the lease of the process that claimed entry `e` has not expired, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;
 
+/** Condition: the process that claimed entry `e` is gone, and no process has reaped the entry yet. */
+export const isAbandoned = sql`(not e.is_settled and e.state = 'sending' and not ${hasLiveOwner})`;
+
 /**
  * Condition: entry `e` may have been processed without an answer that proves it. It is in doubt, or its
  * process is gone.

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DoubleCredit, Doubt, EntryState } from '../model/ledger.ts';
 import { foldHandle } from '../model/text/fold.ts';
-import { isDoubt } from './disposition.ts';
+import { isAbandoned, isDoubt } from './disposition.ts';
 import { entrySubject } from './entry-lives.ts';
 
 export type DoubtFilter = {
@@ -35,14 +35,14 @@ export async function listDoubts(
   const isBehind =
     after === null
       ? sql`true`
-      : sql`(${since}, e.entry_id) > (${after.since}::timestamptz, ${after.entryId}::bigint)`;
+      : sql`(${since}, e.entry_id) > (${after.since}::timestamptz(3), ${after.entryId}::bigint)`;
   // First selects the entries, then looks up details for these only.
   const { rows } = await sql<Row>`
     select ${doubtColumns}
     from (
-      select e.entry_id ${fromDoubts(filter, { withSince: true })} and ${isBehind} order by ${since}, e.entry_id limit ${limit}::bigint) listed
+      select entry_id from ${doubtsOf(filter, { isBehind, limit })} doubts order by since, entry_id limit ${limit}::bigint) listed
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
-    ${withFirstClaim} ${withAttribution}
+    ${withAttribution}
     order by ${since}, e.entry_id`.execute(db);
   return rows.map(toDoubt);
 }
@@ -57,9 +57,7 @@ export type OpenEntry = Doubt & { readonly state: EntryState; readonly attempt: 
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
   const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt'>>>`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt
-    from ledger.entries e ${withFirstClaim} ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(
-    db,
-  );
+    from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
   const [row] = rows;
   return row === undefined ? null : { ...toDoubt(row), state: row.state, attempt: row.attempt };
 }
@@ -72,11 +70,19 @@ export type DoubtSum = {
   readonly amount: string;
 };
 
-/** Counts the matching doubts and sums their amounts, the most frequent reasons first. */
-export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly DoubtSum[]> {
+/**
+ * Counts the matching doubts and sums their amounts, the most frequent reasons first.
+ *
+ * @param options.limit counts at most this number of doubts, the oldest ones; null for all.
+ */
+export async function sumDoubts(
+  db: Database,
+  filter: DoubtFilter = {},
+  { limit = null }: { readonly limit?: number | null } = {},
+): Promise<readonly DoubtSum[]> {
   const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
-    select ${reason} as reason, e.currency, count(*) as doubts, coalesce(sum(e.amount), 0) as amount
-    ${fromDoubts(filter)}
+    select reason, currency, count(*) as doubts, coalesce(sum(amount), 0) as amount
+    from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
     group by 1, 2 order by 3 desc, 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
 }
@@ -96,7 +102,7 @@ export function selectToSettle(
   return sql`
     select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency, coalesce(${dealId}, v.deal_id) as deal_id,
       ${collabId} as collab_id, v.has_evidence
-    from ledger.entries e ${withFirstClaim} ${withAttribution}
+    from ledger.entries e ${withAttribution}
     cross join lateral (
       select count(*) > 0 as has_evidence,
         (array_agg(v.deal_id order by v.evidence_id) filter (where v.deal_id is not null))[1] as deal_id
@@ -106,8 +112,11 @@ export function selectToSettle(
 
 const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
 const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
-/** Truncated to milliseconds, the precision of a JavaScript Date, with which pages compare it. */
-const since = sql`date_trunc('milliseconds', coalesce(first.claimed_at, e.state_changed_at))`;
+/**
+ * When the doubtful request of entry `e` was claimed. As the index `entries_in_doubt` has it: in milliseconds,
+ * the precision of a JavaScript Date, with which pages compare it.
+ */
+const since = sql`coalesce(e.doubted_at, e.state_changed_at)::timestamptz(3)`;
 
 const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
 /** Condition: evidence `v` is about entry `e` or its order. */
@@ -125,25 +134,32 @@ const doubtColumns = sql`
     from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
 
-/** Joins the claim that put the entry in doubt, as `first`. */
-const withFirstClaim = sql`
-  left join lateral (
-    select t.claimed_at from ledger.attempts t
-    where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true`;
-
 /** Joins the attribution of the order, as `a`. */
 const withAttribution = sql`
   left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true`;
 
 /**
- * SQL for the doubts that match a filter. Joins other tables only if the filter or the caller needs them,
- * because there may be 100,000 doubts.
+ * SQL for the doubts that match a filter, as a subquery with the columns entry_id, since, reason, currency and
+ * amount.
+ *
+ * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs
+ * as much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps
+ * them.
+ *
+ * @param page.limit reads at most this number of rows of each kind, the oldest ones; null for all.
  */
-function fromDoubts(filter: DoubtFilter, { withSince = false } = {}): RawBuilder<unknown> {
-  const needsSince = withSince || filter.sinceBefore != null;
-  return sql`
-    from ledger.entries e ${needsSince ? withFirstClaim : sql``} ${filter.dealId == null ? sql`` : withAttribution}
-    where ${isDoubt} and ${matches(filter)}`;
+function doubtsOf(
+  filter: DoubtFilter,
+  { isBehind = sql`true`, limit }: { isBehind?: RawBuilder<unknown>; limit: number | null },
+): RawBuilder<unknown> {
+  const select = (isOfKind: RawBuilder<unknown>) => sql`
+    select e.entry_id, ${since} as since, ${reason} as reason, e.currency, e.amount
+    from ledger.entries e ${filter.dealId == null ? sql`` : withAttribution}
+    where ${isOfKind} and ${matches(filter)} and ${isBehind}
+    order by ${since}, e.entry_id limit ${limit}::bigint`;
+  return sql`(
+    (${select(sql`e.state = 'in_doubt'`)})
+    union all (${select(isAbandoned)}))`;
 }
 
 function matches({

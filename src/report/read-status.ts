@@ -17,6 +17,7 @@ import {
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
 import { listGivenUpUnits, listWorkers } from './list-workers.ts';
+import { type OpenBacklog, readOpenBacklog } from './open-backlog.ts';
 import { acceptedEntries } from './refresh/count-accepted.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
@@ -103,30 +104,29 @@ async function readWaiting(db: Database, of: StatusOf): Promise<Waiting> {
 }
 
 /** What waits to be sent, or for a person. */
-export type Needs = Waiting & {
-  /** Without settled entries, which are most; an index has the others. */
-  readonly backlog: readonly Backlog[];
-};
+export type Needs = Waiting & { readonly backlog: readonly OpenBacklog[] };
 
-export async function readNeeds(db: Database, of: StatusOf): Promise<Needs> {
+/** @param of.limit counts at most this number of open entries of each job, backfill and state. */
+export async function readNeeds(
+  db: Database,
+  { limit, ...of }: StatusOf & { readonly limit: number },
+): Promise<Needs> {
   return {
-    backlog: await readBacklog(db, { isOpen: true }),
+    backlog: await readOpenBacklog(db, limit),
     ...(await readWaiting(db, of)),
   };
 }
 
-async function readBacklog(
-  db: Database,
-  { isOpen = false }: { readonly isOpen?: boolean } = {},
-): Promise<readonly Backlog[]> {
-  const open = sumEntries(sql`not e.is_settled`);
+async function readBacklog(db: Database): Promise<readonly Backlog[]> {
   // Each state is read through its own index. Accepted entries come from totals that are already summed up.
-  const all = sql`
-    ${open} union all ${sumEntries(sql`e.state = 'rejected'`)} union all ${sumEntries(sql`e.state = 'written_off'`)}
-    union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a`;
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
     select job, state, backfill_id as "backfillId", currency, sum(entries) as entries, sum(amount) as amount, min(oldest) as oldest
-    from (${isOpen ? open : all}) e
+    from (
+      ${sumEntries(sql`not e.is_settled`)}
+      union all ${sumEntries(sql`e.state = 'rejected'`)}
+      union all ${sumEntries(sql`e.state = 'written_off'`)}
+      union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a
+    ) e
     group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }

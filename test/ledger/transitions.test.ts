@@ -137,6 +137,20 @@ async function readBody(db: Database, entryId: string): Promise<string | null> {
   return body;
 }
 
+/**
+ * Returns whether the entry is in doubt since the claim of its first doubtful attempt: later than the attempt
+ * before it was claimed. Without a doubtful attempt, it must have no such time.
+ */
+async function isDatedByDoubtfulClaim(db: Database, entryId: string): Promise<boolean> {
+  const { rows } = await sql<{ dated: boolean }>`
+    select case when e.doubtful_attempt is null then e.doubted_at is null
+      else e.doubted_at <= (select claimed_at from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.doubtful_attempt)
+        and e.doubted_at > coalesce((
+          select claimed_at from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.doubtful_attempt - 1), '-infinity') end as dated
+    from ledger.entries e where e.entry_id = ${entryId}`.execute(db);
+  return rows[0]?.dated === true;
+}
+
 /** Returns the history of the entry from the append-only tables, in chronological order. */
 async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]> {
   const { rows } = await sql<{ event: LedgerEvent }>`
@@ -153,7 +167,7 @@ async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]
 }
 
 describe('a ledger entry in Postgres', () => {
-  it('follows the state machine for any sequence of events, and its history folds to its state', async () => {
+  it('follows the state machine for any sequence of events, and its history folds to its state; a doubt is as old as its first doubtful claim', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     let orders = 0;
@@ -171,6 +185,7 @@ describe('a ledger entry in Postgres', () => {
           await play(db, worker, entryId, step);
           expect(await readFacts(db, entryId)).toEqual(expected);
           expect(await readBody(db, entryId)).toBe(body);
+          expect(await isDatedByDoubtfulClaim(db, entryId)).toBe(true);
         }
         expect(foldEvents(await readHistory(db, entryId))).toEqual(expected);
       }),

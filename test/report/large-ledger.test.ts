@@ -5,8 +5,9 @@ import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/repor
 import { listBackfills } from '../../src/attribute/backfill/backfills.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RunAmount } from '../../src/model/report.ts';
+import { listDoubts, sumDoubts } from '../../src/report/list-doubts.ts';
 import { listDisputedOrders } from '../../src/report/money/list-disputed-orders.ts';
-import { type Backlog, readStatus } from '../../src/report/read-status.ts';
+import { type Backlog, readNeeds, readStatus } from '../../src/report/read-status.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
@@ -68,6 +69,56 @@ it('status counts each accepted entry once, whenever it was written or accepted'
   await addEntry(db, 'last');
   await accept(db, sql`state = 'ready'`);
   await isRight();
+});
+
+it('lists and counts of open entries read a page and a limit, however many entries are in doubt or wait', async () => {
+  const { db } = await setup();
+  await fillReporting(db, { orders: 20_000, deals: 100 });
+  await sql`insert into ops.account (account_id) values ('A')`.execute(db);
+  await planAll(db);
+  await sql`
+    update ledger.entries set state = 'ready', deal_id = null, backfill_id = (select backfill_id from ops.backfills)
+    where state = 'accepted' and entry_id > ${POSTED / 2}`.execute(db);
+  await sql`vacuum analyze`.execute(db);
+  const [backfill] = await listBackfills(db, {});
+  if (backfill === undefined) throw new Error('the backfill is missing');
+  const progress = await rowsRead(db, (trx) => readBackfillProgress(trx, backfill));
+  expect(progress.result.toPost).toBeGreaterThan(2_900);
+  // Those that are refused or in doubt are looked up in the plan; those to be posted are not fetched.
+  expect(progress.of('ledger.entries')).toBeLessThanOrEqual(NOT_ACCEPTED);
+
+  await sql`
+    update ledger.entries set state = 'in_doubt', deal_id = null, doubtful_attempt = 1, state_reason = 'timeout',
+      doubted_at = state_changed_at - entry_id % 7 * interval '1 hour'
+    where state = 'accepted'`.execute(db);
+  await sql`vacuum analyze`.execute(db);
+
+  const page = 50;
+  const all = await listDoubts(db);
+  expect(all.length).toBeGreaterThan(1_900);
+  const { rows: dated } = await sql<{ entry_id: string }>`
+    select entry_id from bi.doubts order by doubted_at::timestamptz(3), entry_id`.execute(db);
+  expect(all.map(({ entryId }) => entryId)).toEqual(dated.map((row) => row.entry_id));
+  const [, , last] = all;
+  const second = await rowsRead(db, (trx) => listDoubts(trx, { limit: page, after: last ?? null }));
+  expect(second.result.map(({ entryId }) => entryId)).toEqual(
+    all.slice(3, 3 + page).map(({ entryId }) => entryId),
+  );
+  expect(second.of('ledger.entries')).toBeLessThanOrEqual(2 * page);
+
+  const limit = 100;
+  const sums = await rowsRead(db, (trx) => sumDoubts(trx, {}, { limit }));
+  expect(sums.result.reduce((sum, { doubts }) => sum + doubts, 0)).toBe(limit);
+  expect(sums.of('ledger.entries')).toBeLessThanOrEqual(limit);
+
+  const needs = await rowsRead(db, (trx) => readNeeds(trx, { limit }));
+  const open = needs.result.backlog.map(({ state, isPart }) => `${state} ${isPart ? 'and more' : 'in all'}`);
+  expect(new Set(open)).toEqual(new Set(['in_doubt and more', 'ready and more', 'ready in all']));
+  expect(needs.of('ledger.entries')).toBe(0);
+  const { backlog } = await readNeeds(db, { limit: POSTED });
+  const { backlog: exact } = await readStatus(db);
+  expect(backlog.some(({ isPart }) => isPart)).toBe(false);
+  expect(backlog).toMatchObject(exact.filter(({ state }) => state === 'in_doubt' || state === 'ready'));
 });
 
 type StateSum = readonly [

@@ -92,6 +92,10 @@ function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly Run
  */
 async function sumOthers(db: Database, backfillId: string): Promise<readonly (Sum & { state: string })[]> {
   const isToPost = sql`e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
+  // The index of open entries alone finds these, and entries that are still to be posted are not fetched.
+  const others = sql`
+    select e.entry_id from ledger.entries e
+    where not e.is_settled and (e.backfill_id is distinct from ${backfillId}::bigint or e.state in ('held', 'in_doubt'))`;
   const { rows } = await sql<Sum & { state: string }>`
     select state, currency, count(*)::float8 as orders, sum(amount)::text as amount
     from (
@@ -99,7 +103,7 @@ async function sumOthers(db: Database, backfillId: string): Promise<readonly (Su
       union all
       select e.state, b.currency, b.amount
       from (
-        select e.* from ledger.entries e where not e.is_settled and (${isToPost}) is not true
+        select e.* from (${others}) o cross join lateral (select e.* from ledger.entries e where e.entry_id = o.entry_id limit 1) e
         union all select e.* from ledger.entries e where e.state = 'rejected'
         union all select e.* from ledger.entries e where e.state = 'written_off'
       ) e

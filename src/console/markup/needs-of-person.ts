@@ -1,11 +1,10 @@
 import { formatAmounts } from '../../model/money.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
 import type { WaitingOrders } from '../../report/console/read-overview.ts';
 import type { Needs } from '../../report/read-status.ts';
 import type { Visit } from '../console-page.ts';
-import { figure } from './parts.ts';
+import { countOf, figure } from './parts.ts';
 
 type Waiting = {
   readonly needs: Needs;
@@ -22,6 +21,8 @@ type Need = {
   /** Address of the list of exactly these items. */
   readonly href: string;
   readonly amounts?: readonly Money[];
+  /** Whether there are more items, and more money, than were counted. */
+  readonly isPart?: boolean;
   readonly note: string;
 };
 
@@ -29,8 +30,13 @@ type Need = {
 export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
   const found = listNeeds(waiting, visit).filter(({ count }) => count > 0);
   if (found.length === 0) return html`<p class="green">Nothing needs your attention.</p>`;
-  return html`<div class="figures">${found.map(({ label, count, tone, href, amounts = [], note }) =>
-    figure(label, formatCount(count), { tone, href, note: html`${formatAmounts(amounts)} ${note}` }),
+  return html`<div class="figures">${found.map(
+    ({ label, count, tone, href, amounts = [], isPart = false, note }) =>
+      figure(label, countOf(count, isPart), {
+        tone,
+        href,
+        note: html`${isPart ? 'more than ' : null}${formatAmounts(amounts)} ${note}`,
+      }),
   )}</div>`;
 }
 
@@ -45,6 +51,7 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
       label: 'In doubt',
       count: inDoubt.reduce((sum, { entries }) => sum + entries, 0),
       amounts: inDoubt.filter(({ currency }) => currency !== null),
+      isPart: inDoubt.some(({ isPart }) => isPart),
       tone: 'red',
       href: link('/doubts'),
       note: 'sent, but no answer says whether they were credited',

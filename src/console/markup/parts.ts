@@ -56,6 +56,11 @@ export function countUpTo(count: number, limit: number): string {
   return count > limit ? `${formatCount(limit)}+` : formatCount(count);
 }
 
+/** A count of a part: `10,000+` if there are more. */
+export function countOf(count: number, isPart: boolean): string {
+  return isPart ? `${formatCount(count)}+` : formatCount(count);
+}
+
 /** Amounts, one per currency, which are never added up. */
 export function amountList(
   amounts: readonly { readonly currency: string | null; readonly amount: string }[],

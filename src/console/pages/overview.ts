@@ -14,14 +14,15 @@ import {
 } from '../../report/console/read-overview.ts';
 import { countRejected } from '../../report/files/list-rejected.ts';
 import { listOpenProblems } from '../../report/list-notices.ts';
-import { type Backlog, readNeeds } from '../../report/read-status.ts';
+import type { OpenBacklog } from '../../report/open-backlog.ts';
+import { readNeeds } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { needsOfPerson } from '../markup/needs-of-person.ts';
-import { amountList, anchor, badge, instant, table } from '../markup/parts.ts';
+import { amountList, anchor, badge, countOf, instant, table } from '../markup/parts.ts';
 import { problemTable } from '../markup/problem-table.ts';
 import { stackedBars } from '../markup/stacked-bars.ts';
-import { dayOf } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf } from '../read-query.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -36,7 +37,7 @@ export const overviewPage: ConsolePage = {
     const days = { from: addDays(to, 1 - DAYS), to };
     const [problems, needs, health, rejectedRows, waitingOrders, outcomes, credited] = await Promise.all([
       listOpenProblems(db),
-      readNeeds(db, { sources: Object.keys(visit.config.sources) }),
+      readNeeds(db, { sources: Object.keys(visit.config.sources), limit: COUNT_LIMIT }),
       readJobHealth(db),
       countRejected(db),
       readWaitingOrders(db),
@@ -172,13 +173,29 @@ function creditedTable(credited: readonly Credited[], days: Days, visit: Visit):
   );
 }
 
-function backlogTable(backlog: readonly Backlog[], visit: Visit): Html {
+function backlogTable(backlog: readonly OpenBacklog[], visit: Visit): Html {
   return table(
     [
       { title: 'Job', cell: ({ job }) => job },
+      {
+        title: 'Of',
+        cell: ({ backfillId }) =>
+          backfillId === null
+            ? 'its runs'
+            : anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`),
+      },
       { title: 'State', cell: ({ state }) => badge(state) },
-      { title: 'Entries', align: 'right', cell: ({ entries }) => formatCount(entries) },
-      { title: 'Amount', align: 'right', cell: ({ amount, currency }) => amountList([{ amount, currency }]) },
+      {
+        title: 'Entries',
+        align: 'right',
+        cell: ({ entries, isPart }) => countOf(entries, isPart),
+      },
+      {
+        title: 'Amount',
+        align: 'right',
+        cell: ({ amount, currency, isPart }) =>
+          html`${isPart ? 'more than ' : null}${amountList([{ amount, currency }])}`,
+      },
       {
         title: 'Oldest',
         cell: ({ oldest }) =>

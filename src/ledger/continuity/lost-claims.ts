@@ -120,6 +120,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
       set attempt = e.attempt + (a.state = 'ready')::int,
           state = a.disposition,
           doubtful_attempt = case when a.disposition = 'in_doubt' then coalesce(e.doubtful_attempt, e.attempt + 1) else e.doubtful_attempt end,
+          doubted_at = case when a.disposition = 'in_doubt' then coalesce(e.doubted_at, a.claimed_at, clock_timestamp()) else e.doubted_at end,
           not_before = null,
           state_reason = case when a.disposition = 'in_doubt' then coalesce(a.message, ${NO_ANSWER})
             when a.deal_id is null and a.collab_id is null then coalesce(case when a.was_accepted then a.message end, ${NAMED}) end,

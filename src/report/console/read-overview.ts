@@ -74,7 +74,7 @@ export type WaitingOrders = {
 /** Sums orders that are held or that the service refused, as of the last refresh of the reports. */
 export async function readWaitingOrders(db: Database): Promise<readonly WaitingOrders[]> {
   const { rows } = await sql<Omit<WaitingOrders, 'orders'> & { orders: string }>`
-    select disposition, currency, count(*) as orders, coalesce(sum(amount), 0) as amount from reporting.order_dispositions
-    where is_open and disposition in ('held', 'rejected') group by 1, 2 order by 1, 2`.execute(db);
+    select disposition, currency, sum(orders) as orders, sum(amount) as amount from reporting.funnel_days
+    where disposition in ('held', 'rejected') group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }

@@ -12,8 +12,8 @@ import {
 } from '../../../report/list-doubts.ts';
 import { readWaitingClaims, type WaitingClaims } from '../../../report/waiting-claims.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { anchor, countUpTo, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
+import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
 import { acknowledgeManyForm, creditBox, entryBox, settleManyForm } from './settle-many.ts';
@@ -33,43 +33,52 @@ export const doubtsPage: ConsolePage = {
 
 async function showList(visit: Visit): Promise<Shown> {
   const filter = readDoubtFilter(visit);
-  const [doubts, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
+  const counted = { limit: COUNT_LIMIT + 1 };
+  const [doubts, sums, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
     listDoubts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(textOf(visit, 'after')) }),
-    sumDoubts(visit.db, { ...filter, reason: null }),
+    sumDoubts(visit.db, filter, counted),
+    filter.reason === null ? [] : sumDoubts(visit.db, { ...filter, reason: null }, counted),
     listDoubleCredits(visit.db, { job: filter.job }),
     readWaitingClaims(visit.db),
   ]);
-  const sums = ofAllReasons.filter(({ reason }) => filter.reason === null || reason === filter.reason);
-  const reasons = [...new Set(ofAllReasons.map(({ reason }) => reason))].slice(0, MAX_REASONS);
+  const reasons = [...new Set([...sums, ...ofAllReasons].map(({ reason }) => reason))];
+  const found = countDoubts(sums);
   return {
     title: 'Doubts',
-    content: html`${summary(sums)}
-<p>${visit.mayChange && sums.length > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+    content: html`${summary(found)}
+<p>${visit.mayChange && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
-  { name: 'reason', label: 'Why', options: reasons },
+  { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
   { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
   { name: 'deal', label: 'Deal' },
 ])}
 ${doubtTable(doubts.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(doubts, ({ since, entryId }) => `${since} ${entryId}`) })}
-${settleManyForm(visit, { filter, doubts: sums.reduce((sum, group) => sum + group.doubts, 0), amounts: amountsOf(sums) })}
+${settleManyForm(visit, { filter, ...found })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
 ${lostClaims(waitingClaims)}`,
   };
 }
 
-function summary(sums: readonly DoubtSum[]): Html {
-  const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
-  if (doubts === 0) return html`<p class="green">No entry is in doubt.</p>`;
-  const amounts = amountsOf(sums);
-  return html`<p><strong>${plural(doubts, 'entry', 'entries')} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
-}
+/** The matching doubts in words. Of more than COUNT_LIMIT, the words say so. */
+type FoundDoubts = { readonly doubts: number; readonly count: string; readonly amounts: string };
 
-function amountsOf(sums: readonly DoubtSum[]): string {
-  return formatAmounts(
+function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
+  const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
+  const amounts = formatAmounts(
     sums.flatMap(({ amount, currency }) => (currency === null ? [] : [{ amount, currency }])),
   );
+  return {
+    doubts,
+    count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}`,
+    amounts: doubts > COUNT_LIMIT && amounts !== '' ? `more than ${amounts}` : amounts,
+  };
+}
+
+function summary({ doubts, count, amounts }: FoundDoubts): Html {
+  if (doubts === 0) return html`<p class="green">No entry is in doubt.</p>`;
+  return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {

@@ -45,8 +45,15 @@ export function settleManyForm(
   {
     filter,
     doubts,
+    count,
     amounts,
-  }: { readonly filter: ChosenDoubts; readonly doubts: number; readonly amounts: string },
+  }: {
+    readonly filter: ChosenDoubts;
+    readonly doubts: number;
+    /** The number of doubts in words. */
+    readonly count: string;
+    readonly amounts: string;
+  },
 ): Html | null {
   if (!visit.mayChange || doubts === 0) return null;
   const { job, reason, dealId, sinceBefore } = filter;
@@ -69,7 +76,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 </fieldset>
 <p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each decision, with your name.</small></p>
 <p><button type="submit" name="scope" value="selected">Preview the ticked entries</button>
-<button type="submit" name="scope" value="all">Preview all ${plural(doubts, 'entry', 'entries')} that match${amounts === '' ? '' : `: ${amounts}`}</button></p>
+<button type="submit" name="scope" value="all">Preview all ${count} that match${amounts === '' ? '' : `: ${amounts}`}</button></p>
 </form>
 `;
 }
