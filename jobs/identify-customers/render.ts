@@ -7,6 +7,7 @@ import {
   describeRead,
   describeRejectedRows,
   describeWarnings,
+  listPassedOver,
   warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
@@ -82,13 +83,7 @@ function describeConsentColumns({ details }: CustomersReport): readonly Block[] 
 }
 
 function describePassedOver({ passed_over: passed }: CustomerCounts): readonly Block[] {
-  const reasons = [
-    [passed.no_address, 'without an address'],
-    [passed.no_consent, 'without consent'],
-    [passed.unsubscribed, 'unsubscribed'],
-    [passed.forgotten, 'of customers who were forgotten'],
-  ] as const;
-  const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
+  const said = listPassedOver(passed);
   if (said.length === 0) return [];
   return [{ kind: 'text', text: `Rows skipped: ${said.join(', ')}.` }];
 }

@@ -1,3 +1,4 @@
+import type { PassedOverCounts } from '../model/customer.ts';
 import type { FilesReport, HeldFile, RejectedRowPlace } from '../model/report.ts';
 import { fileName } from '../model/text/file-name.ts';
 import type { Fault, Part, Section, TextBlock } from './blocks/block.ts';
@@ -15,6 +16,17 @@ export function attentionToFiles({ counts, details }: FilesReport): readonly str
     ...clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
     ...clause(details.heldFiles.length, 'file is held', 'files are held'),
   ];
+}
+
+/** Lists rows of customers that are not submitted: `5 without an address`, `2 unsubscribed`. */
+export function listPassedOver(passed: PassedOverCounts): readonly string[] {
+  const reasons = [
+    [passed.no_address, 'without an address'],
+    [passed.no_consent, 'without consent'],
+    [passed.unsubscribed, 'unsubscribed'],
+    [passed.forgotten, 'of customers who were forgotten'],
+  ] as const;
+  return reasons.flatMap(([rows, why]) => (rows === 0 ? [] : [`${formatCount(rows)} ${why}`]));
 }
 
 /** Describes how much a run has read. */

@@ -291,3 +291,28 @@ test('init says so if the folder that it is to write into is a file', async () =
   expect(stderr).toContain('pipeline.yaml could not be written (EEXIST).');
   expect(read('exports/orders.csv')).toBe(WOO);
 });
+
+test('the preview of init reads dates in the order that is stated, and counts customers without an address', async () => {
+  const header = 'Order No,Total,Discount Code,Order Date';
+  const files = {
+    'orders.csv': `${header}\nA-1,20.00,MIA10,02/03/2026 09:12\nA-2,21.00,MIA10,05/03/2026 11:05\n`,
+    'people.csv': 'E-Mail-Adresse,Vorname\nann@example.com,Ann\n,Bob\n,Cy\n',
+  };
+  const { run, read } = open(files);
+  const args = [
+    'init',
+    'exports',
+    '--out',
+    'shop',
+    '--currency',
+    'EUR',
+    '--consent',
+    'not_recorded',
+    ...ANSWERS,
+  ];
+  const { stdout } = await run([...args, '--date-order', 'DMY']);
+  expect(stdout).toContain('2026-03-02 to 2026-03-05: 2 to be credited');
+  expect(stdout).not.toContain('if the month is first');
+  expect(read('shop/pipeline.yaml')).toContain('date_order: DMY');
+  expect(stdout).toContain('3 rows: 1 customer to be submitted.\n  Rows skipped: 2 without an address.');
+});

@@ -1,5 +1,11 @@
 import { mapCustomers } from '../../map/customers/map-customers.ts';
-import { type ConsentCount, NOTHING_SEEN } from '../../model/customer.ts';
+import {
+  type ConsentCount,
+  NOBODY_PASSED_OVER,
+  NOTHING_SEEN,
+  PASSED_OVER,
+  type PassedOverCounts,
+} from '../../model/customer.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { ExamineOptions } from './examine-orders.ts';
@@ -16,6 +22,8 @@ export type CustomersExamined = {
   readonly consent: ConsentCount;
   /** Number of customers that would be submitted under `not_refused`. */
   readonly submitted: number;
+  /** Numbers of rows of the other customers. */
+  readonly passedOver: PassedOverCounts;
   readonly rejected: number;
   /** The export does not state which customers have consented, so the source must state it. */
   readonly needsConsent: boolean;
@@ -36,6 +44,7 @@ export async function examineCustomers({
   const held = new Set<string>();
   const needsConsent = layout.lacks.includes('consent');
   const counts = { rows: 0, submitted: 0, rejected: 0 };
+  const passedOver = { ...NOBODY_PASSED_OVER };
   const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
   for (const { file, encoding } of files) {
     if (counts.rows >= maxRows) break;
@@ -52,6 +61,7 @@ export async function examineCustomers({
         counts.rows += batch.rowsRead;
         counts.submitted += batch.customers.filter(({ isUnsubscribed }) => !isUnsubscribed).length;
         counts.rejected += batch.rejected.length;
+        for (const why of PASSED_OVER) passedOver[why] += batch.passedOver[why];
         seen = batch.seen;
         if (counts.rows >= maxRows) break;
       }
@@ -68,6 +78,7 @@ export async function examineCustomers({
     kind: 'customers',
     layout,
     ...counts,
+    passedOver,
     isPartial: counts.rows >= maxRows,
     consent: { ...consent, columns: [...consent.columns] },
     needsConsent,

@@ -90,7 +90,10 @@ export async function examineOrders(options: ExamineOptions): Promise<OrdersExam
   const candidates = statedCurrencies(measured.money);
   const hasCurrency = measured.currency.filled > 0 && !layout.lacks.includes('currency');
   const isZoneGiven = layout.times.zone !== null || measured.hasZoneColumn;
-  const dateOrder = dateOrderOf(changed, measured.times);
+  const found = dateOrderOf(changed, measured.times);
+  const { dateOrder: stated } = options.source;
+  const dateOrder: DateOrderFound =
+    found === 'open' && stated !== null ? { kind: 'settled', order: stated } : found;
   const preview = await previewOrders(changed, {
     ...options,
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',

@@ -6,7 +6,7 @@ import { foldWord } from '../../map/values/clean-text.ts';
 import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
 import type { Layout, LayoutField } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
-import { nameScorer } from './column-synonyms.ts';
+import { type NameScorer, nameScorer } from './column-synonyms.ts';
 import { type StatusWords, statusWordsOf } from './known-status-words.ts';
 import { Cells, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
 import { customersText, type MeasuredColumn, ordersText } from './proposed-text.ts';
@@ -86,7 +86,7 @@ export function proposeLayout(
       : {
           why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
         };
-  const money = chosen.get('total') ?? columns.find(({ cells }) => holdsCurrencies(cells));
+  const money = chosen.get('total') ?? findPayments(columns, score);
   if (money !== undefined)
     return {
       why: `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${has('total') ? 'order ids' : 'totals or order ids'}.`,
@@ -100,10 +100,17 @@ export function proposeLayout(
   };
 }
 
-/** Payments have a column of currencies, in whatever language its name is. Lists of customers have none. */
-function holdsCurrencies(cells: Cells): boolean {
+/**
+ * Finds the amounts of payments in a file whose names are unknown: money beside a column of currencies. A
+ * list of customers may have one of them, or the total that each customer has spent.
+ */
+function findPayments(columns: readonly MeasuredColumn[], score: NameScorer): MeasuredColumn | undefined {
   const known = new Set(Intl.supportedValuesOf('currency'));
-  return cells.filled > 0 && cells.share((cell) => known.has(cell)) === 1;
+  const hasCurrencies = columns.some(
+    ({ cells }) => cells.filled > 0 && cells.share((cell) => known.has(cell)) === 1,
+  );
+  if (!hasCurrencies) return undefined;
+  return columns.find(({ header, cells }) => isMoneyWithDecimals(cells) && score(header, 'spent') === 0);
 }
 
 function complete(name: string, text: string): ProposedLayout {

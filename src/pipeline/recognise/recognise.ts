@@ -55,6 +55,8 @@ export type RecogniseOptions = {
   readonly layouts: readonly Layout[];
   /** Names that other places already use. */
   readonly taken: ReadonlySet<string>;
+  /** The order of day and month that a person has stated for the source of this name; null if none. */
+  readonly dateOrderOf?: (source: string) => SourceSettings['dateOrder'];
   readonly maxRows?: number;
   readonly signal?: AbortSignal;
   readonly onFile?: (file: SourceFile) => void;
@@ -141,8 +143,9 @@ async function examineGroup(
   }
   const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
   const subject = subjectOf(layout);
+  const name = freeName(nameOf(layout.name, label, taken), taken);
   const examine = {
-    source,
+    source: { ...source, dateOrder: options.dateOrderOf?.(name) ?? source.dateOrder },
     clients,
     files: files.map(({ file }) => ({ file, encoding: form.encoding })),
     layout,
@@ -150,7 +153,6 @@ async function examineGroup(
     maxRows: options.maxRows ?? MAX_ROWS,
     ...(signal ? { signal } : {}),
   };
-  const name = freeName(nameOf(layout.name, label, taken), taken);
   const examined =
     subject === 'orders'
       ? await examineOrders(examine)

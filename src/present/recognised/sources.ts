@@ -7,6 +7,7 @@ import type { CustomersExamined } from '../../pipeline/recognise/examine-custome
 import type { OrdersExamined } from '../../pipeline/recognise/examine-orders.ts';
 import type { OrdersPreview } from '../../pipeline/recognise/preview-orders.ts';
 import type { Recognised, RecognisedSource } from '../../pipeline/recognise/recognise.ts';
+import { listPassedOver } from '../read-files.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatCount, plural } from '../text.ts';
@@ -139,14 +140,17 @@ function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: T
 export function customersLines({
   rows,
   submitted,
+  passedOver,
   rejected,
   consent,
   isPartial,
   needsConsent,
   held,
 }: CustomersExamined): readonly string[] {
+  const skipped = listPassedOver(passedOver);
   return [
     `  ${plural(rows, 'row')}${isPartial ? ' looked at' : ''}: ${plural(submitted, 'customer')} to be submitted${rejected === 0 ? '' : `, ${plural(rejected, 'row')} cannot be used`}.`,
+    ...(skipped.length === 0 ? [] : [`  Rows skipped: ${skipped.join(', ')}.`]),
     `  Consent: ${needsConsent ? 'the export does not say' : toPrintableLine(describeConsent(consent))}.`,
     ...held.map((reason) => `  ! ${toPrintableLine(reason)}`),
   ];

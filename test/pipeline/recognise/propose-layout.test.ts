@@ -91,7 +91,7 @@ test.each([
     'payments in a language that nobody taught it',
     'Päivä,Nimi,Valuuttalaji,Yhteensä,Sähköposti',
     '2026-05-01,Aino,EUR,20.00,aino@example.com',
-    'It has amounts (column "Valuuttalaji"), but no column has the name and the values of totals or order ids.',
+    'It has amounts (column "Yhteensä"), but no column has the name and the values of totals or order ids.',
   ],
   [
     'orders without amounts',
@@ -119,9 +119,9 @@ test.each([
   ],
   [
     'a header whose letters were lost',
-    'N\uFFFDmero,Moneda,Email',
-    '1,ARS,ann@example.com',
-    'It has amounts (column "Moneda"), but no column has the name and the values of totals or order ids. Letters of its header were lost (\uFFFD): export it again.',
+    'N\uFFFDmero,Moneda,Costo,Email',
+    '1,ARS,20.00,ann@example.com',
+    'It has amounts (column "Costo"), but no column has the name and the values of totals or order ids. Letters of its header were lost (\uFFFD): export it again.',
   ],
 ])('a file is not mistaken for a list of customers: %s', async (_, header, row, why) => {
   const found = await look(
@@ -159,4 +159,11 @@ test('control sequences and YAML syntax in headers and values are neutralized in
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of these may occur
   expect(text).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f]/);
   expect(ordersOf(found).preview.orders).toBe(3);
+});
+
+test('a list of customers may state the currency of each', async () => {
+  const people =
+    'E-Mail-Adresse,Vorname,Währung,Total Spent\nann@example.com,Ann,EUR,20.00\nbob@example.com,Bob,GBP,0.00\n';
+  const found = await look(folderWith({ 'people.csv': people }));
+  expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 2 });
 });

@@ -42,7 +42,7 @@ test('compressed and re-encoded files are examined, and files of one kind and en
 
 test('each source in a mixed folder gets a pattern that matches only its files', async () => {
   const customers =
-    'Customer ID,Email,Accepts Email Marketing\n1,a@example.com,yes\n2,b@example.com,no\n3,c@example.com,\n';
+    'Customer ID,Email,Accepts Email Marketing\n1,a@example.com,yes\n2,b@example.com,no\n3,c@example.com,\n4,,yes\n';
   const folder = folderWith({
     'orders-2026-04.csv': `${SHOPIFY}\n${ORDER}\n`,
     'orders-2026-05.csv': `${SHOPIFY}\n${ORDER.replaceAll('5001', '5002')}\n`,
@@ -58,6 +58,7 @@ test('each source in a mixed folder gets a pattern that matches only its files',
   ]);
   expect(found.sources[0]?.examined).toMatchObject({
     submitted: 2,
+    passedOver: { no_address: 1, no_consent: 1, unsubscribed: 0 },
     consent: { columns: ['Accepts Email Marketing'], yes: 1, no: 1, blank: 1 },
   });
   expect(found.skipped).toBe(1);

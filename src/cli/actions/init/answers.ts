@@ -99,6 +99,12 @@ function questionsOf(
   ];
 }
 
+/** The order of day and month that `--date-order` states for a source; null if it does not. */
+export function statedDateOrder({ dateOrder }: InitOptions, source: string): SourceAnswer['dateOrder'] {
+  const given = givenFor(dateOrder, source);
+  return given === 'MDY' || given === 'DMY' ? given : null;
+}
+
 function givenFor(answers: SourceAnswers | undefined, source: string): string | null {
   return answers?.get(source) ?? answers?.get(EVERY_SOURCE) ?? null;
 }

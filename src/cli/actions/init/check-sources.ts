@@ -113,9 +113,7 @@ async function compare(
     ...examined.problems,
     ...(examined.needsZone && source.timeZone === null ? ['time_zone is missing'] : []),
     ...(examined.currency !== null && source.currency === null ? ['currency is missing'] : []),
-    ...(examined.dateOrder === 'open' && source.dateOrder === null
-      ? ['date_order is missing: the dates do not show it']
-      : []),
+    ...(examined.dateOrder === 'open' ? ['date_order is missing: the dates do not show it'] : []),
     ...(examined.dateOrder === 'mixed' ? ['some dates have the day first and some the month'] : []),
     ...(found.form.encoding !== null && source.encoding === null && own.encoding === 'utf-8'
       ? [`encoding: ${found.form.encoding} is missing`]

@@ -20,7 +20,7 @@ import { openClient, readServiceVariables } from '../../open/open-service.ts';
 import { readEnvFile } from '../../open/read-env-file.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';
-import { questionsFor } from './answers.ts';
+import { questionsFor, statedDateOrder } from './answers.ts';
 import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
@@ -49,7 +49,7 @@ export async function performInit(
     );
   if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
   const folder = resolve(options.out);
-  const found = await recogniseAll(output, places, folder);
+  const found = await recogniseAll(output, { places, folder, options });
   for (const source of found.sources) {
     output.emit(sourceEvent(source));
     output.print(renderSource(source, output.terminal));
@@ -96,7 +96,14 @@ export async function performInit(
   return EXIT.ok;
 }
 
-async function recogniseAll(output: Output, places: readonly string[], folder: string): Promise<Recognised> {
+async function recogniseAll(
+  output: Output,
+  {
+    places,
+    folder,
+    options,
+  }: { readonly places: readonly string[]; readonly folder: string; readonly options: InitOptions },
+): Promise<Recognised> {
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
   const progress = output.createProgress();
@@ -105,7 +112,8 @@ async function recogniseAll(output: Output, places: readonly string[], folder: s
     for (const place of places) {
       progress.note(`Looking into ${place}.`);
       const taken = new Set(sources.map(({ name }) => name));
-      const found = await recognise({ source: sourceAt(place), clients, layouts, taken });
+      const dateOrderOf = (source: string) => statedDateOrder(options, source);
+      const found = await recognise({ source: sourceAt(place), clients, layouts, taken, dateOrderOf });
       sources = [...sources, ...found.sources];
       refused = [...refused, ...found.refused];
       skipped += found.skipped;
@@ -208,6 +216,7 @@ function sourceEvent(source: RecognisedSource): object {
       ? {
           rows: examined.rows,
           submitted: examined.submitted,
+          passedOver: examined.passedOver,
           rejected: examined.rejected,
           consent: examined.consent,
         }
