@@ -34,13 +34,15 @@ export function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
-/**
- * Returns the tolerance around the median: `DEVIATIONS` standard deviations, estimated from the median of the
- * distances.
- */
-export function spreadOf(values: readonly number[]): number {
+/** Returns the standard deviation, estimated from the median of the distances from the median (MAD). */
+export function deviationOf(values: readonly number[]): number {
   const middle = medianOf(values);
-  return DEVIATIONS * MAD_TO_DEVIATION * medianOf(values.map((value) => Math.abs(value - middle)));
+  return MAD_TO_DEVIATION * medianOf(values.map((value) => Math.abs(value - middle)));
+}
+
+/** Returns the tolerance around the median: `DEVIATIONS` standard deviations. */
+export function spreadOf(values: readonly number[]): number {
+  return DEVIATIONS * deviationOf(values);
 }
 
 /**
@@ -84,16 +86,7 @@ export type Part = { readonly part: number; readonly whole: number };
  */
 export function shareRange(
   parts: readonly Part[],
-  {
-    whole,
-    floor,
-    deviations = CHANCE_DEVIATIONS.many,
-  }: {
-    readonly whole: number;
-    readonly floor: number;
-    /** Number of standard deviations that random variation may move a share. */
-    readonly deviations?: number;
-  },
+  { whole, floor }: { readonly whole: number; readonly floor: number },
 ): Range {
   let all = 0;
   let some = 0;
@@ -106,7 +99,7 @@ export function shareRange(
   const middle = some / all;
   // Rule of succession: if none of a hundred had it, one still may.
   const angle = Math.asin(Math.sqrt((some + 1) / (all + 2)));
-  const chance = deviations / (2 * Math.sqrt(whole));
+  const chance = CHANCE_DEVIATIONS.many / (2 * Math.sqrt(whole));
   const least = Math.sin(Math.max(0, angle - chance)) ** 2;
   const most = Math.sin(Math.min(Math.PI / 2, angle + chance)) ** 2;
   const width = Math.max(floor, shares.length === 0 ? 0 : spreadOf(shares));

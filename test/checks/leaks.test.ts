@@ -15,7 +15,7 @@ describe('the recent orders of a code', () => {
   it('are flagged if many more of them than before carry no link', () => {
     const flag = judgeCode([...QUIET, { day: 80, orders: 15, withoutLink: 13 }], FROM);
     expect(flag).toMatchObject({ day: 80, days: 2, orders: 18, withoutLink: 14 });
-    expect(flag?.usualWithoutLink).toBeLessThan(14);
+    expect([flag?.usualWithoutLink, flag?.usualShare]).toEqual([2, 1 / 3]);
   });
 
   it('are not flagged if there are many more of them, with links as often as before', () => {
@@ -105,14 +105,21 @@ function flaggedDays(days: readonly CodeDay[]): readonly number[] {
   });
 }
 
-// The gate runs 60 codes; the campaign `properties` runs 500 or more.
-it('over a year, at least 92 % of leaks are flagged within a day of their tenth order, and codes without a leak at most once in 100 months', () => {
-  const codes = Math.min(500, propertyRuns(60));
+/** The limit of `judgeCode` was chosen with other seeds than these. */
+const SEEDS = [1_000, 200_000, 1_000_000] as const;
+const CODES_A_SEED = 500;
+
+// The gate runs 60 codes; the campaign `properties` runs 500 of each seed.
+it('over a year, at least 95 % of leaks are flagged within a day of their tenth order, and codes without a leak at most once in 100 months', () => {
+  const codes = Math.min(SEEDS.length * CODES_A_SEED, propertyRuns(60));
   const late: number[] = [];
   let [leaks, quietMonths, falseFlags] = [0, 0, 0];
   for (let code = 0; code < codes; code += 1) {
     const isLeaked = code % 10 === 0;
-    const { days, tenth, leakBegins } = live(randomOf(1_000 + code), isLeaked);
+    const { days, tenth, leakBegins } = live(
+      randomOf((SEEDS[Math.floor(code / CODES_A_SEED)] ?? 0) + (code % CODES_A_SEED)),
+      isLeaked,
+    );
     const flagged = flaggedDays(days);
     if (isLeaked && tenth !== null) {
       leaks += 1;
@@ -130,8 +137,8 @@ it('over a year, at least 92 % of leaks are flagged within a day of their tenth 
     }
   }
   expect(leaks).toBeGreaterThan(codes / 20);
-  // About one leak in twenty affects a busy code whose orders mostly carry no link, so its tenth leaked order
-  // looks like a normal one.
-  expect(late.length / leaks).toBeLessThanOrEqual(0.08);
+  // The others have less than five times as many orders as the code itself has without a link, and begin during a
+  // post: docs/money.md.
+  expect(late.length / leaks).toBeLessThanOrEqual(0.05);
   expect(falseFlags / quietMonths).toBeLessThanOrEqual(0.01);
 });

@@ -101,7 +101,7 @@ describe('the pages about money', () => {
     const [byCommand, byForm] = [await openShop(leaked), await openShop(leaked)];
     const { get, post } = await startTestConsole(byForm);
     const evidence =
-      /14 of (1\d) orders in 2 days without a link; usually at most (\d), and (\d+) %\. Of (\d+) known customers, (\d+) had/.exec(
+      /14 of (1\d) orders in 2 days without a link; usually (\d(?:\.\d)?), and (\d+) % of all orders\. Of (\d+) known customers, (\d+) had/.exec(
         (await byForm.cli('leaks')).stdout.replace(/\s+/g, ' '),
       );
     const [, orders, usual, share, known, returning] = evidence ?? [];

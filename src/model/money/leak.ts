@@ -15,10 +15,7 @@ export type LeakFlag = {
   readonly days: number;
   readonly orders: number;
   readonly withoutLink: number;
-  /**
-   * The usual maximum of orders without a link for this code in as many days. `usualShare` is the usual
-   * maximum of their share.
-   */
+  /** The mean of as many days before. `usualShare` is the share of all orders of that time. */
   readonly usualWithoutLink: number;
   readonly usualShare: number;
 };

@@ -39,8 +39,13 @@ function describeLeak(leak: LeakedCode): Part {
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
   return {
     kind: 'item',
-    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually at most ${usualWithoutLink}, and ${formatShare(usualShare)}. ${customers}${seen}`,
+    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers}${seen}`,
   };
+}
+
+/** Formats a mean count, with a decimal if it is small: `0.4`, `12`. */
+export function formatUsual(mean: number): string {
+  return mean < 10 ? String(Math.round(mean * 10) / 10) : String(Math.round(mean));
 }
 
 /** Formats a share in whole percent: `0.734` → `73 %`. */

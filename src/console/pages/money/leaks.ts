@@ -1,7 +1,7 @@
 import type { LeakedCode } from '../../../model/money/leak.ts';
 import { findLeaks } from '../../../pipeline/statements/find-leaks.ts';
 import { html } from '../../../present/html/html.ts';
-import { formatShare } from '../../../present/money/leaks.ts';
+import { formatShare, formatUsual } from '../../../present/money/leaks.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -46,9 +46,10 @@ ${table<LeakedCode>(
         `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
     },
     {
-      title: 'Usual at most',
+      title: 'Usual',
       align: 'right',
-      cell: ({ usualWithoutLink, usualShare }) => `${usualWithoutLink}, and ${formatShare(usualShare)}`,
+      cell: ({ usualWithoutLink, usualShare }) =>
+        `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
     },
     {
       title: 'Had ordered before',
