@@ -1036,11 +1036,12 @@ CREATE VIEW bi.conflicts AS
             c.influencer_handle,
             c.deal_id,
             c.collab_id,
-            COALESCE(c.influencer_handle, m_1.influencer_handle) AS handle,
+            COALESCE(c.influencer_handle, ( SELECT m.influencer_handle
+                   FROM mirror.deal_versions m
+                  WHERE ((m.deal_id = reporting.deal_id_of(c.deal_id)) AND m.is_latest))) AS handle,
             min(c.place) FILTER (WHERE (c.place > 0)) OVER w AS first_place,
             max(c.place) OVER w AS last_place
-           FROM (intake.order_claims c
-             LEFT JOIN mirror.deal_versions m_1 ON (((m_1.deal_id = reporting.deal_id_of(c.deal_id)) AND m_1.is_latest)))
+           FROM intake.order_claims c
           WINDOW w AS (PARTITION BY c.job, c.source, c.order_id)
         ), orders AS (
          SELECT claims.job,
@@ -1092,14 +1093,16 @@ CREATE VIEW bi.conflicts AS
     s.disposition_reason,
     s.matched_by,
     s.target,
-    reporting.without_addresses(COALESCE(s.influencer_handle, m.influencer_handle)) AS influencer_handle,
+    reporting.without_addresses(COALESCE(s.influencer_handle, ( SELECT m.influencer_handle
+           FROM mirror.deal_versions m
+          WHERE ((m.deal_id = s.deal_id) AND m.is_latest)))) AS influencer_handle,
     o.first_target,
     reporting.without_addresses(o.first_handle) AS first_influencer_handle,
     o.last_target,
     reporting.without_addresses(o.last_handle) AS last_influencer_handle,
     o.explicit_target,
     reporting.without_addresses(o.explicit_handle) AS explicit_influencer_handle
-   FROM ((orders o
+   FROM (orders o
      CROSS JOIN LATERAL ( SELECT s_1.job,
             s_1.source,
             s_1.order_id,
@@ -1123,7 +1126,6 @@ CREATE VIEW bi.conflicts AS
            FROM reporting.order_dispositions s_1
           WHERE ((s_1.job = o.job) AND (s_1.source = o.source) AND (s_1.order_id = o.order_id))
          LIMIT 1) s)
-     LEFT JOIN mirror.deal_versions m ON (((m.deal_id = s.deal_id) AND m.is_latest)))
   WHERE (s.disposition <> ALL (ARRAY['excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text]));
 
 COMMENT ON VIEW bi.conflicts IS 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';

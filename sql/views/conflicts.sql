@@ -2,10 +2,11 @@
 
 create view bi.conflicts as
   with claims as (
-    select c.*, coalesce(c.influencer_handle, m.influencer_handle) as handle,
+    -- Handles are looked up in the list of columns, so that a query that needs none looks up none.
+    select c.*, coalesce(c.influencer_handle,
+        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)) as handle,
       min(c.place) filter (where c.place > 0) over w as first_place, max(c.place) over w as last_place
     from intake.order_claims c
-    left join mirror.deal_versions m on m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest
     window w as (partition by c.job, c.source, c.order_id)
   ),
   orders as (
@@ -24,7 +25,8 @@ create view bi.conflicts as
   )
   select o.job, o.source, o.order_id, s.ordered_at, s.day_utc, o.conflict, reporting.without_addresses(o.evidence) as evidence, o.is_same_creator,
     s.currency, s.amount, s.disposition, s.disposition_reason, s.matched_by, s.target,
-    reporting.without_addresses(coalesce(s.influencer_handle, m.influencer_handle)) as influencer_handle,
+    reporting.without_addresses(coalesce(s.influencer_handle,
+      (select m.influencer_handle from mirror.deal_versions m where m.deal_id = s.deal_id and m.is_latest))) as influencer_handle,
     o.first_target, reporting.without_addresses(o.first_handle) as first_influencer_handle,
     o.last_target, reporting.without_addresses(o.last_handle) as last_influencer_handle,
     o.explicit_target, reporting.without_addresses(o.explicit_handle) as explicit_influencer_handle
@@ -32,7 +34,6 @@ create view bi.conflicts as
   -- By key: few of all orders are in conflict.
   cross join lateral (
     select s.* from reporting.order_dispositions s where s.job = o.job and s.source = o.source and s.order_id = o.order_id limit 1) s
-  left join mirror.deal_versions m on m.deal_id = s.deal_id and m.is_latest
   where s.disposition not in ('excluded', 'unattributed', 'organic', 'unaccounted');
 comment on view bi.conflicts is 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';
 comment on column bi.conflicts.job is 'Job that decided about the order.';

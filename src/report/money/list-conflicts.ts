@@ -35,12 +35,19 @@ export async function listConflicts(
           and (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
   const winner = (prefix: string) =>
     sql`jsonb_build_object('target', ${sql.ref(`${prefix}target`)}, 'influencerHandle', ${sql.ref(`${prefix}influencer_handle`)})`;
+  // Creators are looked up only for the orders of the page.
   const { rows } = await sql<ConflictingOrder>`
-    select job, source, order_id as "orderId", day_utc::text as day, conflict, evidence, is_same_creator as "isSameCreator", currency,
+    with page as materialized (
+      select job, source, order_id, day_utc from bi.conflicts c where ${matches(filter)} and ${isAfter}
+      order by day_utc desc, job, source, order_id limit ${limit}::bigint
+    )
+    select c.job, c.source, c.order_id as "orderId", c.day_utc::text as day, conflict, evidence, is_same_creator as "isSameCreator", currency,
       amount::text as amount, disposition, ${winner('')} as credited, ${winner('first_')} as first, ${winner('last_')} as last,
       ${winner('explicit_')} as explicit
-    from bi.conflicts c where ${matches(filter)} and ${isAfter}
-    order by day_utc desc, job, source, order_id limit ${limit}::bigint`.execute(db);
+    from page p
+    cross join lateral (
+      select c.* from bi.conflicts c where c.job = p.job and c.source = p.source and c.order_id = p.order_id offset 0) c
+    order by p.day_utc desc, p.job, p.source, p.order_id`.execute(db);
   return rows;
 }
 
@@ -50,22 +57,41 @@ export async function compareRules(
   { limit, ...filter }: ConflictFilter & { readonly limit: number },
 ): Promise<readonly RuleSum[]> {
   const { rows } = await sql<RuleSum>`
-    select w.target, max(w.handle) as "influencerHandle", c.currency, sum(case when w.rule = 'credited' then c.amount else 0 end)::text as credited,
-      sum(case when w.rule = 'first' then c.amount else 0 end)::text as first,
-      sum(case when w.rule = 'last' then c.amount else 0 end)::text as last,
-      sum(case when w.rule = 'explicit' then c.amount else 0 end)::text as explicit
-    from bi.conflicts c
-    cross join lateral (values ('credited', c.target, c.influencer_handle), ('first', c.first_target, c.first_influencer_handle),
-      ('last', c.last_target, c.last_influencer_handle), ('explicit', c.explicit_target, c.explicit_influencer_handle)) as w (rule, target, handle)
-    where ${matches(filter)}
-    group by w.target, c.currency
-    order by c.currency, w.target is null, sum(c.amount) desc, w.target limit ${limit}::bigint`.execute(db);
+    with sums as materialized (
+      select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited, sum(c.amount) filter (where w.rule = 'first') as first,
+        sum(c.amount) filter (where w.rule = 'last') as last, sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
+      from bi.conflicts c
+      cross join lateral (values ('credited', c.target), ('first', c.first_target), ('last', c.last_target), ('explicit', c.explicit_target))
+        as w (rule, target)
+      where ${matches(filter)}
+      group by w.target, c.currency
+      order by c.currency, w.target is null, sum(c.amount) desc, w.target limit ${limit}::bigint
+    ),
+    -- Creators are looked up only for the owners that are listed.
+    named as (
+      select c.target, reporting.without_addresses(max(coalesce(c.influencer_handle,
+        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)))) as handle
+      from intake.order_claims c where c.target = any (array(select target from sums)) group by c.target
+    )
+    select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited, coalesce(s.first, 0)::text as first,
+      coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit
+    from sums s left join named n using (target)
+    order by s.currency, s.target is null, s.amount desc, s.target`.execute(db);
   return rows;
 }
 
+/** Only the conditions that are given, so that the view computes only what they need. */
 function matches({ from, to, kind = null, dealId = null }: ConflictFilter) {
-  return sql`(${from}::text is null or day_utc >= (${from}::text || '-01')::date)
-    and (${to}::text is null or day_utc < (${to}::text || '-01')::date + interval '1 month')
-    and (${kind}::text is null or conflict = ${kind})
-    and (${dealId}::text is null or 'deal:' || ${dealId}::text in (c.target, c.first_target, c.last_target, c.explicit_target))`;
+  return sql.join(
+    [
+      sql`true`,
+      ...(from === null ? [] : [sql`day_utc >= (${from}::text || '-01')::date`]),
+      ...(to === null ? [] : [sql`day_utc < (${to}::text || '-01')::date + interval '1 month'`]),
+      ...(kind === null ? [] : [sql`conflict = ${kind}`]),
+      ...(dealId === null
+        ? []
+        : [sql`'deal:' || ${dealId}::text in (c.target, c.first_target, c.last_target, c.explicit_target)`]),
+    ],
+    sql` and `,
+  );
 }
