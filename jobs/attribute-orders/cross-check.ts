@@ -18,9 +18,10 @@ export function* crossCheck(
   if (job.codes === null || isFile(job.codes)) return;
   const help =
     'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
+  const file = shortPath(job.codes);
   yield {
     path: ['jobs', job.name, 'codes'],
-    message: `jobs.${job.name}.codes: there is no file ${shortPath(job.codes)}.`,
+    message: `jobs.${job.name}.codes: ${existsSync(job.codes) ? `${file} is not a file` : `there is no file ${file}`}.`,
     help,
   };
 }
@@ -48,10 +49,10 @@ function isFile(path: string): boolean {
 }
 
 /**
- * Finds mistakes in the codes.csv of the jobs. A missing file is reported by `crossCheck` as a problem of the
+ * Finds mistakes in the codes.csv of the jobs. A path without a file is reported by `crossCheck` as a problem of the
  * setting that names it.
  */
 export function checkFiles(jobs: readonly AttributeOrdersSettings[]): readonly Problem[] {
-  const paths = jobs.flatMap(({ codes }) => (codes !== null && existsSync(codes) ? [codes] : []));
+  const paths = jobs.flatMap(({ codes }) => (codes !== null && isFile(codes) ? [codes] : []));
   return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
 }

@@ -234,6 +234,8 @@ describe('listings', () => {
     expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
     expect(stdout).toContain('answered attempt 1: accepted, HTTP 200, deal D1');
     expect(await context.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
+    expect((await context.run('explain', 'ordr', '1')).stderr).toContain('"ordr" cannot be explained.');
+    expect((await context.run('explain', 'clicks')).stderr).toContain('Say which clicks to explain.');
   });
 
   test('end silently if the reader of their output exits early', async () => {

@@ -557,6 +557,12 @@ describe('problems of a configuration', () => {
     ],
     ['a missing codes file', './codes.csv', './kodes.csv', { where: 'pipeline.yaml:21:12' }],
     [
+      'a folder in place of the codes file',
+      './codes.csv',
+      './',
+      { message: expect.stringMatching(/ is not a file\.$/) },
+    ],
+    [
       'an address of the service without http',
       `\${INFLUENCER_API_URL:-}`,
       'api.example.com',

@@ -103,9 +103,15 @@ function notExplained(
     'customer',
     ...explained.map(({ what: name, argument }) => `${name} <${argument}>`),
   ];
+  const isKnown = explained.some((one) => one.what === what);
   return new KnownError({
     code: 'usage',
-    message: what === undefined ? 'Say what to explain.' : `${what} needs one of these forms.`,
+    message:
+      what === undefined
+        ? 'Say what to explain.'
+        : isKnown
+          ? `Say which ${what} to explain.`
+          : `${JSON.stringify(what)} cannot be explained. These can:`,
     help: known.map((form) => `npx influencer-sync explain ${form}`).join('\n'),
     exitCode: EXIT.configuration,
   });
