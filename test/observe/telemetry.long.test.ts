@@ -141,3 +141,15 @@ function pathTo(name: string, spans: readonly SentSpan[]): readonly string[] {
   };
   return above(spans.find((span) => span.name === name));
 }
+
+it('sends nothing but the signals for which the environment names a collector', async () => {
+  const collector = await startCollector();
+  const shop = await openShop('');
+  shop.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${collector.url}/v1/traces`;
+  shop.env.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT = `${collector.url}/v1/logs`;
+  shop.env.OTEL_LOGS_EXPORTER = 'none';
+  const ended = await shop.start('run', 'orders', '--json').ended;
+  expect(ended.exitCode).toBe(3);
+  expect(new Set(collector.received.map(({ path }) => path))).toEqual(new Set(['/v1/traces']));
+  expect(ended.stderr).not.toContain('does not accept telemetry');
+});

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Metrics } from '../../observe/metrics.ts';
-import type { Telemetry } from '../../observe/telemetry/start-telemetry.ts';
+import type { Signal, Telemetry } from '../../observe/telemetry/start-telemetry.ts';
 import { readVersion } from '../../package/read-version.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** Each of these variables names a collector. */
-const ENDPOINTS = [
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
-];
+const SIGNALS: readonly Signal[] = ['traces', 'metrics', 'logs'];
 
 /** The OpenTelemetry exporter of a command. */
 export type OpenTelemetry = Telemetry & {
@@ -19,16 +13,17 @@ export type OpenTelemetry = Telemetry & {
 };
 
 /**
- * Sends traces, metrics and logs to a collector if the environment names one. Otherwise returns null and
- * loads nothing.
+ * Sends traces, metrics and logs to the collectors that the environment names, one for all of them or one
+ * for each. Loads nothing for a signal without a collector, and returns null if there is none.
  */
 export async function openTelemetry(output: Pick<Output, 'warn'>): Promise<OpenTelemetry | null> {
-  const isWanted = ENDPOINTS.some((name) => (process.env[name] ?? '') !== '');
-  if (!isWanted || process.env.OTEL_SDK_DISABLED === 'true') return null;
+  const signals = SIGNALS.filter(isWanted);
+  if (signals.length === 0 || process.env.OTEL_SDK_DISABLED === 'true') return null;
   const { startTelemetry } = await import('../../observe/telemetry/start-telemetry.ts');
   let metrics: Metrics | null = null;
-  const telemetry = startTelemetry({
+  const telemetry = await startTelemetry({
     version: readVersion(),
+    signals,
     instanceId: randomUUID(),
     metrics: { values: async () => (metrics === null ? [] : metrics.values()) },
     onTrouble: () =>
@@ -42,4 +37,12 @@ export async function openTelemetry(output: Pick<Output, 'warn'>): Promise<OpenT
       metrics = measured;
     },
   };
+}
+
+/** Whether the environment names a collector for a signal, in the words of the OpenTelemetry specification. */
+function isWanted(signal: Signal): boolean {
+  const name = signal.toUpperCase();
+  const endpoint =
+    process.env[`OTEL_EXPORTER_OTLP_${name}_ENDPOINT`] || process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return endpoint !== undefined && endpoint !== '' && process.env[`OTEL_${name}_EXPORTER`] !== 'none';
 }

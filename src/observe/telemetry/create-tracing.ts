@@ -8,8 +8,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { KnownError } from '../../model/known-error.ts';
 import type { Leaf, Tracing } from '../spans.ts';
+import type { Exporting } from './start-telemetry.ts';
 
 /**
  * Number of leaves of each kind that are recorded in a run. Beyond that, only failed ones are recorded,
@@ -24,6 +27,16 @@ type TracedRun = {
   step: Span | null;
   readonly left: Record<Leaf, number>;
 };
+
+/** Starts to record spans and to send them in batches. */
+export function startTraces({ resource, timeoutMillis }: Exporting) {
+  const exporter = new OTLPTraceExporter({ timeoutMillis });
+  const traces = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] });
+  return {
+    tracing: createTracing(traces.getTracer('influencer-sync')),
+    shutdown: () => traces.shutdown(),
+  };
+}
 
 /** Records spans with OpenTelemetry. The asynchronous context determines which run a span belongs to. */
 export function createTracing(tracer: Tracer): Tracing {

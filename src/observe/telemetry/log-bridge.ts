@@ -1,4 +1,7 @@
 import { type Logger, SeverityNumber } from '@opentelemetry/api';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+import type { Exporting } from './start-telemetry.ts';
 
 const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   trace: SeverityNumber.TRACE,
@@ -8,6 +11,16 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   error: SeverityNumber.ERROR,
   fatal: SeverityNumber.FATAL,
 };
+
+/** Starts to send log records in batches. */
+export function startLogs({ resource, timeoutMillis }: Exporting) {
+  const exporter = new OTLPLogExporter({ timeoutMillis });
+  const logs = new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter })] });
+  return {
+    log: createLogBridge(logs.getLogger('influencer-sync')),
+    shutdown: () => logs.shutdown(),
+  };
+}
 
 /**
  * Converts lines of `createLogger` to log records. The logger has already left out everything except ids,

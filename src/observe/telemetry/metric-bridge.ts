@@ -1,13 +1,37 @@
 import { type HrTime, ValueType } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import type { Resource } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
   DataPointType,
   type Histogram,
+  MeterProvider,
   type MetricData,
   type MetricProducer,
+  PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import type { Metrics, MetricValues } from '../metrics.ts';
+import type { Exporting } from './start-telemetry.ts';
+
+const METRICS_EVERY_MS = 60_000;
+/** As long as a process waits for its telemetry when it ends. */
+const METRICS_WITHIN_MS = 2_000;
+
+/** Starts to send the metrics once a minute, and when it ends. */
+export function startMetrics({ resource, timeoutMillis }: Exporting, metrics: Pick<Metrics, 'values'>) {
+  const meters = new MeterProvider({
+    resource,
+    readers: [
+      new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter({ timeoutMillis }),
+        exportIntervalMillis: METRICS_EVERY_MS,
+        exportTimeoutMillis: METRICS_WITHIN_MS,
+        metricProducers: [createMetricBridge({ metrics, resource, since: new Date() })],
+      }),
+    ],
+  });
+  return { shutdown: () => meters.shutdown() };
+}
 
 /**
  * Converts the metrics of /metrics to OTLP with the same names, labels and values, so that dashboards work

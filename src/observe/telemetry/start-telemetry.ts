@@ -1,17 +1,15 @@
 import { context, DiagLogLevel, diag } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import type { Metrics } from '../metrics.ts';
 import { useTracing } from '../spans.ts';
-import { createTracing } from './create-tracing.ts';
-import { createLogBridge } from './log-bridge.ts';
-import { createMetricBridge } from './metric-bridge.ts';
+
+export type Signal = 'traces' | 'metrics' | 'logs';
 
 export type Telemetry = {
   /** Also sends a line of the log: the JSON of ids and counts that `createLogger` has written. */
@@ -24,22 +22,30 @@ export type TelemetryOptions = {
   readonly version: string;
   /** Identifies this process among others. */
   readonly instanceId: string;
+  /** What to send. Nothing is loaded for the other signals. */
+  readonly signals: readonly Signal[];
   readonly metrics: Pick<Metrics, 'values'>;
   /** Called once if the collector accepts nothing. */
   readonly onTrouble: () => void;
 };
 
-/** A collector is usually close. A slower one must not delay a process that ends. */
+/** What each signal needs to start. */
+export type Exporting = {
+  readonly resource: Resource;
+  /** A collector is usually close. A slower one must not delay a process that ends. */
+  readonly timeoutMillis: number;
+};
+
 const EXPORT_TIMEOUT_MS = 1_500;
 const END_WITHIN_MS = 2_000;
-const METRICS_EVERY_MS = 60_000;
 
 /**
  * Sends traces, metrics and logs by OTLP over HTTP to the address in the environment
  * (`OTEL_EXPORTER_OTLP_ENDPOINT` and related variables). Only this folder uses OpenTelemetry, and it is
  * loaded only if that variable is set. Data that a collector does not accept is dropped.
  */
-export function startTelemetry({ version, instanceId, metrics, onTrouble }: TelemetryOptions): Telemetry {
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  const { version, instanceId, signals, metrics, onTrouble } = options;
   let isTold = false;
   const tell = (): void => {
     if (!isTold) onTrouble();
@@ -55,35 +61,25 @@ export function startTelemetry({ version, instanceId, metrics, onTrouble }: Tele
     'service.version': version,
     'service.instance.id': instanceId,
   }).merge(detectResources({ detectors: [envDetector] }));
-  const exporting = { timeoutMillis: EXPORT_TIMEOUT_MS };
-  const traces = new TracerProvider({
-    resource,
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(exporting) })],
-  });
-  const logs = new LoggerProvider({
-    resource,
-    processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(exporting) })],
-  });
-  const meters = new MeterProvider({
-    resource,
-    readers: [
-      new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(exporting),
-        exportIntervalMillis: METRICS_EVERY_MS,
-        exportTimeoutMillis: END_WITHIN_MS,
-        metricProducers: [createMetricBridge({ metrics, resource, since: new Date() })],
-      }),
-    ],
-  });
+  const exporting = { resource, timeoutMillis: EXPORT_TIMEOUT_MS };
+  const [traces, meters, logs] = await Promise.all([
+    signals.includes('traces')
+      ? import('./create-tracing.ts').then(({ startTraces }) => startTraces(exporting))
+      : null,
+    signals.includes('metrics')
+      ? import('./metric-bridge.ts').then(({ startMetrics }) => startMetrics(exporting, metrics))
+      : null,
+    signals.includes('logs') ? import('./log-bridge.ts').then(({ startLogs }) => startLogs(exporting)) : null,
+  ]);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  useTracing(createTracing(traces.getTracer('influencer-sync')));
+  useTracing(traces?.tracing);
   let ending: Promise<void> | null = null;
 
   async function end(): Promise<void> {
     const { promise: isLate, resolve } = Promise.withResolvers<'late'>();
     const timer = setTimeout(() => resolve('late'), END_WITHIN_MS);
     const ended = await Promise.race([
-      Promise.allSettled([traces.shutdown(), logs.shutdown(), meters.shutdown()]),
+      Promise.allSettled([traces?.shutdown(), logs?.shutdown(), meters?.shutdown()]),
       isLate,
     ]);
     clearTimeout(timer);
@@ -94,7 +90,7 @@ export function startTelemetry({ version, instanceId, metrics, onTrouble }: Tele
   }
 
   return {
-    log: createLogBridge(logs.getLogger('influencer-sync')),
+    log: logs?.log ?? (() => {}),
     end() {
       ending ??= end();
       return ending;
