@@ -3,8 +3,8 @@
  * another process. The result is a multiple of the same time without a backfill. Both send as fast as the
  * limit of the account allows.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -14,8 +14,8 @@ import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { type Measurement, median } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
+import { startCommand, writeOrders, writeShop } from './shop.ts';
 
-const MAIN = new URL('../src/start.js', import.meta.url).pathname;
 const REQUESTS_PER_SECOND = 20;
 
 export type LatencyCase = {
@@ -34,7 +34,7 @@ export async function measureBackfillLatency(given: LatencyCase): Promise<Measur
   const shop = { folder, db, env: { ...sandbox, database: server.url } };
   try {
     await migrate(db);
-    writeShop(folder, given.history);
+    writeHistory(folder, given.history);
     // Reads the history first, so that only the small files of the measured runs are read in both cases.
     await hourlyLatency(shop, { ...given, round: 0 });
     const without: number[] = [];
@@ -76,11 +76,9 @@ type Shop = {
 };
 
 /** Writes a job whose own period begins in 2025, and older orders. */
-function writeShop(folder: string, history: number): void {
-  mkdirSync(join(folder, 'exports'));
-  writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
-  writeFileSync(
-    join(folder, 'pipeline.yaml'),
+function writeHistory(folder: string, count: number): void {
+  writeShop(
+    folder,
     `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${REQUESTS_PER_SECOND}, concurrency: 8}
 database: {url: "\${DATABASE_URL}"}
 sources:
@@ -89,21 +87,11 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, start_date: '2025-01-01'}
 `,
   );
-  writeOrders(folder, { name: 'history', count: history, placedAt: '2023-05-05T10:00:00Z' });
-}
-
-function writeOrders(folder: string, options: { name: string; count: number; placedAt: string }): void {
-  const { name, count, placedAt } = options;
-  const rows = Array.from(
-    { length: count },
-    (_, index) => `${name}-${index},10.00,EUR,MIA10,${placedAt},paid`,
-  );
-  const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
-  writeFileSync(join(folder, 'exports', `${name}.csv`), `${[header, ...rows].join('\n')}\n`);
+  writeOrders(join(folder, 'exports'), { name: 'history', count, placedAt: '2023-05-05T10:00:00Z' });
 }
 
 function start({ folder, env }: Shop, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args, '--json'], {
+  return startCommand([...args, '--json'], {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -112,7 +100,6 @@ function start({ folder, env }: Shop, args: readonly string[]): ChildProcess {
       DATABASE_URL: env.database,
       INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
 
@@ -124,7 +111,8 @@ async function hourlyLatency(
   shop: Shop,
   { orders, round }: LatencyCase & { round: number },
 ): Promise<number> {
-  writeOrders(shop.folder, { name: `hour-${round}`, count: orders, placedAt: '2025-05-05T10:00:00Z' });
+  const placedAt = '2025-05-05T10:00:00Z';
+  writeOrders(join(shop.folder, 'exports'), { name: `hour-${round}`, count: orders, placedAt });
   const run = start(shop, ['run', 'orders']);
   const exitCode = await new Promise((resolve) => run.once('close', resolve));
   if (exitCode !== 0) throw new Error(`the run ended with ${String(exitCode)}`);

@@ -5,9 +5,8 @@
  *     node bench/growth.ts 20000000                                   # on a server of its own, in TMPDIR
  *     node bench/growth.ts 20000000 postgres://user@host/empty-database
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -17,9 +16,15 @@ import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { fillReporting, JOB } from './fill-reporting.ts';
 import { startSandbox } from './sandbox.ts';
+import { startCommand, writeOrders, writeShop } from './shop.ts';
 import { measureQuestions } from './views.ts';
 
-const MAIN = new URL('../src/start.js', import.meta.url).pathname;
+const CONFIG = `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: 0, concurrency: 64}
+database: {url: "\${DATABASE_URL}"}
+sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
+jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv}}
+`;
+
 const HOURLY_ORDERS = 5_000;
 const RUNS = 4;
 const STATUS_ROUNDS = 5;
@@ -80,9 +85,14 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-growth-'));
   const env = { API_URL: sandbox.url, API_KEY: sandbox.key, DATABASE_URL: databaseUrl };
   try {
-    writeShop(folder);
+    writeShop(folder, CONFIG);
     for (let run = 1; run <= RUNS; run += 1) {
-      writeOrders(folder, `${Date.now()}`);
+      writeOrders(join(folder, 'exports'), {
+        name: `${Date.now()}`,
+        count: HOURLY_ORDERS,
+        placedAt: new Date().toISOString(),
+        codeOf: (index) => (index % 10 < 4 ? 'MIA10' : ''),
+      });
       const startedAt = performance.now();
       await command(folder, env, ['run', 'hourly']);
       print(
@@ -108,38 +118,14 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
   }
 }
 
-function writeShop(folder: string): void {
-  mkdirSync(join(folder, 'exports'));
-  writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
-  writeFileSync(
-    join(folder, 'pipeline.yaml'),
-    `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: 0, concurrency: 64}
-database: {url: "\${DATABASE_URL}"}
-sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
-jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv}}
-`,
-  );
-}
-
-function writeOrders(folder: string, name: string): void {
-  const at = new Date().toISOString();
-  const rows = Array.from(
-    { length: HOURLY_ORDERS },
-    (_, index) => `${name}-${index},10.00,EUR,${index % 10 < 4 ? 'MIA10' : ''},${at},paid`,
-  );
-  const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
-  writeFileSync(join(folder, 'exports', `${name}.csv`), `${[header, ...rows].join('\n')}\n`);
-}
-
 async function command(
   folder: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
 ): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
+  const child = startCommand([...args, '--json'], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml' },
-    stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = (await once(child, 'close')) as [number];
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);

@@ -2,22 +2,20 @@
  * Measures what `serve` costs while it is idle, and how long an hourly run takes that finds nothing new among
  * many objects. The processes are those of the command, with the options of the Dockerfile.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
 import { DEPLOYED, type Measurement } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
-
-const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
+import { ORDERS_HEADER, startCommand, writeShop } from './shop.ts';
 
 const CONFIG = `
 api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", requests_per_second: 0}
@@ -28,9 +26,6 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "5 4 1 1 *"}
 `;
-
-const CODES =
-  'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,4819,mia.test,DEAL1,,,\n';
 
 type Place = {
   readonly folder: string;
@@ -77,8 +72,7 @@ async function inPlace(
   const sandbox = await startSandbox([]);
   const s3 = await startS3Server();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-  writeFileSync(join(folder, 'codes.csv'), CODES);
+  writeShop(folder, CONFIG);
   const env = {
     ...process.env,
     ...s3.env,
@@ -94,8 +88,7 @@ async function inPlace(
       folder,
       databaseUrl: server.url,
       s3,
-      start: (...args) =>
-        spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] }),
+      start: (...args) => startCommand(args, { env, stdio: ['ignore', 'pipe', 'inherit'] }),
     });
   } finally {
     sandbox.stop();
@@ -106,9 +99,12 @@ async function inPlace(
 }
 
 function putObjects({ s3 }: Place, count: number): void {
-  const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
   for (let index = 0; index < count; index += 1)
-    s3.put('exports', `orders/${index}.csv`, `${header}\n${index},10.00,EUR,,2026-04-10T11:11:26Z,paid\n`);
+    s3.put(
+      'exports',
+      `orders/${index}.csv`,
+      `${ORDERS_HEADER}\n${index},10.00,EUR,,2026-04-10T11:11:26Z,paid\n`,
+    );
 }
 
 async function readUrl(child: ChildProcess): Promise<string> {

@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { type Measurement, median } from './measure.ts';
-
-const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
+import { commandLine } from './shop.ts';
 
 /**
  * Measures the seconds from the start of the process to the end of `--help`. Omits the first run, which fills
@@ -11,7 +9,7 @@ const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 export async function measureStart(runs: number): Promise<Measurement> {
   const seconds = Array.from({ length: runs + 1 }, () => {
     const startedAt = performance.now();
-    const { status } = spawnSync(process.execPath, [MAIN, '--help'], { stdio: 'ignore' });
+    const { status } = spawnSync(process.execPath, commandLine(['--help']), { stdio: 'ignore' });
     if (status !== 0) throw new Error(`--help ended with ${status}`);
     return (performance.now() - startedAt) / 1000;
   }).slice(1);

@@ -3,22 +3,20 @@
  * them. Each is compared in pairs of runs, one with it and one without, in alternating order. A run is a process
  * of its own, as cron starts it, so that it also loads what it needs.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { FILE_CHECKS } from '../src/model/checks/expectations.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { DEPLOYED, type Measurement, median } from './measure.ts';
 import { type ServerProcess, startSandbox, startServer } from './sandbox.ts';
+import { startCommand, writeOrders, writeShop } from './shop.ts';
 
-const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const PRINT_USAGE = new URL('print-usage.ts', import.meta.url).href;
 const REQUESTS_PER_SECOND = 20;
 const NOTIFY = `notify: {channels: {ops: {kind: slack, url: "\${NOTICE_URL}"}}}\n`;
@@ -49,7 +47,7 @@ export async function measureWatching({ orders, pairs }: WatchingCase): Promise<
     const db = await connect({ url: server.url, embeddedFolder: '' });
     await migrate(db);
     await db.destroy();
-    writeShop(folder);
+    writeShop(folder, CONFIGS);
     const place = { folder, env: environmentOf(server.url, sandbox, collector), runs: 0 };
     const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const lineage = { OPENLINEAGE_URL: collector.url };
@@ -121,25 +119,26 @@ function environmentOf(
   };
 }
 
+const UNCHECKED = [
+  ...FILE_CHECKS.filter((check) => check !== 'header').map((check) => `${check}: off`),
+  'header: {new: accept, gone: accept, renamed: accept, reordered: accept}',
+].join(', ');
+
 /** One configuration for each combination of notices and checks. All of them name the same job and source. */
-function writeShop(folder: string): void {
-  mkdirSync(join(folder, 'exports'));
-  writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
-  const off = FILE_CHECKS.filter((check) => check !== 'header').map((check) => `${check}: off`);
-  const accepted = 'header: {new: accept, gone: accept, renamed: accept, reordered: accept}';
-  for (const notices of [true, false])
-    for (const checks of [true, false])
-      writeFileSync(
-        join(folder, configName({ notices, checks })),
-        `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${REQUESTS_PER_SECOND}}
+const CONFIGS = Object.fromEntries(
+  [true, false].flatMap((notices) =>
+    [true, false].map((checks) => [
+      configName({ notices, checks }),
+      `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${REQUESTS_PER_SECOND}}
 database: {url: "\${DATABASE_URL}"}
 sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, expect: {${checks ? '' : [...off, accepted].join(', ')}}}
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, expect: {${checks ? '' : UNCHECKED}}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
 ${notices ? NOTIFY : ''}`,
-      );
-}
+    ]),
+  ),
+);
 
 function configName({ notices, checks }: Pick<Watch, 'notices' | 'checks'>): string {
   return `${notices ? 'notices' : 'silent'}-${checks ? 'checked' : 'unchecked'}.yaml`;
@@ -148,15 +147,10 @@ function configName({ notices, checks }: Pick<Watch, 'notices' | 'checks'>): str
 /** One hourly run over a new file. */
 async function run(place: Place, watch: Watch, orders: number): Promise<Took> {
   place.runs += 1;
-  const rows = Array.from(
-    { length: orders },
-    (_, index) => `h${place.runs}-${index},10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid`,
-  );
-  const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
-  const name = `hour-${String(place.runs).padStart(4, '0')}.csv`;
-  writeFileSync(join(place.folder, 'exports', name), `${[header, ...rows].join('\n')}\n`);
+  const name = `hour-${String(place.runs).padStart(4, '0')}`;
+  writeOrders(join(place.folder, 'exports'), { name, count: orders });
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [MAIN, 'run', 'orders', '--config', configName(watch)], {
+  const child = startCommand(['run', 'orders', '--config', configName(watch)], {
     cwd: place.folder,
     env: { ...place.env, ...watch.env },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

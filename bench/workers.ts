@@ -3,9 +3,9 @@
  * sandbox with latency. The result is the posted orders per second, relative to the maximum for that number
  * of requests in flight, up to the limit of the account. Also measures many small objects of a slow store.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,15 +16,12 @@ import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { DEPLOYED, type Measurement } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
+import { startCommand, writeOrders, writeShop } from './shop.ts';
 
-const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const CONCURRENCY = 4;
 const LATENCY_MS = 50;
 /** Minimum posting time for each number of workers. */
 const SECONDS = 12;
-
-const CODES =
-  'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,4819,mia.test,DEAL1,,,\n';
 
 export type WorkersCase = {
   readonly workers: readonly number[];
@@ -72,9 +69,8 @@ async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<M
       ...{ LOG_LEVEL: 'warn', ...DEPLOYED },
     };
     const start = (index: number, ...args: string[]): ChildProcess =>
-      spawn(process.execPath, [MAIN, ...args], {
+      startCommand(args, {
         env: { ...process.env, ...env, INFLUENCER_SYNC_DATA: join(folder, `data-${index}`) },
-        stdio: ['ignore', 'ignore', 'inherit'],
       });
     const hired = Array.from({ length: count }, (_, index) => start(index, 'work'));
     while ((await countWorkers(db)) < count) await sleep(100);
@@ -99,18 +95,10 @@ async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<M
 
 function writeFiles(folder: string, orders: number): void {
   const sources = ['one', 'two'];
-  for (const source of sources) {
-    mkdirSync(join(folder, source));
-    const rows = Array.from(
-      { length: Math.ceil(orders / sources.length) },
-      (_, index) => `${source}-${index},10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid`,
-    );
-    const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
-    writeFileSync(join(folder, source, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
-  }
-  writeFileSync(join(folder, 'codes.csv'), CODES);
-  writeFileSync(
-    join(folder, 'pipeline.yaml'),
+  for (const name of sources)
+    writeOrders(join(folder, name), { name, count: Math.ceil(orders / sources.length) });
+  writeShop(
+    folder,
     `api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", concurrency: ${CONCURRENCY}, requests_per_second: "\${RATE}"}
 database: {url: "\${DATABASE_URL}"}
 work: {engine: pg-boss}
