@@ -13,10 +13,9 @@ import { pages } from '../src/console/pages/index.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { listen, openServer } from '../src/observe/start-observer.ts';
-import { updateReturns } from '../src/pipeline/statements/update-returns.ts';
-import { keepReconciliation } from '../src/report/money/reconcile-deals.ts';
 import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { CLOSED_MONTH, fillMoney } from './fill-money.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
 import type { Measurement } from './measure.ts';
 
@@ -24,8 +23,6 @@ const RUNS = 20_000;
 const REJECTED_ROWS = 40_000;
 const REJECTED_ROWS_OF_FILE = 100;
 const BULK_ENTRIES = 100_000;
-/** Month of a closed statement with a line for each credited order. */
-const MONTH = '2025-01';
 
 /** Values for the parameters of a path, and query strings to append. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -34,7 +31,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   deal: 'DEAL10',
   run: '9000',
   entry: '1',
-  month: MONTH,
+  month: CLOSED_MONTH,
   backfill: '1',
 };
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
@@ -51,20 +48,12 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/codes/export': [`?job=${JOB}`],
   '/deals': ['', '?handle=handle123'],
   '/money': ['', '?by=creator', '?by=month', '?by=month&deal=DEAL10'],
+  '/money/conflicts': ['', '?deal=DEAL10'],
   '/money/reconciliation': ['', '?deal=DEAL10'],
   '/rejected': ['', '?code=cause_3'],
   '/bulk/:bulk': ['', '?outcome=changed'],
   '/statements/:month': ['', '?deal=DEAL10'],
 };
-
-/** The rules by which returns are computed. */
-const RULES = {
-  terms: [],
-  returnWindowDays: 30,
-  timeZone: 'UTC',
-  marginPercent: '40',
-  exchange: null,
-} as const;
 
 /** @returns for each page the 95th percentile in milliseconds, of the slowest of its addresses. */
 export async function measureConsole(
@@ -91,10 +80,8 @@ export async function fillConsole(db: Database): Promise<void> {
   await fillRejected(db);
   await fillBulk(db);
   await fillBackfill(db);
-  await fillStatement(db);
   await refreshReporting(db, { job: JOB });
-  await updateReturns(db, { rules: RULES });
-  await keepReconciliation(db, { accountCurrency: 'EUR', runId: '1' });
+  await fillMoney(db);
   await sql`vacuum analyze`.execute(db);
 }
 
@@ -176,21 +163,6 @@ async function fillBackfill(db: Database): Promise<void> {
     )
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
     select b.backfill_id, e.key, e.source, e.order_id, e.body_hash, e.amount, e.currency from backfill b, ledger.entries e`.execute(
-    db,
-  );
-}
-
-async function fillStatement(db: Database): Promise<void> {
-  await sql`
-    insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on, deal_id,
-      currency, sent_amount, net_amount, rate_percent, rate_from, earned_amount, closed_before, amount)
-    select 1, row_number() over (order by deal_id, entry_id), 'order', 'order:' || entry_id, entry_id, source, order_platform, order_id,
-      ${`${MONTH}-01`}::date, ${`${MONTH}-20`}::date, deal_id, currency, amount, amount, 10, 'deal', amount / 10, 0, amount / 10
-    from ledger.entries where state = 'accepted' and amount > 0`.execute(db);
-  await sql`
-    insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
-    overriding system value
-    select 1, ${`${MONTH}-01`}::date, 'UTC', 30, count(*), 'bench', 'paid', '', 'h' from ops.statement_lines`.execute(
     db,
   );
 }

@@ -9,6 +9,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type Question, readQuestions } from '../test/support/read-questions.ts';
+import { fillMoney } from './fill-money.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
 import { type Measurement, median } from './measure.ts';
 
@@ -28,6 +29,8 @@ export async function measureViews(given: ViewsCase): Promise<readonly Measureme
     await sql`vacuum analyze`.execute(db);
     const hourly = await changeAnHour(db);
     const summary = await timed('summary of a run', () => summarise(db));
+    await fillMoney(db);
+    await sql`vacuum analyze`.execute(db);
     return [...(await measureQuestions(db, given.rounds)), first, hourly, summary];
   } finally {
     await db.destroy();

@@ -919,6 +919,101 @@ COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it reached its stat
 
 COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made the request, see bi.runs.';
 
+CREATE TABLE intake.codes (
+    job text NOT NULL,
+    code_folded text,
+    code text,
+    line_no integer NOT NULL,
+    brand_id text,
+    influencer_handle text,
+    handle_folded text,
+    deal_id text,
+    collab_id text,
+    target text NOT NULL,
+    valid_from timestamp with time zone,
+    valid_to timestamp with time zone,
+    link text,
+    link_folded text[],
+    CONSTRAINT a_code_or_a_link CHECK ((((code IS NULL) = (code_folded IS NULL)) AND ((link IS NULL) = (link_folded IS NULL)) AND ((code IS NULL) <> (link IS NULL)) AND (cardinality(link_folded) > 0)))
+);
+
+COMMENT ON TABLE intake.codes IS 'Who owns which discount code, as codes.csv of each job says. Replaced as a whole when the file changes.';
+
+COMMENT ON COLUMN intake.codes.job IS 'Job that reads the file.';
+
+COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded: what orders are matched by. Null where the row is a link.';
+
+COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
+
+COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.';
+
+COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
+
+COMMENT ON COLUMN intake.codes.influencer_handle IS 'Influencer who owns it.';
+
+COMMENT ON COLUMN intake.codes.handle_folded IS 'Handle without blanks and @, case folded: what links are matched by.';
+
+COMMENT ON COLUMN intake.codes.deal_id IS 'Deal it belongs to.';
+
+COMMENT ON COLUMN intake.codes.collab_id IS 'Collaboration it belongs to.';
+
+COMMENT ON COLUMN intake.codes.target IS 'What distinguishes two owners: deal, else collaboration, else handle.';
+
+COMMENT ON COLUMN intake.codes.valid_from IS 'First instant at which it counts; null: always.';
+
+COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer counts; null: never ends.';
+
+COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
+
+COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
+
+CREATE TABLE reporting.code_use_days (
+    day_utc date NOT NULL,
+    code_folded text NOT NULL,
+    orders bigint NOT NULL,
+    without_link bigint NOT NULL,
+    CONSTRAINT code_use_days_check CHECK (((without_link >= 0) AND (without_link <= orders))),
+    CONSTRAINT code_use_days_orders_check CHECK ((orders > 0))
+);
+
+COMMENT ON TABLE reporting.code_use_days IS 'Orders that carry a code, by day; cancelled orders and tests are left out, and so are codes that contain an e-mail address.';
+
+COMMENT ON COLUMN reporting.code_use_days.day_utc IS 'Day of the orders, in UTC.';
+
+COMMENT ON COLUMN reporting.code_use_days.code_folded IS 'The code without blanks, case folded: what it is matched by.';
+
+COMMENT ON COLUMN reporting.code_use_days.orders IS 'Orders that carry it.';
+
+COMMENT ON COLUMN reporting.code_use_days.without_link IS 'Of those: carry no link, so that only the code leads to a creator.';
+
+CREATE VIEW bi.code_use_daily AS
+ SELECT u.day_utc,
+    u.code_folded AS code,
+    o.deal_id,
+    reporting.without_addresses(o.influencer_handle) AS influencer_handle,
+    u.orders,
+    u.without_link AS orders_without_link
+   FROM (reporting.code_use_days u
+     LEFT JOIN ( SELECT codes.code_folded,
+            min(codes.deal_id) AS deal_id,
+            min(codes.influencer_handle) AS influencer_handle
+           FROM intake.codes
+          GROUP BY codes.code_folded) o ON ((o.code_folded = u.code_folded)));
+
+COMMENT ON VIEW bi.code_use_daily IS 'Orders that carry a code, one row per day and code. Cancelled orders, tests, and codes that contain an e-mail address are left out. The command `leaks` judges these figures. As of the last refresh. Answers: Which codes are used without a link more than before?';
+
+COMMENT ON COLUMN bi.code_use_daily.day_utc IS 'Day of the orders, in UTC. With code, the key of the row.';
+
+COMMENT ON COLUMN bi.code_use_daily.code IS 'The code in lower case and without blanks.';
+
+COMMENT ON COLUMN bi.code_use_daily.deal_id IS 'Deal that owns the code, if any; of several owners the first by id.';
+
+COMMENT ON COLUMN bi.code_use_daily.influencer_handle IS 'Influencer who owns the code, if known.';
+
+COMMENT ON COLUMN bi.code_use_daily.orders IS 'Orders that carry the code.';
+
+COMMENT ON COLUMN bi.code_use_daily.orders_without_link IS 'Of those: orders without a link, so that only the code leads to a creator. Many of them at once may mean that the code has leaked.';
+
 CREATE TABLE intake.order_claims (
     job text NOT NULL,
     source text NOT NULL,
@@ -4183,54 +4278,6 @@ COMMENT ON COLUMN intake.code_lists.content_hash IS 'Digest of the loaded codes:
 
 COMMENT ON COLUMN intake.code_lists.loaded_at IS 'When they last changed.';
 
-CREATE TABLE intake.codes (
-    job text NOT NULL,
-    code_folded text,
-    code text,
-    line_no integer NOT NULL,
-    brand_id text,
-    influencer_handle text,
-    handle_folded text,
-    deal_id text,
-    collab_id text,
-    target text NOT NULL,
-    valid_from timestamp with time zone,
-    valid_to timestamp with time zone,
-    link text,
-    link_folded text[],
-    CONSTRAINT a_code_or_a_link CHECK ((((code IS NULL) = (code_folded IS NULL)) AND ((link IS NULL) = (link_folded IS NULL)) AND ((code IS NULL) <> (link IS NULL)) AND (cardinality(link_folded) > 0)))
-);
-
-COMMENT ON TABLE intake.codes IS 'Who owns which discount code, as codes.csv of each job says. Replaced as a whole when the file changes.';
-
-COMMENT ON COLUMN intake.codes.job IS 'Job that reads the file.';
-
-COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded: what orders are matched by. Null where the row is a link.';
-
-COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
-
-COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.';
-
-COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
-
-COMMENT ON COLUMN intake.codes.influencer_handle IS 'Influencer who owns it.';
-
-COMMENT ON COLUMN intake.codes.handle_folded IS 'Handle without blanks and @, case folded: what links are matched by.';
-
-COMMENT ON COLUMN intake.codes.deal_id IS 'Deal it belongs to.';
-
-COMMENT ON COLUMN intake.codes.collab_id IS 'Collaboration it belongs to.';
-
-COMMENT ON COLUMN intake.codes.target IS 'What distinguishes two owners: deal, else collaboration, else handle.';
-
-COMMENT ON COLUMN intake.codes.valid_from IS 'First instant at which it counts; null: always.';
-
-COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer counts; null: never ends.';
-
-COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
-
-COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
-
 ALTER TABLE intake.creators ALTER COLUMN creator_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.creators_creator_id_seq
     START WITH 1
@@ -6404,25 +6451,6 @@ COMMENT ON TABLE reporting.changed_deals IS 'Deals and months with orders that s
 COMMENT ON COLUMN reporting.changed_deals.deal_id IS 'Deal.';
 
 COMMENT ON COLUMN reporting.changed_deals.month_utc IS 'First day of the month.';
-
-CREATE TABLE reporting.code_use_days (
-    day_utc date NOT NULL,
-    code_folded text NOT NULL,
-    orders bigint NOT NULL,
-    without_link bigint NOT NULL,
-    CONSTRAINT code_use_days_check CHECK (((without_link >= 0) AND (without_link <= orders))),
-    CONSTRAINT code_use_days_orders_check CHECK ((orders > 0))
-);
-
-COMMENT ON TABLE reporting.code_use_days IS 'Orders that carry a code, by day; cancelled orders and tests are left out, and so are codes that contain an e-mail address.';
-
-COMMENT ON COLUMN reporting.code_use_days.day_utc IS 'Day of the orders, in UTC.';
-
-COMMENT ON COLUMN reporting.code_use_days.code_folded IS 'The code without blanks, case folded: what it is matched by.';
-
-COMMENT ON COLUMN reporting.code_use_days.orders IS 'Orders that carry it.';
-
-COMMENT ON COLUMN reporting.code_use_days.without_link IS 'Of those: carry no link, so that only the code leads to a creator.';
 
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,

@@ -21,6 +21,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['MONTH', '4819', 'Acme', 'USD', '1', '0.1000'],
   ],
   'clicks-by-deal': [['D1', null, '12', '5']],
+  'codes-without-a-link': [['nora5', null, '12', '11', '91.7', '12.5']],
   'conflicting-orders': [
     [
       'DAY',

@@ -48,6 +48,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
   await updateReturns(db, { rules: RULES });
+  await useCode(db);
   const { rows } =
     await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
       db,
@@ -138,6 +139,13 @@ async function importCreators(db: Database, runId: string): Promise<void> {
       ('list', 'duo', 'instagram', '', '', 'duo', 1, 4, 'deals', 'held', 'several_deals', null, '["duo","instagram","4819","D_1"]', '{}')`.execute(
     db,
   );
+}
+
+/** The code of nora was used with links for weeks, and yesterday without them. */
+async function useCode(db: Database): Promise<void> {
+  await sql`
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    values (current_date - 20, 'nora5', 16, 2), (current_date - 1, 'nora5', 12, 11)`.execute(db);
 }
 
 /** Order 1011 is held because it carries a code of mara.paints and a code of jonas, in this order. */

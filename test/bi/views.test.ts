@@ -17,6 +17,7 @@ const PROMISED = [
   'brands',
   'clicks',
   'clicks_posted',
+  'code_use_daily',
   'conflicts',
   'creators_imported',
   'customer_cohorts',

@@ -21,6 +21,7 @@ const CHAPTERS = [
   { file: 'performance', title: 'Daily sums', colour: '#dcfce7' },
   { file: 'earnings', title: 'Earnings', colour: '#dcfce7' },
   { file: 'returns', title: 'Returns and customers won', colour: '#dcfce7' },
+  { file: 'code-use', title: 'Use of codes', colour: '#dcfce7' },
   { file: 'conflicts', title: 'Conflicts', colour: '#dcfce7' },
   { file: 'reconciliation', title: 'Reconciliation', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },
