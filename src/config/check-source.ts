@@ -16,7 +16,7 @@ export function* checkSource(
 ): Generator<ConfigFinding> {
   const at = (key: string): ConfigPath => ['sources', source.name, key];
   const title = `sources.${source.name}`;
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
+  if (/^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
     const help = 'Write s3://bucket/prefix/ or the path of a folder.';
     yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
   }

@@ -261,7 +261,8 @@ function toMark(file: PipelineFile['ledger'], resolvePath: (path: string) => str
 }
 
 function toUri(address: string, resolvePath: (path: string) => string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : resolvePath(address);
+  // `s3:/bucket` is a mistyped address, not a folder.
+  return /^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(address) ? address : resolvePath(address);
 }
 
 function toStore(file: Omit<PipelineFile['ledger'], 'mark_uri'>) {

@@ -535,6 +535,12 @@ describe('problems of a configuration', () => {
       { help: 'Write s3://bucket/prefix/ or the path of a folder.' },
     ],
     [
+      'an address of S3 with one slash',
+      's3://acme-exports/orders/',
+      's3:/acme-exports/orders/',
+      { message: 'sources.shop-orders.uri is neither an S3 address nor a folder.' },
+    ],
+    [
       'a queue of events by its name',
       'layout: shopify-orders',
       'layout: shopify-orders\n    events: {queue: exports}',
