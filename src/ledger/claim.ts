@@ -110,16 +110,17 @@ async function claimGroup(
         and (e.not_before is null or e.not_before <= clock_timestamp())
       returning e.entry_id, e.attempt, e.effect, ${sentBody('e', ledgerId)} as body, e.account_id, e.key, e.amount, e.currency
     ),
+    numbered as materialized (
+      select t.*, encode(sha256(convert_to(body, 'UTF8')), 'hex') as body_hash, nextval('ledger.claim_numbers') as claim_no from taken t
+    ),
     logged as (
-      insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
-      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, encode(sha256(convert_to(body, 'UTF8')), 'hex')
-      from taken
-      returning entry_id, claim_no, body_hash
+      insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claim_no)
+      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash, claim_no from numbered
     )
-    select c.is_continuous, t.entry_id, t.attempt, t.effect, t.body, l.body_hash, l.claim_no, t.amount, t.currency,
-      ledger.key_hash(t.account_id, t.effect, t.key) as key_hash
-    from continuous c left join (taken t join logged l using (entry_id)) on true
-    order by l.claim_no`.execute(db);
+    select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount, n.currency,
+      ledger.key_hash(n.account_id, n.effect, n.key) as key_hash
+    from continuous c left join numbered n on true
+    order by n.claim_no`.execute(db);
   if (rows[0]?.is_continuous !== true) throw new LedgerWentBack();
   return rows.filter(({ entry_id: entryId }) => entryId !== null);
 }

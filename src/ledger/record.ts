@@ -95,8 +95,7 @@ export async function recordAnswers(
           collab_id = coalesce(g.collab_id, e.collab_id),
           state_changed_at = clock_timestamp()
       from given g
-      where e.entry_id = g.entry_id and e.entry_id = any (string_to_array(${answers.map(({ entryId }) => entryId).join(',')}::text, ',')::bigint[])
-        and e.attempt = g.attempt and e.state in ('sending', 'in_doubt')
+      where e.entry_id = g.entry_id and e.attempt = g.attempt and e.state in ('sending', 'in_doubt')
       returning e.entry_id, e.attempt, e.state
     ),
     logged as (
