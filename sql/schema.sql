@@ -203,6 +203,7 @@ COMMENT ON FUNCTION ledger.refuse_change() IS 'Trigger: refuses UPDATE, DELETE a
 CREATE FUNCTION ops.analyze_table(wanted regclass) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET default_statistics_target TO '25'
     AS $$
 begin
   if not exists (

@@ -149,9 +149,8 @@ async function refreshPage(
         -- What is a first order depends on the customer's others.
         union select s.deal_id, s.day_utc
         from (
-          select distinct o.customer_key from compared c
-          cross join lateral (select o.customer_key from intake.orders o where o.order_version_id = c.order_version_id limit 1) o
-          where o.customer_key is not null) k
+          select distinct p.customer_key from page p join compared c using (order_version_id)
+          where p.is_current and p.customer_key is not null) k
         cross join lateral (
           select o.source, o.order_id from intake.orders o where o.customer_key = k.customer_key and o.is_current offset 0) o
         cross join lateral (

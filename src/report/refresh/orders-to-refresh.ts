@@ -7,6 +7,8 @@ import { STATED_BY_ORDER } from '../disposition.ts';
 /** SQL for some orders in index order, and for the sort order that finds the last of them. */
 export type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
 
+const READ_OF_ORDER = sql`o.is_current, o.customer_key, ${STATED_BY_ORDER}`;
+
 /** A file whose orders a job has decided about since the reports last counted it. */
 export type ChangedFile = {
   readonly sourceFileId: string;
@@ -54,7 +56,7 @@ export async function countFiles(
 export function ordersOfFile(sourceFileId: string, afterId: string): Orders {
   return {
     inOrder: sql`
-      select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+      select ${READ_OF_ORDER} from intake.orders o
       where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
       order by o.source_file_id, o.order_id collate "C"`,
     lastFirst: sql`order_id collate "C" desc`,
@@ -68,7 +70,7 @@ export function ordersOfFiles(files: readonly ChangedFile[]): Orders {
     inOrder: sql`
       select o.* from unnest(string_to_array(${ids}::text, ',')::bigint[]) as f(id)
       cross join lateral (
-        select o.is_current, ${STATED_BY_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
+        select ${READ_OF_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
     lastFirst: sql`source desc, order_id desc`,
   };
 }
@@ -85,7 +87,7 @@ export function openOrders(
         where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
         order by s.job, s.source, s.order_id offset 0) s
       cross join lateral (
-        select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+        select ${READ_OF_ORDER} from intake.orders o
         where o.source = s.source and o.order_id = s.order_id and o.is_current limit 1) o
       order by s.source, s.order_id`,
     lastFirst: sql`source desc, order_id desc`,
