@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { customerHasher, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
+import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
 import { HASH_KEY } from '../jobs/identify-customers/story.ts';
+import { leasesAreOver } from '../pipeline/workshop.ts';
 import { startCli } from '../support/run-cli.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { deliver, openReceiver } from '../webhook/deliver.ts';
 import { FOLDED, findEverywhere, OTHERS, openPrivacyShop, PERSON, type PrivacyShop } from './story.ts';
 
@@ -196,4 +199,34 @@ describe('forget', () => {
     expect((await shop.cli('forget', PERSON)).exitCode).toBe(0);
     expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual([]);
   });
+
+  it.each([
+    ['intake.customers', 'changes nothing', false],
+    ['ops.webhook_events', 'keeps the person from being submitted again', true],
+  ])(
+    'that is killed while it changes %s %s, and the next one completes it',
+    async (table, _, isForgotten) => {
+      const shop = await openPrivacyShop({ api: 'lease_seconds: 5\ntimeout_seconds: 4' });
+      await tellEverything(shop);
+      const before = await findEverywhere(shop, [...WRITTEN, ...DIGESTS]);
+      const release = await blockWrites(shop, table);
+      const killed = shop.start('forget', PERSON);
+      await waitFor(() => isAnyoneBlocked(shop));
+      killed.kill('SIGKILL');
+      await killed.ended;
+      await release();
+      await waitFor(async () => !(await isAnyoneBlocked(shop)));
+      const { rows } = await sql`select searched_at from intake.forgotten_customers`.execute(shop.db);
+      expect(rows).toEqual(isForgotten ? [{ searched_at: null }] : []);
+      if (!isForgotten) expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual(before);
+      await leasesAreOver(shop);
+      if (isForgotten) {
+        shop.put('customers', '3.csv', [PERSON, 'late@example.com']);
+        expect((await shop.ran('customers')).stdout).toContain('"forgotten":1');
+      }
+      expect((await shop.cli('forget', PERSON)).exitCode).toBe(0);
+      expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual([]);
+      expect(await findEverywhere(shop, [TOMBSTONE])).toEqual(['intake.forgotten_customers.tombstone']);
+    },
+  );
 });

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
 import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { deliver, openReceiver, orderEvent } from '../webhook/deliver.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -130,4 +132,27 @@ it('prune deletes only old records, no export is posted again, and explain menti
   expect(await deliver(receiver.url, orderEvent('9'))).toBe(200);
   const { rows: evidence } = await sql`select 1 from ledger.evidence`.execute(shop.db);
   expect(evidence).toHaveLength(1);
+});
+
+it('prune that is killed between two tables leaves a consistent database, and the next one deletes the rest', async () => {
+  const shop = await openOldShop();
+  const before = await countRows(shop.db);
+  const release = await blockWrites(shop, 'ops.webhook_events');
+  const killed = shop.start('prune', '--yes');
+  await waitFor(() => isAnyoneBlocked(shop));
+  killed.kill('SIGKILL');
+  await killed.ended;
+  expect(await countRows(shop.db)).toEqual({ ...before, orders: (before.orders ?? 0) - 2, rejected: 0 });
+  await release();
+  await waitFor(async () => !(await isAnyoneBlocked(shop)));
+  expect((await shop.run()).exitCode).toBe(0);
+  expect((await shop.cli('prune', '--yes')).exitCode).toBe(0);
+  expect(await countRows(shop.db)).toMatchObject({
+    orders: (before.orders ?? 0) - 2,
+    rejected: 0,
+    events: 1,
+    notices: 2,
+  });
+  expect((await shop.cli('prune')).stdout).toMatch(/webhook_events +30 +ops\.webhook_events +0 /);
+  expect(await shop.posted()).toEqual(['1', '2']);
 });
