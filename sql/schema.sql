@@ -2789,7 +2789,7 @@ CREATE VIEW bi.orders AS
     (cardinality(o.codes) > 0) AS is_discounted,
     (o.cancelled_at IS NOT NULL) AS is_cancelled,
     (COALESCE(o.refunded, (0)::numeric) > (0)::numeric) AS is_refunded,
-    (o.exclusion IS NOT NULL) AS is_excluded,
+    (COALESCE(o.exclusion, 'renewal'::text) <> 'renewal'::text) AS is_excluded,
     o.exclusion AS exclusion_reason,
     o.source_file_id,
     o.line_no,
@@ -2838,7 +2838,7 @@ COMMENT ON COLUMN bi.orders.is_cancelled IS 'Whether the export has a time of ca
 
 COMMENT ON COLUMN bi.orders.is_refunded IS 'Whether it was refunded, wholly or in part.';
 
-COMMENT ON COLUMN bi.orders.is_excluded IS 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit.';
+COMMENT ON COLUMN bi.orders.is_excluded IS 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit. A renewal of a subscription is not, since jobs credit it unless they have renewals: exclude.';
 
 COMMENT ON COLUMN bi.orders.exclusion_reason IS 'The reason of that rule; null if it is not excluded.';
 

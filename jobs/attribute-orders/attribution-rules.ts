@@ -23,6 +23,7 @@ export function attributionRules(
     brandId: job.brandId,
     revenue: job.revenue,
     creditsDrafts: job.drafts === 'credit',
+    creditsRenewals: job.renewals === 'credit',
     start,
   };
 }

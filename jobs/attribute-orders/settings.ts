@@ -13,6 +13,8 @@ export type AttributeOrdersSettings = JobSettings &
     readonly codes: string | null;
     /** Whether to credit orders that their layout marks as `draft`. */
     readonly drafts: 'exclude' | 'credit';
+    /** Whether to credit orders that their layout marks as `renewal`. */
+    readonly renewals: 'exclude' | 'credit';
     /**
      * First day (YYYY-MM-DD, in `timeZone`) whose orders the runs of the job credit. Earlier orders are left
      * to backfills. Null means orders of any age.
@@ -52,6 +54,12 @@ const fields = z.strictObject({
     .describe(
       'What to do with orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops use drafts for invoices and replacements, others for sales. credit: treat them like any other order.',
     ),
+  renewals: z
+    .enum(['exclude', 'credit'])
+    .default('credit')
+    .describe(
+      'What to do with renewals of subscriptions, in exports that mark them (docs/layouts.md). They often repeat the code of the first order. exclude: credit only the first order.',
+    ),
   start_date: firstDay(
     'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',
   ),
@@ -74,6 +82,7 @@ export const attributeOrdersFields = fields.transform(
       revenue: job.revenue,
       include: job.include,
       drafts: job.drafts,
+      renewals: job.renewals,
       startDate: job.start_date,
       soleChannel: job.sole_channel,
     }),

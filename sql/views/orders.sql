@@ -7,7 +7,7 @@ create view bi.orders as
     o.placed_at, o.paid_at, o.cancelled_at, o.currency, o.total as total_amount, o.subtotal as subtotal_amount,
     o.refunded as refunded_amount, reporting.without_addresses(array_to_string(o.codes, ', ')) as discount_codes,
     cardinality(o.codes) > 0 as is_discounted, o.cancelled_at is not null as is_cancelled, coalesce(o.refunded, 0) > 0 as is_refunded,
-    o.exclusion is not null as is_excluded, o.exclusion as exclusion_reason,
+    coalesce(o.exclusion, 'renewal') <> 'renewal' as is_excluded, o.exclusion as exclusion_reason,
     o.source_file_id, o.line_no, o.first_seen_at as changed_at, f.run_id, o.customer_key::text as customer_key
   from intake.orders o
   join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
@@ -31,7 +31,7 @@ comment on column bi.orders.discount_codes is 'Discount codes as written, separa
 comment on column bi.orders.is_discounted is 'Whether it has a discount code.';
 comment on column bi.orders.is_cancelled is 'Whether the export has a time of cancellation. The status may also say that the order was cancelled.';
 comment on column bi.orders.is_refunded is 'Whether it was refunded, wholly or in part.';
-comment on column bi.orders.is_excluded is 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit.';
+comment on column bi.orders.is_excluded is 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit. A renewal of a subscription is not, since jobs credit it unless they have renewals: exclude.';
 comment on column bi.orders.exclusion_reason is 'The reason of that rule; null if it is not excluded.';
 comment on column bi.orders.source_file_id is 'Export that states it.';
 comment on column bi.orders.line_no is 'Line of that file on which the order begins.';

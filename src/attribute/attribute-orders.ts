@@ -99,7 +99,7 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
 }
 
 function hashRules(options: AttributeOrdersOptions): string {
-  const { codesHash, brandId, revenue, creditsDrafts, sources, start } = options;
+  const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;
   const credited = sources.map(({ source, credited }) => [source, credited]);
   const rules = [
     codesHash,
@@ -107,6 +107,7 @@ function hashRules(options: AttributeOrdersOptions): string {
     revenue,
     credited,
     ...(creditsDrafts ? ['drafts'] : []),
+    ...(creditsRenewals ? [] : ['no renewals']),
     ...(start === null ? [] : [start.day, start.timeZone]),
   ];
   return createHash('sha256').update(JSON.stringify(rules)).digest('base64url');

@@ -10,6 +10,8 @@ export type AttributionRules = {
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
   /** If true, orders that their layout marks as drafts are treated like others. */
   readonly creditsDrafts: boolean;
+  /** The same for renewals of subscriptions. */
+  readonly creditsRenewals: boolean;
   /**
    * First day of the job's own period. Older orders are left to backfills. Null: orders of any age belong to
    * the job.
@@ -104,6 +106,7 @@ function eligibleOf({
   brandId,
   revenue,
   creditsDrafts,
+  creditsRenewals,
   start,
   period,
 }: AttributionRules): RawBuilder<unknown> {
@@ -114,7 +117,8 @@ function eligibleOf({
         case
           when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
           ${start === null || period !== null ? sql`` : beforeStart(job, start)}
-          when o.exclusion is not null ${creditsDrafts ? sql`and o.exclusion <> 'draft'` : sql``} then o.exclusion
+          when o.exclusion is not null ${creditsDrafts ? sql`and o.exclusion <> 'draft'` : sql``}
+            ${creditsRenewals ? sql`and o.exclusion <> 'renewal'` : sql``} then o.exclusion
           when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
           when o.amount is null then 'no_revenue'
           when o.amount <= 0 and ${revenue} = 'total_less_refunds' and o.refunded > 0 and o.total > 0 then 'fully_refunded'

@@ -160,10 +160,10 @@ function isSealed(o: string) {
 
 /**
  * Condition: version `o` is not an order that the customer keeps, because it was cancelled or is a test. A
- * draft may be an order; its job decides.
+ * draft or a renewal of a subscription may be an order; its job decides.
  */
 function isExcluded(o: string) {
-  return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') <> 'draft' or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
+  return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') not in ('draft', 'renewal') or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
 }
 
 /**

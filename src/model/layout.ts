@@ -109,7 +109,7 @@ export type CellTest = {
 
 /**
  * A rule for orders that are never posted. Orders with the reason `draft` are posted if the job credits
- * drafts.
+ * drafts, and those with the reason `renewal` unless the job excludes renewals.
  */
 export type ExclusionRule = CellTest & {
   /** Stable machine name: `test`, `draft`, `cancelled`. */

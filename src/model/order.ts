@@ -41,7 +41,7 @@ export type StagedOrder = {
   readonly cancelledAt: InstantText | null;
   /**
    * Set by an exclusion rule of the layout (`test`, `cancelled`, …). Such an order is never posted, except
-   * `draft` if its job credits drafts.
+   * `draft` if its job credits drafts, and `renewal` unless its job excludes renewals.
    */
   readonly exclusion: string | null;
   /** Physical line of the order's first row, 1-based. */
@@ -132,3 +132,8 @@ export type OrderIdColumn = {
   /** True if the layout prefers another column, which this file lacks or leaves blank. */
   readonly isFallback: boolean;
 };
+
+/** Returns true if a rule of the layout excludes the order, as far as jobs with the default settings go. */
+export function isExcluded({ exclusion }: Pick<StagedOrder, 'exclusion'>): boolean {
+  return exclusion !== null && exclusion !== 'renewal';
+}

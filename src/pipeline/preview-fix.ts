@@ -6,7 +6,7 @@ import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { Layout, LayoutField } from '../model/layout.ts';
 import { sumMoney } from '../model/money.ts';
-import type { DecimalText, StagedOrder } from '../model/order.ts';
+import { type DecimalText, isExcluded, type StagedOrder } from '../model/order.ts';
 import type { CsvChunk, FetchRawRows, RawRows, RejectedRow } from '../model/record.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
 import { foldHeader } from '../model/text/fold.ts';
@@ -174,13 +174,13 @@ function addUp(effects: readonly FileEffect[]): Omit<FixEffect, 'gone'> {
   const all = effects.flatMap(({ orders, unknown }) =>
     orders.map((order) => ({ order, isUnknown: unknown.has(order.record) || amountOf(order) === null })),
   );
-  const creditable = all.filter(({ order }) => order.exclusion === null && namesSomebody(order));
+  const creditable = all.filter(({ order }) => !isExcluded(order) && namesSomebody(order));
   const known = creditable.filter(({ isUnknown }) => !isUnknown);
   const byCurrency = Map.groupBy(known, ({ order }) => order.currency);
   return {
     orders: all.length,
     creditable: creditable.length,
-    excluded: all.filter(({ order }) => order.exclusion !== null).length,
+    excluded: all.filter(({ order }) => isExcluded(order)).length,
     amounts: [...byCurrency].map(([currency, some]) => ({
       currency,
       amount: sumMoney(some.map(({ order }) => amountOf(order) ?? '0')),

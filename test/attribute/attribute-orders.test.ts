@@ -38,6 +38,17 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     { creditsDrafts: true },
   ],
   [
+    'a renewal of a subscription is an order like any other',
+    { exclusion: 'renewal', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+  ],
+  [
+    'a renewal, where the job excludes renewals',
+    { exclusion: 'renewal', dealId: 'D7' },
+    'excluded renewal',
+    { creditsRenewals: false },
+  ],
+  [
     'a status that is not credited',
     { status: 'pending', codes: ['MIRA'] },
     'excluded status_pending',

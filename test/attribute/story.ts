@@ -18,7 +18,7 @@ export type Context = Shop & {
   prepare(): Promise<PreparedEntries & { readonly evident: number }>;
 };
 export type AttributeGiven = Partial<
-  Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'creditsDrafts' | 'start'>
+  Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start'>
 > & {
   readonly codes?: string;
   readonly credited?: readonly string[] | null;
@@ -63,6 +63,7 @@ export async function openContext(
         brandId,
         revenue: given.revenue ?? 'total',
         creditsDrafts: given.creditsDrafts ?? false,
+        creditsRenewals: given.creditsRenewals ?? true,
         start: given.start ?? null,
         codesHash: hash,
       });

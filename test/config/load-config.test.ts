@@ -129,6 +129,7 @@ describe('a valid configuration', () => {
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
       drafts: 'exclude',
+      renewals: 'credit',
       startDate: null,
       soleChannel: false,
     });
@@ -707,6 +708,7 @@ describe('a setting with a closed list of words', () => {
     ['revenue: total  ', 'revenue: totals  ', 'total'],
     ['codes:', 'catch_up: lates\n    codes:', 'latest'],
     ['codes:', 'drafts: exlude\n    codes:', 'exclude'],
+    ['codes:', 'renewals: exlude\n    codes:', 'exclude'],
     ['codes:', 'overlap: quue\n    codes:', 'queue'],
     ['codes:', 'sole_channel: ture\n    codes:', 'true'],
     ['codes:', 'sole_channel: yes\n    codes:', 'true'],

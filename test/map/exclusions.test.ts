@@ -11,6 +11,9 @@ test.each([
   ['Example Payments', 'Shopify_Draft_Order', '', 'draft'],
   ['Example Payments', 'web', '2026-04-11 09:00:00 +0000', 'cancelled'],
   ['Example Payments', 'web', '', null],
+  ['Example Payments', 'subscription_contract', '', 'renewal'],
+  ['Example Payments', 'subscription_contract_checkout_one', '', 'renewal'],
+  ['Example Payments', 'subscription_contract', '2026-04-11 09:00:00 +0000', 'cancelled'],
 ])('payment %j, source %j, cancelled at %j: %s', async (payment, source, cancelledAt, exclusion) => {
   const { orders } = await mapText(
     `${HEADER}\n#1,7,paid,EUR,5.00,,2026-04-10 11:00:00 +0000,${cancelledAt},${payment},${source}\n`,
@@ -18,3 +21,47 @@ test.each([
   );
   expect(orders[0]?.exclusion).toBe(exclusion);
 });
+
+const WOOCOMMERCE = 'order_id,order_status,order_total,order_currency,order_date';
+const STRIPE = 'id,Status,Amount,Currency,Created date (UTC),Amount Refunded';
+
+test.each([
+  [
+    'woocommerce-orders',
+    WOOCOMMERCE,
+    'created_via',
+    '7,completed,5.00,EUR,2026-04-10 11:00:00',
+    'subscription',
+    'checkout',
+  ],
+  [
+    'woocommerce-orders',
+    WOOCOMMERCE,
+    '_subscription_renewal',
+    '7,completed,5.00,EUR,2026-04-10 11:00:00',
+    '4711',
+    '',
+  ],
+  [
+    'stripe-payments',
+    STRIPE,
+    'Description',
+    'ch_1,Paid,5.00,eur,2026-04-10 11:00:00,0.00',
+    'Subscription update',
+    'Subscription creation',
+  ],
+] as const)(
+  '%s marks renewals of subscriptions by %3$s',
+  async (layout, header, column, cells, renewal, first) => {
+    const exclusions = await Promise.all(
+      [renewal, first].map(async (mark) => {
+        const { orders } = await mapText(`${header},${column}\n${cells},${mark}\n`, {
+          layout,
+          source: { timeZone: 'UTC', currency: null },
+        });
+        return orders.map(({ exclusion }) => exclusion);
+      }),
+    );
+    expect(exclusions).toEqual([['renewal'], [null]]);
+  },
+);

@@ -25,6 +25,9 @@ export type StagedFile = {
   readonly zeroRevenue: number;
 };
 
+/** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
+const IS_OPEN = sql`coalesce(exclusion, 'renewal') = 'renewal'`;
+
 /** Expectations for the orders of a file, from the settings of the job, the layout and the source. */
 export type ExpectedOrders = {
   /** The amount from which the job computes revenue. */
@@ -54,11 +57,11 @@ export async function countStaged(
         count(*) filter (where conflicting_line_no is not null) as conflicting,
         count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
         coalesce(sum(row_count), 0) as rows,
-        count(*) filter (where exclusion is null) as open,
-        count(*) filter (where exclusion is null and ${isUnlisted(listed)}) as unlisted,
-        count(*) filter (where exclusion is null and currency <> ${currency}::text) as "otherCurrency",
-        count(*) filter (where exclusion is null and ${isCredited}) as credited,
-        count(*) filter (where exclusion is null and ${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0) as zero
+        count(*) filter (where ${IS_OPEN}) as open,
+        count(*) filter (where ${IS_OPEN} and ${isUnlisted(listed)}) as unlisted,
+        count(*) filter (where ${IS_OPEN} and currency <> ${currency}::text) as "otherCurrency",
+        count(*) filter (where ${IS_OPEN} and ${isCredited}) as credited,
+        count(*) filter (where ${IS_OPEN} and ${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0) as zero
       from intake.orders where source_file_id = ${sourceFileId}::bigint
     ),
     seen as (

@@ -207,7 +207,7 @@ export const layoutSchema = z
       )
       .default([])
       .describe(
-        'Orders that are never posted. With the reason draft they are, if the job says drafts: credit.',
+        'Orders that are never posted. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
       ),
     consent: z
       .strictObject({

@@ -4,7 +4,7 @@ import { foldWord } from '../../map/values/clean-text.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import { sumMoney } from '../../model/money.ts';
-import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
+import { type DecimalText, type InstantText, isExcluded, type StagedOrder } from '../../model/order.ts';
 import type { CsvChunk, RejectedRow } from '../../model/record.ts';
 import { foldCode, foldHeader } from '../../model/text/fold.ts';
 import type { ExamineOptions } from './examine-orders.ts';
@@ -167,7 +167,7 @@ class Collected {
     }
     if (order.exclusion !== null)
       this.#excluded.set(order.exclusion, (this.#excluded.get(order.exclusion) ?? 0) + 1);
-    if (order.exclusion !== null || !isCredited) return;
+    if (isExcluded(order) || !isCredited) return;
     this.#takeCredited(order);
   }
 
