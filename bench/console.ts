@@ -1,11 +1,15 @@
 /**
  * Measures every page of the console over HTTP. The database has a million orders, 50,000 deals, 20,000 runs,
  * 40,000 rejected rows, a bulk action of 100,000 entries, and a backfill and a closed statement of every
- * credited order.
+ * credited order. Afterwards, pages that show open entries are measured with half of the backfill still to be
+ * posted and 100,000 entries in doubt.
+ *
+ *     node bench/console.ts 5000000
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { loadConfig } from '../jobs/index.ts';
 import { addConsole } from '../src/console/add-console.ts';
@@ -23,6 +27,10 @@ const RUNS = 20_000;
 const REJECTED_ROWS = 40_000;
 const REJECTED_ROWS_OF_FILE = 100;
 const BULK_ENTRIES = 100_000;
+const DOUBTS = 100_000;
+const DEALS = 50_000;
+/** The pages that show open entries. */
+const OPEN_PAGES = ['/', '/doubts', '/backfills', '/backfills/:backfill'];
 
 /** Values for the parameters of a path, and query strings to append. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -60,22 +68,34 @@ export async function measureConsole(
   given: FillOptions & { readonly rounds: number },
 ): Promise<readonly Measurement[]> {
   const server = await startPostgresServer();
-  const db = await connect({ url: server.url, embeddedFolder: '', maxConnections: 4 });
+  // As the console connects.
+  const db = await connect({ url: server.url, embeddedFolder: '', maxConnections: 4, sortMemoryMb: 32 });
   try {
     await migrate(db);
     await fillReporting(db, given);
     await fillConsole(db);
-    return await measurePages(db, given.rounds);
+    return await measureBoth(db, given.rounds);
   } finally {
     await db.destroy();
     await server.stop();
   }
 }
 
+/** Measures all pages, then those that show open entries with many of these. */
+async function measureBoth(db: Database, rounds: number): Promise<readonly Measurement[]> {
+  const settled = await measurePages(db, { rounds });
+  await openEntries(db);
+  const open = await measurePages(db, { rounds, wanted: OPEN_PAGES });
+  return [
+    ...settled,
+    ...open.map((figure) => ({ ...figure, name: `${figure.name} with many open entries` })),
+  ];
+}
+
 /**
  * Fills what only pages show, in addition to the data of `fillReporting`, and every sum that runs maintain.
  */
-export async function fillConsole(db: Database): Promise<void> {
+async function fillConsole(db: Database): Promise<void> {
   await fillMoreRuns(db);
   await fillRejected(db);
   await fillBulk(db);
@@ -85,18 +105,16 @@ export async function fillConsole(db: Database): Promise<void> {
   await sql`vacuum analyze`.execute(db);
 }
 
-/** @param wanted measures only pages whose path begins with this. */
-export async function measurePages(
+/** @param wanted paths of the pages to measure. */
+async function measurePages(
   db: Database,
-  rounds: number,
-  wanted = '',
+  { rounds, wanted = pages.map(({ path }) => path) }: { rounds: number; wanted?: readonly string[] },
 ): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-console-'));
   try {
     const { url, close } = await startConsole(db, folder);
     const figures: Measurement[] = [];
-    for (const { path } of pages)
-      if (path.startsWith(wanted)) figures.push(await measurePage(url, path, rounds));
+    for (const path of wanted) figures.push(await measurePage(url, path, rounds));
     await close();
     return figures;
   } finally {
@@ -105,6 +123,7 @@ export async function measurePages(
 }
 
 async function fillMoreRuns(db: Database): Promise<void> {
+  await sql`insert into ops.account (account_id) values ('A')`.execute(db);
   await sql`
     insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code, counts, amounts)
     select case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end,
@@ -167,6 +186,21 @@ async function fillBackfill(db: Database): Promise<void> {
   );
 }
 
+/** Puts entries in doubt, and makes the later half of the others wait for the backfill. */
+async function openEntries(db: Database): Promise<void> {
+  await sql`
+    update ledger.entries set state = 'in_doubt', deal_id = null, doubtful_attempt = 1, state_reason = 'HTTP ' || 500 + entry_id % 4,
+      doubted_at = state_changed_at
+    where entry_id in (select entry_id from ledger.entries where state = 'accepted' order by entry_id limit ${DOUBTS}::int)`.execute(
+    db,
+  );
+  await sql`
+    update ledger.entries set state = 'ready', attempt = 0, deal_id = null, backfill_id = 1
+    where state = 'accepted' and entry_id > (select max(entry_id) / 2 from ledger.entries)`.execute(db);
+  await sql`update ops.backfills set state = 'running'`.execute(db);
+  await sql`vacuum analyze`.execute(db);
+}
+
 async function startConsole(db: Database, folder: string): Promise<{ url: string; close(): Promise<void> }> {
   const file = join(folder, 'pipeline.yaml');
   writeFileSync(join(folder, 'codes.csv'), 'code,deal_id\n');
@@ -216,4 +250,14 @@ async function measurePage(url: string, path: string, rounds: number): Promise<M
     )
     .join('; ');
   return { name: path, value: measured[0]?.ms ?? Number.NaN, unit: 'ms', detail };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [orders = '1000000'] = process.argv.slice(2);
+  for (const { name, value, detail } of await measureConsole({
+    orders: Number(orders),
+    deals: DEALS,
+    rounds: 30,
+  }))
+    process.stdout.write(`${value.toFixed(0).padStart(6)} ms  ${name}: ${detail}\n`);
 }

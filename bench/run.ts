@@ -5,8 +5,8 @@
  *     npm run bench -- intake       # only benchmarks whose name starts with this
  *     npm run bench -- --json       # one JSON object per figure: name, value, goal, unit, detail
  *
- * Names: backfill, console, customers, intake, memory, mirror, posting, sandbox, serve, start, views,
- * webhooks, workers.
+ * Names: backfill, console, customers, intake, memory, mirror, posting, readers, sandbox, serve, start,
+ * views, watching, webhooks, workers.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,7 @@ import { measureIntake, measureMemory } from './intake.ts';
 import type { Measurement } from './measure.ts';
 import { measureMirror } from './mirror.ts';
 import { measurePosting } from './posting.ts';
+import { measureReaders } from './readers.ts';
 import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
 import { measureIdleServe, measureUnchangedRun } from './serve.ts';
 import { measureStart } from './start.ts';
@@ -26,6 +27,7 @@ import { measureWebhooks } from './webhooks.ts';
 import { measureWorkers } from './workers.ts';
 
 const MILLION = 1_000_000;
+const SHOP_OF_READERS = { orders: 100_000, deals: 5_000, pairs: 9 };
 
 type Benchmark = {
   readonly name: string;
@@ -88,6 +90,14 @@ const benchmarks: readonly Benchmark[] = [
     name: 'console: pages of a million orders and 20,000 runs',
     goal: '< 200 ms at the 95th percentile for each',
     measure: () => measureConsole({ orders: MILLION, deals: 50_000, rounds: 30 }),
+  },
+  {
+    name: 'readers: an hourly run of serve while people read its console',
+    goal: '≤ 1.02 × without them',
+    measure: async () => [
+      await measureReaders({ ...SHOP_OF_READERS, hourly: 60, requestsPerSecond: 20 }),
+      await measureReaders({ ...SHOP_OF_READERS, hourly: 2_000, requestsPerSecond: 0 }),
+    ],
   },
   { name: 'start of --help', goal: '< 0.3 s', measure: async () => [await measureStart(9)] },
   {
