@@ -35,6 +35,20 @@ export type EffectKind = {
   readAcceptance(answer: Readonly<Record<string, unknown>>): Acceptance | null;
 };
 
+/**
+ * SQL for the reference of an attempt: `influencer-sync 3f9a2c1b.e17.a1`. It shows which attempt created a
+ * record that is found at the service or in an event.
+ *
+ * @param of.ledger SQL for the short id of the ledger.
+ */
+export function attemptReference(of: {
+  readonly ledger: RawBuilder<unknown>;
+  readonly entryId: RawBuilder<unknown>;
+  readonly attempt: RawBuilder<unknown>;
+}): RawBuilder<string> {
+  return sql<string>`('influencer-sync ' || ${of.ledger} || '.e' || ${of.entryId} || '.a' || ${of.attempt})`;
+}
+
 /** Reads an answer that confirms an effect by naming the deal or the collaboration. */
 export function namesItsDeal(answer: Readonly<Record<string, unknown>>): Acceptance | null {
   const dealId = readId(answer.deal_id);

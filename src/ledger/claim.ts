@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { attemptReference } from '../effects/effect.ts';
 import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
 import type { Journal } from './continuity/journal.ts';
@@ -164,15 +165,17 @@ const SHORT_ID = 8;
 
 /**
  * SQL for the request body of an attempt. This is the body of the entry and, if the operation has a member
- * for it, a reference to the attempt (`influencer-sync <ledger>.e<entry>.a<attempt>`). The reference shows
- * which attempt created an order that is found at the service or in an event.
+ * for it, the reference of the attempt.
  *
  * @param row alias of a row with `effect, body, entry_id, attempt`.
  */
 function sentBody(row: string, ledgerId: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
-  const start = sql.lit(`influencer-sync ${ledgerId.slice(0, SHORT_ID)}.e`);
-  const reference = sql`to_json(${start} || ${column('entry_id')} || '.a' || ${column('attempt')})`;
+  const reference = sql`to_json(${attemptReference({
+    ledger: sql.lit(ledgerId.slice(0, SHORT_ID)),
+    entryId: column('entry_id'),
+    attempt: column('attempt'),
+  })})`;
   const cases = Object.values(effects).flatMap(({ effect, referenceMember: member }) =>
     member === null
       ? []

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { attemptReference } from '../effects/effect.ts';
+import { effects } from '../effects/index.ts';
 import type { DoubleCredit, Doubt, EntryState } from '../model/ledger.ts';
 import { foldHandle } from '../model/text/fold.ts';
 import { isAbandoned, isDoubt } from './disposition.ts';
@@ -51,16 +53,39 @@ export async function listDoubts(
  * An entry in any state, with the data that identifies its situation. The state is `in_doubt` also if its
  * process is gone.
  */
-export type OpenEntry = Doubt & { readonly state: EntryState; readonly attempt: number };
+export type OpenEntry = Doubt & {
+  readonly state: EntryState;
+  readonly attempt: number;
+  /**
+   * The text in the record of the service that names the doubtful attempt. Null if the operation has no member for
+   * it, if nothing was sent, or if another ledger sent it.
+   */
+  readonly reference: string | null;
+};
 
 /** @returns null if there is no such entry. */
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
-  const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt'>>>`
-    select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt
+  const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt' | 'reference'>>>`
+    select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt,
+      case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[])
+        and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
     from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
   const [row] = rows;
-  return row === undefined ? null : { ...toDoubt(row), state: row.state, attempt: row.attempt };
+  if (row === undefined) return null;
+  const { state, attempt, reference: text } = row;
+  return { ...toDoubt(row), state, attempt, reference: text };
 }
+
+/** Effects whose requests contain a reference. */
+const REFERENCED = Object.values(effects).flatMap(({ effect, referenceMember }) =>
+  referenceMember === null ? [] : [effect],
+);
+
+const reference = attemptReference({
+  ledger: sql`(select left(i.ledger_id::text, 8) from ledger.identity i)`,
+  entryId: sql`e.entry_id`,
+  attempt: sql`coalesce(e.doubtful_attempt, e.attempt)`,
+});
 
 /** Matching doubts, summed by reason and currency. */
 export type DoubtSum = {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { parseCodes } from '../../src/attribute/parse-codes.ts';
 import { startTestConsole, textOf } from './console-server.ts';
@@ -122,5 +123,27 @@ describe('the page of a deal', () => {
       /Orders credited by this tool 1 12\.50 EUR .* 2026-04 1 0 12\.50 EUR/,
     );
     expect((await get('/deals/NONE')).status).toBe(404);
+  });
+
+  it('shows what changed with each reading of the mirror, in every field, and the clicks of each month', async () => {
+    const { shop } = await openConsoleShop();
+    await sql`
+      insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
+        total_referrals, total_sales, total_payouts, total_commission_earned, total_fixed_fee_earned, raw, row_hash, valid_from, valid_to,
+        is_latest, first_seen_at, run_id)
+      select 'DEALEVA', handle, 'tiktok', '1', 'D_1', active, step, clicks, orders, orders * 20, paid, orders * 2, fee, '{}', step || '', at,
+        lead(at) over (order by at), lead(at) over (order by at) is null, '2026-03-01', 1
+      from (values ('eva', true, 1, 100, 3, 0, 0, '2026-03-01T10:00Z'::timestamptz), ('eva', true, 2, 130, 4, 0, 0, '2026-03-20T10:00Z'),
+        ('eva.new', false, 2, 175, 4, 9, 5, '2026-04-02T10:00Z')) v(handle, active, step, clicks, orders, paid, fee, at)`.execute(
+      shop.db,
+    );
+    const { get } = await startTestConsole(shop);
+    const page = textOf((await get('/deals/DEALEVA')).text);
+    expect(page).toMatch(/Month clicks 2026-03 30 2026-04 45/);
+    expect(page).toMatch(
+      /now handle: eva → eva\.new active: yes → no clicks: 130 → 175 fixed fees: 0 → 5 paid out: 0 → 9 /,
+    );
+    expect(page).toMatch(/stage: 1 → 2 clicks: 100 → 130 orders: 3 → 4 sales: 60 → 80 commission: 6 → 8 /);
+    expect(page).toMatch(/handle: eva platform: tiktok brand: 1 .* clicks: 100 /);
   });
 });

@@ -47,6 +47,16 @@ describe('orders in doubt', () => {
     expect(one).toMatch(/webhook order, deal D1, 33\.00 EUR/);
   });
 
+  it('name the reference to look for, as the service has it in the notes of the order', async () => {
+    const { shop } = await openConsoleShop();
+    const { get } = await startTestConsole(shop);
+    const doubtful = (await shop.sandbox.referrals()).find(({ order_id: id }) => id === 'A2');
+    expect(doubtful?.order_notes).toMatch(/^influencer-sync [0-9a-f]{8}\.e2\.a1$/);
+    expect(textOf((await get('/doubts?entry=2')).text)).toContain(
+      `Reference, in the notes of the order ${doubtful?.order_notes}`,
+    );
+  });
+
   it('are filtered by reason, deal and age, and the sum is that of the filtered entries', async () => {
     const { console } = await openSeeded();
     const gone = 'its process was gone before the answer was recorded';

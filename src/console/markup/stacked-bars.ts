@@ -25,7 +25,7 @@ const COLORS = 9;
  *
  * @param options.title what is counted, for screen readers.
  * @param options.unit the unit of a label, `Day` by default.
- * @param options.href address of the rows behind one number.
+ * @param options.href address of the rows behind one number; none if nothing lists them.
  */
 export function stackedBars(
   labels: readonly string[],
@@ -37,7 +37,7 @@ export function stackedBars(
   }: {
     readonly title: string;
     readonly unit?: string;
-    readonly href: (label: string, series: string) => string;
+    readonly href?: (label: string, series: string) => string;
   },
 ): Html {
   const rows = labels.map((_, index) =>
@@ -86,8 +86,12 @@ ${table(
     ...series.map(({ name, counts }) => ({
       title: name.replaceAll('_', ' '),
       align: 'right' as const,
-      cell: (index: number) =>
-        counts[index] === 0 ? '0' : anchor(href(labels[index] ?? '', name), formatCount(counts[index] ?? 0)),
+      cell: (index: number) => {
+        const count = formatCount(counts[index] ?? 0);
+        return href === undefined || counts[index] === 0
+          ? count
+          : anchor(href(labels[index] ?? '', name), count);
+      },
     })),
   ],
   labels.map((_, index) => index),

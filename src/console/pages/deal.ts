@@ -3,9 +3,11 @@ import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount } from '../../present/text.ts';
 import {
+  type ClicksOfMonth,
   type DealMonth,
   type DealVersion,
   findDeal,
+  listDealClicks,
   listDealMonths,
   listDealVersions,
 } from '../../report/console/list-deals.ts';
@@ -22,9 +24,10 @@ export const dealPage: ConsolePage = {
   navigation: null,
   async show(visit) {
     const { deal: dealId = '' } = visit.params;
-    const [deal, months, versions] = await Promise.all([
+    const [deal, months, clicks, versions] = await Promise.all([
       findDeal(visit.db, dealId),
       listDealMonths(visit.db, { dealId, limit: MONTHS }),
+      listDealClicks(visit.db, { dealId, limit: MONTHS }),
       listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
     ]);
     if (deal === null && months.length === 0)
@@ -42,7 +45,7 @@ ${figure('Orders credited by this tool', formatCount(credited), { href: visit.li
 ${
   deal === null
     ? null
-    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { note: 'including orders that other tools posted' })}
+    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
 ${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
 ${figure('Clicks', deal.totalClicks ?? 'unknown')}
 ${figure('Commission and fees earned', `${deal.totalCommission ?? '0'} + ${deal.totalFixedFee ?? '0'}`, { note: 'in the currency of the account' })}
@@ -52,7 +55,9 @@ ${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of
 <h2>Orders by month</h2>
 ${monthChart(months, { dealId, visit })}
 ${monthTable(months)}
-<h2>History</h2>
+<h2>Clicks by month <small>the service's count</small></h2>
+${clickChart(clicks)}
+<h2>History <small>what changed, as the mirror read it</small></h2>
 ${historyTable(versions, visit)}
 ${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
     };
@@ -113,23 +118,59 @@ function monthTable(months: readonly DealMonth[]): Html {
   );
 }
 
+function clickChart(clicks: readonly ClicksOfMonth[]): Html {
+  if (clicks.length === 0)
+    return html`<p class="none">The count has not changed since it was first read.</p>`;
+  const months = clicks.toReversed();
+  return stackedBars(
+    months.map(({ month }) => month),
+    [{ name: 'clicks', counts: months.map((one) => one.clicks) }],
+    { title: 'Clicks of the deal by month', unit: 'Month' },
+  );
+}
+
 function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
   return table(
     [
-      { title: 'From', cell: ({ validFrom }) => instant(validFrom, visit) },
-      { title: 'To', cell: ({ validTo }) => (validTo === null ? 'now' : instant(validTo, visit)) },
-      { title: 'Handle', cell: ({ influencerHandle }) => influencerHandle },
+      { title: 'From', cell: ({ version }) => instant(version.validFrom, visit) },
       {
-        title: 'Dealflow',
-        cell: ({ dealflowId }) => dealflowId,
+        title: 'To',
+        cell: ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit)),
       },
-      { title: 'Stage', align: 'right', cell: ({ funnelStep }) => funnelStep },
-      { title: 'Active', cell: ({ isActive }) => (isActive === null ? 'unknown' : isActive ? 'yes' : 'no') },
-      { title: 'Clicks', align: 'right', cell: ({ totalClicks }) => totalClicks },
-      { title: 'Orders', align: 'right', cell: ({ totalReferrals }) => totalReferrals },
-      { title: 'Sales', align: 'right', cell: ({ totalSales }) => totalSales },
+      {
+        title: 'What changed',
+        cell: ({ version, before }) =>
+          html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
+      },
     ],
-    versions.slice(0, VERSIONS),
+    versions.slice(0, VERSIONS).map((version, index) => ({ version, before: versions[index + 1] ?? null })),
     { about: 'History of the deal', none: 'The mirror has not read this deal yet.' },
   );
+}
+
+/** Every field of a deal that has a history, by its name on the page. Amounts are in the currency of the account. */
+const FIELDS: Readonly<Record<string, (version: DealVersion) => string | number | null>> = {
+  handle: ({ influencerHandle }) => influencerHandle,
+  platform: ({ platform }) => platform,
+  brand: ({ brandId }) => brandId,
+  dealflow: ({ dealflowId }) => dealflowId,
+  stage: ({ funnelStep }) => funnelStep,
+  active: ({ isActive }) => (isActive === null ? null : isActive ? 'yes' : 'no'),
+  clicks: ({ totalClicks }) => totalClicks,
+  orders: ({ totalReferrals }) => totalReferrals,
+  sales: ({ totalSales }) => totalSales,
+  commission: ({ totalCommission }) => totalCommission,
+  'fixed fees': ({ totalFixedFee }) => totalFixedFee,
+  'paid out': ({ totalPayouts }) => totalPayouts,
+};
+
+/** Describes what a version changed: `clicks: 3 → 6`. Of the first version, every known field: `clicks: 3`. */
+function changesOf(version: DealVersion, before: DealVersion | null): readonly string[] {
+  const changes = Object.entries(FIELDS).flatMap(([name, read]) => {
+    const now = read(version);
+    if (before === null) return now === null ? [] : [`${name}: ${now}`];
+    const earlier = read(before);
+    return now === earlier ? [] : [`${name}: ${earlier ?? 'unknown'} → ${now ?? 'unknown'}`];
+  });
+  return changes.length === 0 ? ['a field that has no column here'] : changes;
 }

@@ -68,17 +68,22 @@ export async function findDeal(db: Database, dealId: string): Promise<ListedDeal
   return rows[0] ?? null;
 }
 
-/** A version of a deal, with the service's own counts. */
+/** A version of a deal, with the service's own counts. Amounts are in the currency of the account. */
 export type DealVersion = {
   readonly validFrom: Date;
   readonly validTo: Date | null;
   readonly influencerHandle: string | null;
+  readonly platform: string | null;
+  readonly brandId: string | null;
   readonly dealflowId: string | null;
   readonly isActive: boolean | null;
   readonly funnelStep: number | null;
   readonly totalClicks: string | null;
   readonly totalReferrals: string | null;
   readonly totalSales: string | null;
+  readonly totalCommission: string | null;
+  readonly totalFixedFee: string | null;
+  readonly totalPayouts: string | null;
 };
 
 /** Lists the versions of a deal, newest first. */
@@ -87,11 +92,31 @@ export async function listDealVersions(
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
 ): Promise<readonly DealVersion[]> {
   const { rows } = await sql<DealVersion>`
-    select valid_from as "validFrom", valid_to as "validTo", influencer_handle as "influencerHandle", dealflow_id as "dealflowId",
-      is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks", total_referrals as "totalReferrals",
-      total_sales_in_account_currency as "totalSales"
+    select valid_from as "validFrom", valid_to as "validTo", influencer_handle as "influencerHandle", platform, brand_id as "brandId",
+      dealflow_id as "dealflowId", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
+      total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
+      total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
+      total_payouts_in_account_currency as "totalPayouts"
     from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Clicks that the service counted between two readings of a deal, in the month of the later reading. */
+export type ClicksOfMonth = { readonly month: string; readonly clicks: number };
+
+/** Lists the months in which the service's count of clicks changed, newest first. Months are in UTC. */
+export async function listDealClicks(
+  db: Database,
+  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+): Promise<readonly ClicksOfMonth[]> {
+  const { rows } = await sql<{ month: string; clicks: string }>`
+    select month, sum(clicks) as clicks
+    from (
+      select to_char(valid_from at time zone 'UTC', 'YYYY-MM') as month, total_clicks - lag(total_clicks) over (order by valid_from) as clicks
+      from bi.deal_history where deal_id = ${dealId} and total_clicks is not null) changes
+    where clicks > 0
+    group by month order by month desc limit ${limit}`.execute(db);
+  return rows.map(({ month, clicks }) => ({ month, clicks: Number(clicks) }));
 }
 
 /** This project's counts of a deal's orders of one month, as of the last refresh of the reports. */

@@ -49,6 +49,7 @@ ${factList([
       ? null
       : anchor(orderLink(visit, { source: null, orderId: entry.orderId }), entry.orderId),
   ],
+  ['Reference, in the notes of the order', entry.reference],
   ['Influencer', handle],
   [
     'Deal',
