@@ -64,3 +64,57 @@ it('a cancelled item of an order is not a line', async () => {
   );
   expect(orders.map(({ lines }) => lines)).toEqual([[['a', '9.00']]]);
 });
+
+it('the lines of Matrixify are those of its items, and not of discounts, shipping and refunds', async () => {
+  const header =
+    'ID,Name,Payment: Status,Currency,Price: Total,Created At,Line: Type,Line: Title,Line: SKU,Line: Quantity,Line: Price,Line: Total';
+  const rows = [
+    '7,#7,paid,EUR,95.00,2026-05-01 10:00:00 +0000,Line Item,Serum,SERUM,2,40.00,70.00',
+    '7,#7,,,,,Line Item,Card,GIFT-25,1,25.00,25.00',
+    '7,#7,,,,,Discount,MIA10,,,,-10.00',
+    '7,#7,,,,,Shipping Line,Post,,1,5.00,5.00',
+    '7,#7,,,,,Refund Line,Serum,SERUM,-1,40.00,-40.00',
+  ];
+  const { orders, rejected } = await mapText([header, ...rows].join('\n'), {
+    layout: 'matrixify-orders',
+    source: SOURCE,
+  });
+  expect([rejected, orders.map(({ lines, codes }) => [lines, codes])]).toEqual([
+    [],
+    [
+      [
+        [
+          ['gift-25', '25.00'],
+          ['serum', '70.00'],
+        ],
+        ['MIA10'],
+      ],
+    ],
+  ]);
+});
+
+it('the lines of WooCommerce are read from the columns of two plugins', async () => {
+  const rows = [
+    '7,completed,30.00,EUR,2026-05-01 10:00,Mug,12.00',
+    '7,completed,30.00,EUR,2026-05-01 10:00,CARD,18.00',
+  ];
+  const read = async (header: string) => {
+    const { orders } = await mapText([header, ...rows].join('\n'), {
+      layout: 'woocommerce-orders',
+      source: SOURCE,
+    });
+    return orders.map(({ lines }) => lines);
+  };
+  const lines = [
+    [
+      ['card', '18.00'],
+      ['mug', '12.00'],
+    ],
+  ];
+  expect(
+    await read('order_id,order_status,order_total,order_currency,order_date,item_sku,item_total'),
+  ).toEqual(lines);
+  expect(
+    await read('Order Number,Order Status,Order Total Amount,Order Currency,Order Date,SKU,Order Line Total'),
+  ).toEqual(lines);
+});
