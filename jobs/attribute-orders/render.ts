@@ -12,6 +12,7 @@ import {
   describeCodeProblems,
 } from '../../src/present/code-problems.ts';
 import { describeDoubleCredits, describeDoubts } from '../../src/present/doubts.ts';
+import { describeLeaks } from '../../src/present/money/leaks.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -55,6 +56,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...describeCodeProblems(details.codeProblems),
       ...describeUnownedCodes(report),
       ...describeHeldOrders(report),
+      ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks, configOption)),
       ...describeRefusals(refusalsOf(report)),
       ...describeDoubts({ ...doubtsOf(report), configOption }),
       ...describeDoubleCredits(details.doubleCredits, configOption),

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/db/connect.ts';
+import type { LeakedCode } from '../../src/model/money/leak.ts';
 import type {
   CodeProblem,
   DoubtDetails,
@@ -6,6 +7,7 @@ import type {
   FileDetails,
   RunReport,
 } from '../../src/model/report.ts';
+import { findLeaks } from '../../src/pipeline/statements/find-leaks.ts';
 import {
   type AdjustmentGroup,
   type ReportedRun,
@@ -79,6 +81,8 @@ export type OrderDetails = FileDetails &
     readonly unownedCodes: readonly UnownedCode[];
     readonly unownedCodesTotal: number;
     readonly adjustments: readonly AdjustmentGroup[];
+    /** Codes that may have leaked, in all jobs, and that nobody has acknowledged. */
+    readonly leaks: readonly LeakedCode[];
     /** Rows of codes.csv that could not be used. */
     readonly codeProblems: readonly CodeProblem[];
   };
@@ -93,7 +97,7 @@ const SHOWN_CREDITS = 100;
  *
  * @param options.codeProblems rows of codes.csv that could not be used.
  * @param options.areReportsStale the refresh failed. The dispositions are then computed from the orders,
- * which takes a while if there are many, and neither credits nor codes without an owner are listed.
+ * which takes a while if there are many, and neither credits, codes without an owner nor leaked codes are listed.
  */
 export async function reportOrders(
   db: Database,
@@ -114,6 +118,7 @@ export async function reportOrders(
   const credited = areReportsStale
     ? { credits: [], total: 0 }
     : await readCredits(db, { runId, job, sources, limit: SHOWN_CREDITS });
+  const leaks = areReportsStale ? [] : await findLeaks(db, { now: new Date() });
   const { details: doubtDetails } = await readRunDoubts(db, { job });
   const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
@@ -134,6 +139,7 @@ export async function reportOrders(
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       adjustments: await readAdjustments(db, runId),
+      leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,
     },
   };

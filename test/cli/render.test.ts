@@ -323,6 +323,7 @@ describe('the summary of a run', () => {
       { ...group, disposition: 'in_doubt', reason: 'timeout' },
     ],
     duplicateFiles: 1,
+    leaks: [],
     credits: [],
     creditsTotal: 0,
     unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000' }],
@@ -489,6 +490,7 @@ describe('the summary of a run', () => {
       doubleCredits: [],
       doubts: [],
       adjustments: [],
+      leaks: [],
       codeProblems: [],
     };
     expect(

@@ -39,9 +39,12 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
   expect(found.stdout.replace(/\s+/g, ' ')).toMatch(
     /mia10 \(mia\.test, deal DEALMIA\), since \S+: 14 of 1\d orders in 2 days without a link; usually \d(?:\.\d)?, and \d+ % of all orders\. Of \d+ known customers, \d+ had ordered before\./,
   );
+  const next = async () => (await shop.cli('run', 'orders')).stdout.replace(/\s+/g, ' ');
+  expect(await next()).toContain('14 of 1');
   const reason = 'jane@example.com told us: a podcast';
   expect((await shop.cli('leaks', 'acknowledge', 'NOBODY', '--reason', reason)).exitCode).toBe(2);
   expect((await shop.cli('leaks', 'acknowledge', 'mia10', '--reason', reason)).exitCode).toBe(0);
+  expect(await next()).not.toContain('without a link');
   const seen = await shop.cli('leaks');
   expect([seen.exitCode, seen.stdout.replace(/\s+/g, ' ')]).toEqual([
     0,
