@@ -22,12 +22,21 @@ import type { DB } from './tables.ts';
  * does not (`is not distinct from`, an index whose column has another collation).
  */
 
-/** Sets up the rest of a transaction for statements over many rows. */
-export async function suitLargeStatements(trx: Transaction<DB>): Promise<void> {
+/**
+ * Sets up the rest of a transaction for statements over many rows.
+ *
+ * @param options.isDurable true if the commit must be on disk before it is reported, whatever the default of
+ * the server. Default: false, which keeps that default.
+ */
+export async function suitLargeStatements(
+  trx: Transaction<DB>,
+  { isDurable = false }: { readonly isDurable?: boolean } = {},
+): Promise<void> {
+  const durable = isDurable ? sql`, set_config('synchronous_commit', 'on', true)` : sql``;
   // JIT compilation takes longer than a run with few new orders. Sorting a million rows in memory is worth 64
   // MB.
   await sql`
-    select set_config('jit', 'off', true), set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true)`.execute(
+    select set_config('jit', 'off', true), set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true)${durable}`.execute(
     trx,
   );
 }

@@ -25,6 +25,8 @@ export type CheckFileOptions = {
   readonly sourceFileId: string;
   readonly runId: string;
   readonly rowsRead: number;
+  /** True if an earlier reading of the same version has been superseded by this one. */
+  readonly isReread: boolean;
   readonly check?: FileCheck;
 };
 
@@ -61,18 +63,11 @@ export async function checkFile(
     headerHash: hash('sha256', JSON.stringify(header), 'base64url'),
     ...(await measure()),
   };
-  const judged = check.judge(seen, { isReread: await isReread(trx, sourceFileId) });
+  const judged = check.judge(seen, { isReread: file.isReread });
   const results = await withAcknowledged(trx, sourceFileId, judged);
   await storeStatistics(trx, seen, results);
   const held = await storeFindings(trx, file, results);
   return held.length === 0 ? null : toReason(held);
-}
-
-/** True if an earlier reading of the same version has been superseded by this one. */
-async function isReread(trx: Transaction<DB>, sourceFileId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from intake.source_files where superseded_by = ${sourceFileId}::bigint limit 1`.execute(trx);
-  return rows.length > 0;
 }
 
 /**
@@ -100,6 +95,7 @@ async function withAcknowledged(
   });
 }
 
+/** Stores the statistics of a file, and deletes its findings that were not acknowledged, which are judged anew. */
 async function storeStatistics(
   trx: Transaction<DB>,
   seen: FileStatistics,
@@ -109,6 +105,9 @@ async function storeStatistics(
   const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
   const kept = results.map(({ message: _, sample: __, ...result }) => result);
   await sql`
+    with cleared as (
+      delete from intake.check_findings where source_file_id = ${seen.sourceFileId}::bigint and acknowledged_at is null
+    )
     insert into intake.file_statistics
       (source_file_id, source, read_for, arrived_at, size_bytes, rows_read, rejected_rows, header, header_hash,
        orders_new, orders_known, orders_judged, blank_code_orders, coded_orders, unowned_code_orders, currencies, statuses, amounts,
@@ -135,18 +134,12 @@ async function storeStatistics(
 
 type Held = { readonly findingId: string; readonly message: string };
 
-/**
- * Stores the unusual results as findings. Deletes earlier findings of the file that were not acknowledged.
- * @returns the findings that hold the file.
- */
+/** Stores the unusual results as findings. @returns the findings that hold the file. */
 async function storeFindings(
   trx: Transaction<DB>,
   { sourceFileId, runId }: Pick<CheckFileOptions, 'sourceFileId' | 'runId'>,
   results: readonly CheckResult[],
 ): Promise<readonly Held[]> {
-  await sql`
-    delete from intake.check_findings
-    where source_file_id = ${sourceFileId}::bigint and acknowledged_at is null`.execute(trx);
   const held: Held[] = [];
   for (const { check, subject, verdict, seen, expected, message, sample } of results) {
     if ((verdict !== 'warn' && verdict !== 'held') || message === null) continue;

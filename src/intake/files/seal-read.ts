@@ -57,10 +57,10 @@ export function sealRead<Totals>(
   content: Content<Totals>,
 ): Promise<SealedRead<Totals>> {
   return inTransaction(db, async (trx) => {
-    await sql`select set_config('synchronous_commit', 'on', true)`.execute(trx);
-    await suitLargeStatements(trx);
-    if (!(await lockRead(trx, options))) return { kind: 'lost' };
-    const original = await findOriginal(trx, options);
+    await suitLargeStatements(trx, { isDurable: true });
+    const locked = await lockRead(trx, options);
+    if (locked === null) return { kind: 'lost' };
+    const { isReread, original } = locked;
     if (original !== null) {
       await markDuplicate(trx, options, original);
       return { kind: 'duplicate', of: original };
@@ -68,7 +68,7 @@ export function sealRead<Totals>(
     const totals = await content.settle(trx);
     const reason =
       (await content.findHoldReason(trx, totals)) ??
-      (await checkFile(trx, options, () => content.measure(trx, totals)));
+      (await checkFile(trx, { ...options, isReread }, () => content.measure(trx, totals)));
     if (reason !== null) {
       await holdFileWithin(trx, { ...options, reason });
       return { kind: 'held', reason };
@@ -78,27 +78,39 @@ export function sealRead<Totals>(
   });
 }
 
-async function lockRead(trx: Transaction<DB>, { sourceFileId, reader }: SealReadOptions): Promise<boolean> {
-  const { rows } = await sql`
-    select from intake.source_files
-    where source_file_id = ${sourceFileId}::bigint and reader = ${reader}::uuid and state = 'reading' for update`.execute(
-    trx,
-  );
-  return rows.length > 0;
-}
+type LockedRead = {
+  /** True if an earlier reading of the same version has been superseded by this one. */
+  readonly isReread: boolean;
+  /** The sealed file of the source with the same content, if there is one. */
+  readonly original: Original | null;
+};
 
-async function findOriginal(
+/**
+ * Locks the file's row against a takeover. One statement tells everything about the file, because a source
+ * may have thousands of small files.
+ *
+ * @returns null if another reader has taken over the file.
+ */
+async function lockRead(
   trx: Transaction<DB>,
-  { sourceFileId, contentSha256 }: SealReadOptions,
-): Promise<Original | null> {
-  const { rows } = await sql<Original>`
-    select o.source_file_id as "sourceFileId", o.uri
-    from intake.source_files f join intake.source_files o on o.source = f.source and o.read_for = f.read_for
-    where f.source_file_id = ${sourceFileId}::bigint and o.content_sha256 = ${contentSha256} and o.state = 'sealed'
-      and o.superseded_by is null
-      and (f.read_for = 'orders' or o.layout_hash = f.layout_hash)
-    order by o.source_file_id limit 1`.execute(trx);
-  return rows[0] ?? null;
+  { sourceFileId, reader, contentSha256 }: SealReadOptions,
+): Promise<LockedRead | null> {
+  const { rows } = await sql<{ isReread: boolean; originalId: string | null; originalUri: string }>`
+    select o.source_file_id as "originalId", o.uri as "originalUri",
+      exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
+    from intake.source_files f
+    left join lateral (
+      select o.source_file_id, o.uri from intake.source_files o
+      where o.source = f.source and o.read_for = f.read_for and o.content_sha256 = ${contentSha256} and o.state = 'sealed'
+        and o.superseded_by is null and (f.read_for = 'orders' or o.layout_hash = f.layout_hash)
+      order by o.source_file_id limit 1
+    ) o on true
+    where f.source_file_id = ${sourceFileId}::bigint and f.reader = ${reader}::uuid and f.state = 'reading'
+    for update of f`.execute(trx);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { isReread, originalId, originalUri: uri } = row;
+  return { isReread, original: originalId === null ? null : { sourceFileId: originalId, uri } };
 }
 
 async function markDuplicate(

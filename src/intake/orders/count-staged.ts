@@ -12,6 +12,8 @@ export type StagedFile = {
   readonly stagedRows: number;
   /** Number of rows of orders that are already known with the same content. */
   readonly unchangedRows: number;
+  /** Number of rows that were rejected so far. */
+  readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
   readonly open: number;
   /** Number of open orders with a status that is not listed. */
@@ -74,6 +76,7 @@ export async function countStaged(
     )
     select staged.new, staged.changed, staged.conflicting, staged.rows as "stagedRows",
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
+      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
     from staged, seen, unchanged_orders`.execute(trx);
   const [row] = rows;
@@ -86,6 +89,7 @@ export async function countStaged(
     cancelled: number('cancelled'),
     stagedRows: number('stagedRows'),
     unchangedRows: number('unchangedRows'),
+    rejectedRows: number('rejectedRows'),
     open: number('open'),
     unlistedStatus: number('unlistedStatus'),
     otherCurrency: number('otherCurrency'),

@@ -30,6 +30,8 @@ const MAX_WAITING = 2;
  * more expensive, and an unchanged one nine tenths cheaper.
  */
 const ASKING_PAYS_FROM = 0.25;
+/** Fewer orders than this are sent in full at once: one more statement costs more than it could save. */
+const MIN_TO_ASK = 50;
 
 /**
  * Number of orders in one statement. Smaller statements spend their time on round trips; larger ones only use
@@ -120,7 +122,7 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
   const counts = { new: 0, changed: 0, unchanged: 0, repeated: 0 };
   for (const orders of splitRepeats(batch.orders)) {
     let rest = orders;
-    if (ask) {
+    if (ask && orders.length >= MIN_TO_ASK) {
       const noted = await noteUnchangedOrders(db, options, orders);
       if (noted.isLost) return null;
       counts.unchanged += noted.unchanged;

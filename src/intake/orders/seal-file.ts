@@ -8,7 +8,7 @@ import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-r
 import { countStaged } from './count-staged.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import { settleContinuations } from './settle-continuations.ts';
-import { settleRepeats } from './settle-repeats.ts';
+import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
 import { meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {
@@ -37,7 +37,7 @@ export type SealedTotals = {
  */
 export function sealFile(db: Database, options: SealFileOptions): Promise<SealedFile> {
   const { sourceFileId } = options;
-  return sealRead<FileTotals>(db, options, {
+  return sealRead<OrderTotals>(db, options, {
     settle: (trx) => settle(trx, options),
     findHoldReason: async (trx, totals) =>
       (await findHoldReason(trx, { ...options, totals })) ??
@@ -53,10 +53,7 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
     }),
     publish: async (trx, totals) => {
       if (totals.ordersChanged > 0) await switchVersions(trx, sourceFileId);
-      for (const table of ['order_continuations', 'unchanged_orders'])
-        await sql`delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`.execute(
-          trx,
-        );
+      await clearLeftovers(trx, sourceFileId, totals.leftovers);
       const { name } = options.orderIdColumn ?? UNKNOWN_COLUMN;
       return {
         ...(name === null ? {} : { order_id_column: name }),
@@ -70,11 +67,14 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   });
 }
 
+type OrderTotals = FileTotals & { readonly leftovers: Leftovers };
+
 /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
-async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<FileTotals> {
+async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<OrderTotals> {
   const { sourceFileId } = options;
-  const knownRows = await settleContinuations(trx, options);
-  const repeats = await settleRepeats(trx, options);
+  const leftovers = await findLeftovers(trx, sourceFileId);
+  const knownRows = leftovers.hasContinuations ? await settleContinuations(trx, options) : 0;
+  const repeats = leftovers.hasUnchanged ? await settleRepeats(trx, options) : NO_REPEATS;
   const { expected } = options.thresholds;
   const staged = await countStaged(trx, { sourceFileId, expected });
   const contradictions =
@@ -83,19 +83,53 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<F
       : { new: 0, changed: 0, cancelled: 0, rows: 0 };
   const changed = staged.changed - contradictions.changed;
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
-  const { rows } = await sql<{ rows: string }>`
-    select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`.execute(
-    trx,
-  );
   return {
+    leftovers,
     ordersNew: staged.new - contradictions.new,
     ordersChanged: changed - dropped,
     ordersUnchanged: staged.unchanged - repeats.orders + dropped,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
     orderRows: staged.stagedRows - contradictions.rows + staged.unchangedRows - repeats.rows + knownRows,
-    rejectedRows: Number(rows[0]?.rows ?? 0),
+    rejectedRows: contradictions.rows === 0 ? staged.rejectedRows : await countRejected(trx, sourceFileId),
   };
+}
+
+async function countRejected(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  const { rows } = await sql<{ rows: string }>`
+    select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`.execute(
+    trx,
+  );
+  return Number(rows[0]?.rows ?? 0);
+}
+
+/** What the batches of a file left to be settled. Most files leave nothing. */
+type Leftovers = { readonly hasContinuations: boolean; readonly hasUnchanged: boolean };
+
+async function findLeftovers(trx: Transaction<DB>, sourceFileId: string): Promise<Leftovers> {
+  const { rows } = await sql<Leftovers>`
+    select exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
+      exists (select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint) as "hasUnchanged"`.execute(
+    trx,
+  );
+  const [leftovers] = rows;
+  if (leftovers === undefined) throw new Error('a select without a table gives one row');
+  return leftovers;
+}
+
+async function clearLeftovers(
+  trx: Transaction<DB>,
+  sourceFileId: string,
+  { hasContinuations, hasUnchanged }: Leftovers,
+): Promise<void> {
+  if (hasContinuations)
+    await sql`delete from intake.order_continuations where source_file_id = ${sourceFileId}::bigint`.execute(
+      trx,
+    );
+  if (hasUnchanged)
+    await sql`delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint`.execute(
+      trx,
+    );
 }
 
 /**

@@ -7,7 +7,8 @@ const HELP = 'Export the order again with all its rows, or put its first row bef
 /**
  * Assigns rows whose order is elsewhere to that order: one that this file has staged, or else one that is
  * known. Rows without an order are rejected as `orphan_rows`. The statements use grouping instead of joins,
- * so that each table is read once whatever the planner assumes about tables that have just been filled.
+ * so that each table is read once whatever the planner assumes about tables that have just been filled. Call
+ * it only if the file has such rows.
  *
  * @returns the number of rows assigned to known orders that this file has not staged.
  */
@@ -16,11 +17,6 @@ export async function settleContinuations(
   options: { readonly sourceFileId: string; readonly runId: string },
 ): Promise<number> {
   const { sourceFileId } = options;
-  const { rows } = await sql`
-    select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint limit 1`.execute(
-    trx,
-  );
-  if (rows.length === 0) return 0;
   const left = await giveToStaged(trx, sourceFileId);
   return left === 0 ? 0 : giveToKnown(trx, options);
 }

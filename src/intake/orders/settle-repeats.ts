@@ -9,21 +9,19 @@ import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
  */
 export type SettledRepeats = { readonly orders: number; readonly rows: number };
 
-const NONE: SettledRepeats = { orders: 0, rows: 0 };
+export const NO_REPEATS: SettledRepeats = { orders: 0, rows: 0 };
 
 export type SettleRepeatsOptions = { readonly sourceFileId: string; readonly sums: boolean };
 
 /**
  * Settles orders that are unchanged in one place of a file and are stated again, or differently, in another.
+ * Call it only if the file has unchanged orders.
  */
 export async function settleRepeats(
   trx: Transaction<DB>,
   options: SettleRepeatsOptions,
 ): Promise<SettledRepeats> {
   const { sourceFileId } = options;
-  const { rows: noted } = await sql`
-    select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint limit 1`.execute(trx);
-  if (noted.length === 0) return NONE;
   const { rows } = await sql<{ orders: string; rows: string }>`
     with repeats as materialized (${repeatsOf(options)}),
     ${options.sums ? addSums(sourceFileId) : markContradictions}
