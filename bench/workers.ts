@@ -31,21 +31,28 @@ export type WorkersCase = {
 
 /**
  * @returns for each number of workers: orders per second ÷ the maximum that their requests in flight, or the
- * account, allow.
+ * account, allow. The detail compares them with the first number of workers.
  */
 export async function measureWorkers({
   workers,
   requestsPerSecond,
 }: WorkersCase): Promise<readonly Measurement[]> {
   const sandbox = await startSandbox(['--latency', String(LATENCY_MS)]);
-  const measured: Measurement[] = [];
+  const measured: Measured[] = [];
   try {
     for (const count of workers) measured.push(await measureOne({ sandbox, count, requestsPerSecond }));
   } finally {
     sandbox.stop();
   }
-  return measured;
+  const [first] = measured;
+  return measured.map(({ count, rate, ...measurement }) => {
+    if (first === undefined || first.count === count) return measurement;
+    const linear = (rate * first.count) / (first.rate * count);
+    return { ...measurement, detail: `${measurement.detail}; ${linear.toFixed(2)} of linear` };
+  });
 }
+
+type Measured = Measurement & { readonly count: number; readonly rate: number };
 
 type One = {
   readonly sandbox: { readonly url: string; readonly key: string };
@@ -53,7 +60,7 @@ type One = {
   readonly requestsPerSecond: number;
 };
 
-async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<Measurement> {
+async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<Measured> {
   const inFlight = (count * CONCURRENCY * 1_000) / LATENCY_MS;
   const bound = requestsPerSecond === 0 ? inFlight : Math.min(inFlight, requestsPerSecond);
   const orders = Math.round(bound * SECONDS);
@@ -82,6 +89,7 @@ async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<M
     const rate = orders / seconds;
     const limit = requestsPerSecond === 0 ? '' : `, ${requestsPerSecond}/s for the account`;
     return {
+      ...{ count, rate },
       name: `${count} ${count === 1 ? 'worker' : 'workers'} at ${CONCURRENCY}, ${LATENCY_MS} ms${limit}`,
       value: rate / bound,
       detail: `${rate.toFixed(1)} orders/s of ${bound.toFixed(0)}; worst second ${await worstSecond(db)}; ${orders} orders`,
