@@ -115,7 +115,6 @@ it(`with ${OUTAGES} outages of workers, the run, Postgres and the network, each 
 
   expect([0, 6]).toContain(last.exitCode);
   for (const { finished } of [...stage.ended, last]) if (finished) expectSums(finished);
-  console.log(JSON.stringify({ outages: counts, orders: 2 * ORDERS, accepted, doubts, limit }));
 });
 
 async function openStage(): Promise<Stage> {
