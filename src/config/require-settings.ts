@@ -14,7 +14,7 @@ export function requireService(config: PipelineConfig): ApiSettings {
   const missing = url === '' ? 'url' : 'key';
   throw new KnownError({
     code: `api_${missing}_missing`,
-    message: url === '' ? 'No service is configured to send orders to.' : `There is no API key for ${url}.`,
+    message: url === '' ? 'No service is configured: api.url is empty.' : `There is no API key for ${url}.`,
     where: `api.${missing} in ${shortPath(config.path)}`,
     help:
       url === ''

@@ -89,7 +89,9 @@ describe('doctor', () => {
       'service: The service cannot be reached: the connection was refused. (http://127.0.0.1:9)',
     );
     workshop.env.INFLUENCER_API_URL = '';
-    expect(troubles(await examine(workshop), 'problem')[0]).toContain('service: No service is configured');
+    expect(troubles(await examine(workshop), 'problem')[0]).toContain(
+      'service: No service is configured: api.url is empty.',
+    );
   });
 
   it('reports an unreachable database and continues with the other checks', async () => {
