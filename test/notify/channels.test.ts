@@ -167,10 +167,15 @@ describe('a Teams channel', () => {
     expect(list).toBe('\\- one\n\n2\\. two\n\n\\_three\\_ of a_job');
   });
 
-  it('leaves a command and a date as people write them', async () => {
-    const { body } = cardOf(await deliver(channel));
+  it('leaves a command, an amount and a date as people write them', async () => {
+    const amounts = [{ amount: '12.50', currency: 'EUR' }];
+    const { body } = cardOf(await deliver(channel, { amounts }));
     const facts = Object.fromEntries(body[2]?.facts?.map(({ title, value }) => [title, value]) ?? []);
-    expect(facts).toMatchObject({ Since: expect.stringMatching(/^\d{4}-\d\d-\d\d /), Next: NOTICE.command });
+    expect(facts).toMatchObject({
+      Since: expect.stringMatching(/^\d{4}-\d\d-\d\d /),
+      Amount: '12.50 EUR',
+      Next: NOTICE.command,
+    });
   });
 });
 

@@ -56,6 +56,6 @@ function escapeMarkdown(text: string): string {
   return text
     .replaceAll('\n', '\n\n')
     .replace(/[\\`*[\]<>~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
-    .replace(/^[-+#]/gm, '\\$&')
-    .replace(/^(\d{1,9})([.)])/gm, '$1\\$2');
+    .replace(/^([-+](?=\s|$)|#)/gm, '\\$&')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, '$1\\$2');
 }

@@ -71,7 +71,10 @@ function toMetricData(metric: MetricValues, times: Times): readonly MetricData[]
     },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
-  const points = metric.values.map(({ labels, value }) => ({ ...times, attributes: labels, value }));
+  // A gauge without any observation yet is NaN, for which JSON has no number: a collector would refuse all of
+  // the metrics.
+  const known = metric.values.filter(({ value }) => Number.isFinite(value));
+  const points = known.map(({ labels, value }) => ({ ...times, attributes: labels, value }));
   // The type declares numbers, but the values are names.
   switch (String(metric.type)) {
     case 'counter':
