@@ -4,6 +4,7 @@ import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { clickBody, clickKey } from '../../src/effects/click.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
+import { refuseRenamedSource } from './decide-renamed.ts';
 
 /*
  * The service adds a click to a total and cannot remove it. So the clicks of one influencer, day, source and
@@ -144,8 +145,9 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
 /** Proposes the clicks to post to the ledger. Call it after `decideClicks`, in the same transaction. */
 export async function proposeClicks(
   trx: Transaction<DB>,
-  { job, brandId, runId, accountId }: ClickRules & { readonly runId: string; readonly accountId: string },
+  rules: ClickRules & { readonly runId: string; readonly accountId: string },
 ): Promise<Proposed> {
+  const { job, brandId, runId, accountId, sources } = rules;
   await createDesiredEntries(trx);
   await sql`
     insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
@@ -159,6 +161,7 @@ export async function proposeClicks(
     ) b
     order by b.day, b.target, b.source, b.country`.execute(trx);
   await sql`analyze desired_entries`.execute(trx);
+  await refuseRenamedSource(trx, { job, accountId, sources: sources.map(({ source }) => source) });
   return propose(trx, { effect: 'click', job, runId, accountId });
 }
 

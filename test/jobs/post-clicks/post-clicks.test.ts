@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
@@ -59,6 +61,28 @@ describe('post-clicks', () => {
       { kind: 'changed', detail: 'As it was sent, again.' },
     ]);
     expect(await shop.totals()).toEqual({ DEALMIA: 20 });
+  });
+
+  it('stops if the source was renamed, because the same clicks would be added again', async () => {
+    const shop = await openClickShop();
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
+    await shop.runClicks();
+    const configure = (from: RegExp, to: string): void =>
+      shop.write('pipeline.yaml', readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replace(from, to));
+    configure(/links:/, 'short-links:');
+    configure(/source: links/, 'source: short-links');
+    const renamed = await shop.runClicks();
+    expect(renamed.code).toBe(2);
+    expect(renamed.stderr).toContain('change its name back to links');
+    expect(await shop.totals()).toEqual({ DEALMIA: 10 });
+    // It is another counter, which begins later.
+    configure(/codes\.csv/, 'codes.csv, start_date: 2026-04-11');
+    shop.drop('2.csv', clicksCsv([['2026-04-11', 'bit.ly/MIA10', 3]]));
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 3 });
+    configure(/short-links:/, 'links:');
+    configure(/source: short-links/, 'source: links');
+    expect((await shop.runClicks()).code).toBe(2);
+    expect(await shop.totals()).toEqual({ DEALMIA: 13 });
   });
 
   it('replaces waiting clicks by those of a newer file, so that one request posts them all', async () => {
