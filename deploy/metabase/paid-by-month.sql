@@ -1,5 +1,5 @@
 -- Title: What was each deal paid in each month?
--- Description: Closed statements by month, deal and currency: commission, corrections of earlier months, fees, and their total. The last three statements.
+-- Description: Closed statements by month, deal and currency: commission, corrections of earlier months, fees, and their total. The last three statements, the newest first; 2,000 rows at most.
 -- View: bi.statement_lines
 select to_char(month_local, 'YYYY-MM') as month, deal_id, currency,
   sum(amount) filter (where kind = 'order') as commission_amount,
@@ -8,5 +8,6 @@ select to_char(month_local, 'YYYY-MM') as month, deal_id, currency,
   sum(amount) as paid_amount
 from bi.statement_lines
 where statement_id in (select statement_id from bi.statements order by month_local desc limit 3)
-group by 1, deal_id, currency
-order by 1, deal_id, currency;
+group by month_local, deal_id, currency
+order by month_local desc, paid_amount desc, deal_id, currency
+limit 2000;
