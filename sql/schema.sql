@@ -7008,6 +7008,8 @@ CREATE INDEX order_dispositions_day ON reporting.order_dispositions USING btree 
 
 CREATE INDEX order_dispositions_deal ON reporting.order_dispositions USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
+CREATE INDEX order_dispositions_held ON reporting.order_dispositions USING btree (day_utc) WHERE (disposition = 'held'::text);
+
 CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree (job, source, order_id) WHERE is_open;
 
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);

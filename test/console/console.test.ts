@@ -3,6 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
+import { toCsv } from '../pipeline/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
@@ -46,6 +47,30 @@ describe('every page', () => {
       );
       expect(text).not.toMatch(/<script>alert|<b>A5|onerror='x'>/);
     }
+  });
+
+  it('counts orders that wait for a person on the overview, and each count leads to exactly those orders', async () => {
+    const { shop } = await openConsoleShop();
+    shop.drop(
+      'june.csv',
+      toCsv([
+        { id: 'A7', code: '"MIA10,BEN15"' },
+        { id: 'A8', revenue: '4.00' },
+      ]),
+    );
+    await shop.run();
+    const { get } = await startTestConsole(shop);
+    const { text } = await get('/');
+    const figures = [...text.matchAll(/<a class="figure[^"]*" href="([^"]*)">.*?class="value">([\d,]+)</gs)];
+    const counted = figures.flatMap(([, href = '', value = '']) =>
+      href.includes('disposition=') ? [{ href: href.replaceAll('&amp;', '&'), value }] : [],
+    );
+    expect(counted).toEqual([{ href: '/orders?disposition=held', value: '1' }]);
+    for (const { href, value } of counted)
+      expect([href, textOf((await get(href)).text)]).toEqual([
+        href,
+        expect.stringContaining(`${value} orders, newest day first`),
+      ]);
   });
 
   it('lets a browser load from and send to this server only', async () => {

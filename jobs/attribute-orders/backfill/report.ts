@@ -93,9 +93,14 @@ function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly Run
 async function sumOthers(db: Database, backfillId: string): Promise<readonly (Sum & { state: string })[]> {
   const isToPost = sql`e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
   // The index of open entries alone finds these, and entries that are still to be posted are not fetched.
+  // Those of a backfill that has ended belong to the runs of the job again (`giveBack`), so all are looked at.
   const others = sql`
     select e.entry_id from ledger.entries e
-    where not e.is_settled and (e.backfill_id is distinct from ${backfillId}::bigint or e.state in ('held', 'in_doubt'))`;
+    where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('held', 'in_doubt')
+    union all
+    select e.entry_id from ledger.entries e
+    where not e.is_settled and e.backfill_id is distinct from ${backfillId}::bigint
+      and (select b.state not in ('running', 'paused') from ops.backfills b where b.backfill_id = ${backfillId}::bigint)`;
   const { rows } = await sql<Sum & { state: string }>`
     select state, currency, count(*)::float8 as orders, sum(amount)::text as amount
     from (

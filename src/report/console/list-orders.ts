@@ -39,8 +39,11 @@ export type OrderKey = {
   readonly orderId: string;
 };
 
-/** Dispositions of open orders, for which an index finds the few orders among many. */
-const OPEN = ['ready', 'in_doubt', 'rejected', 'held'];
+/**
+ * Dispositions of open orders, for which an index finds the few orders among many. Held orders have an index of
+ * their own, because those that two owners claim are not open: they wait for another decision.
+ */
+const OPEN = ['ready', 'in_doubt', 'rejected'];
 
 /** Lists the orders of all jobs as of the last refresh of the reports, newest day first. */
 export async function listOrders(
@@ -91,8 +94,9 @@ function matches(filter: OrderFilter) {
     to = null,
   } = filter;
   const isOpen = disposition !== null && OPEN.includes(disposition);
+  const isHeld = disposition === 'held' ? sql`and d.disposition = 'held'` : sql``;
   return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
-    and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : sql``}
+    and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
