@@ -31,6 +31,45 @@ describe('a byte order mark', () => {
   });
 });
 
+describe('a file that is no CSV', () => {
+  it.each([
+    ['\ufeff<!DOCTYPE html>\n<html lang="en"><title>Sign in</title>', 'an HTML page'],
+    ['<table border="1"><tr><td>Name</td></tr></table>', 'an HTML page'],
+    ['<?xml version="1.0"?><orders/>', 'XML'],
+    ['{"errors": [{"message": "Throttled"}]}', 'JSON'],
+    ['{"id":1}\n{"id":2}\n', 'JSON'],
+    ['[\n  {"id": "1", "email": "a"}\n]', 'JSON'],
+    ['[]', 'JSON'],
+    ['%PDF-1.7\n', 'a PDF'],
+    ['PAR1\u0015\u0004', 'a Parquet file'],
+  ])('is held, and the reason says what it is: %j', async (content, name) => {
+    for (const pieceBytes of [1, 1_024]) {
+      const reason = await holdReason(decode(Buffer.from(content), 'windows-1252', pieceBytes));
+      expect(reason).toMatchObject({
+        code: 'not_csv',
+        message: `s3://shop/orders.csv is ${name}, not a CSV.`,
+      });
+    }
+  });
+
+  it('is held if it is an old workbook, which is not valid UTF-8 either', async () => {
+    const { message } = await holdReason(decode(Buffer.from('d0cf11e0a1b11ae1', 'hex')));
+    expect(message).toBe('s3://shop/orders.csv is an old Excel workbook (.xls), not a CSV.');
+  });
+
+  it('is not every file with brackets in its header', async () => {
+    const headers = [
+      '[Name],[Email]\n',
+      '["Name"],b\n',
+      '{id},b\n',
+      '{,}\n',
+      '<id>,<email>\n',
+      '# {"a": 1}\na\n',
+    ];
+    for (const header of headers) expect(await text(Buffer.from(header))).toBe(header);
+  });
+});
+
 describe('a UTF-8 file', () => {
   it('is passed through without copying its buffers', async () => {
     const pieces = [Buffer.from('a,b\n'), Buffer.from('1,é\n')];

@@ -1,6 +1,7 @@
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { badEncoding } from './bad-encoding.ts';
+import { FORMAT_BYTES, findOtherFormat } from './other-format.ts';
 import { peek } from './peek.ts';
 import { transcode } from './transcode.ts';
 import { validateUtf8 } from './validate-utf8.ts';
@@ -17,7 +18,8 @@ export type DecodeTextOptions = {
 /**
  * Converts text to valid UTF-8 without a byte order mark. UTF-8 is passed through and only validated.
  *
- * @throws FileHeld `bad_encoding`, with the position of the first invalid byte.
+ * @throws FileHeld `not_csv` if the content has another format; `bad_encoding`, with the position of the first
+ * invalid byte.
  * @throws KnownError `encoding_unknown` (exit 2).
  */
 export async function* decodeText(
@@ -25,14 +27,19 @@ export async function* decodeText(
   { encoding, uri, onEncoding }: DecodeTextOptions,
 ): AsyncGenerator<Uint8Array> {
   const configured = await resolveEncoding(encoding);
-  const { head, all } = await peek(bytes, LONGEST_MARK_BYTES);
+  const { head, all } = await peek(bytes, LONGEST_MARK_BYTES + FORMAT_BYTES);
   const mark = findMark(head);
   const found = mark?.encoding ?? configured;
   onEncoding?.({ encoding: found, isUnchanged: mark === null && found === 'utf-8' });
   const content = skip(all, mark?.length ?? 0);
+  const otherFormat = findOtherFormat(head.subarray(mark?.length ?? 0), uri);
+  if (otherFormat !== null) {
+    await content.return(undefined);
+    throw otherFormat;
+  }
   const place = { uri, encoding: found, firstByte: mark?.length ?? 0 };
   if (found !== 'utf-8') return yield* transcode(content, place);
-  if (mark === null && looksLikeUtf16(head)) {
+  if (mark === null && looksLikeUtf16(head.subarray(0, 4))) {
     await content.return(undefined);
     throw badEncoding(place, {
       offset: 0,
