@@ -35,6 +35,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     'bi.brand_performance_daily',
     'bi.deal_performance_daily',
     'bi.unattributed_revenue',
+    'bi.code_use_daily',
     'bi.returns_monthly',
     'bi.customer_cohorts',
     'bi.conflicts',

@@ -60,7 +60,7 @@ it('a run exports its trace, metrics and logs without orders, personal data and 
   expect(attributeOf(run, 'influencer_sync.count.rows')).toBe(22);
   expect(pathTo(REFERRAL, spans)).toEqual(['run attribute-orders', 'step post']);
   expect(pathTo('batch', spans)).toEqual(['run attribute-orders', 'step read', 'file']);
-  expect(pathTo('insert intake.file_statistics', spans)).toEqual([
+  expect(pathTo('select intake.order_continuations', spans)).toEqual([
     'run attribute-orders',
     'step read',
     'file',

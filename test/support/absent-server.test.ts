@@ -67,7 +67,7 @@ it('without a server, a run of tests that need none passes', () => {
 
 it('tests start a server only with useServer or startServer, which handle machines without one', () => {
   const starts = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((path) =>
-    /^import .*\/postgres-server\.ts'/m.test(readFileSync(join(ROOT, path), 'utf8')),
+    /^import (?!type ).*\/postgres-server\.ts'/m.test(readFileSync(join(ROOT, path), 'utf8')),
   );
   expect(starts).toEqual([]);
 });
