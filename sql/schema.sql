@@ -1134,11 +1134,8 @@ CREATE VIEW bi.conflicts AS
             c.collab_id,
             COALESCE(c.influencer_handle, ( SELECT m.influencer_handle
                    FROM mirror.deal_versions m
-                  WHERE ((m.deal_id = reporting.deal_id_of(c.deal_id)) AND m.is_latest))) AS handle,
-            min(c.place) FILTER (WHERE (c.place > 0)) OVER w AS first_place,
-            max(c.place) OVER w AS last_place
+                  WHERE ((m.deal_id = reporting.deal_id_of(c.deal_id)) AND m.is_latest))) AS handle
            FROM intake.order_claims c
-          WINDOW w AS (PARTITION BY c.job, c.source, c.order_id)
         ), orders AS (
          SELECT claims.job,
             claims.source,
@@ -1154,24 +1151,13 @@ CREATE VIEW bi.conflicts AS
                     WHEN (count(*) = count(claims.handle)) THEN (min(lower(ltrim(claims.handle, '@'::text))) = max(lower(ltrim(claims.handle, '@'::text))))
                     ELSE NULL::boolean
                 END AS is_same_creator,
-                CASE
-                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.first_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.first_place))) THEN min(claims.target) FILTER (WHERE (claims.place = claims.first_place))
-                    ELSE NULL::text
-                END AS first_target,
-                CASE
-                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.first_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.first_place))) THEN min(claims.handle) FILTER (WHERE (claims.place = claims.first_place))
-                    ELSE NULL::text
-                END AS first_handle,
-                CASE
-                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.last_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.last_place))) THEN min(claims.target) FILTER (WHERE (claims.place = claims.last_place))
-                    ELSE NULL::text
-                END AS last_target,
-                CASE
-                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.last_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.last_place))) THEN min(claims.handle) FILTER (WHERE (claims.place = claims.last_place))
-                    ELSE NULL::text
-                END AS last_handle,
-            min(claims.target) FILTER (WHERE (claims.kind = 'explicit'::text)) AS explicit_target,
-            min(claims.handle) FILTER (WHERE (claims.kind = 'explicit'::text)) AS explicit_handle
+            (count(*))::integer AS claims,
+            (count(*) FILTER (WHERE (claims.place = 0)))::integer AS named,
+            array_agg(claims.place ORDER BY claims.place, claims.target) AS places,
+            array_agg(claims.target ORDER BY claims.place, claims.target) AS targets,
+            array_agg(claims.handle ORDER BY claims.place, claims.target) AS handles,
+            min(claims.target) FILTER (WHERE (claims.place = 0)) AS explicit_target,
+            min(claims.handle) FILTER (WHERE (claims.place = 0)) AS explicit_handle
            FROM claims
           GROUP BY claims.job, claims.source, claims.order_id
         )
@@ -1192,10 +1178,22 @@ CREATE VIEW bi.conflicts AS
     reporting.without_addresses(COALESCE(s.influencer_handle, ( SELECT m.influencer_handle
            FROM mirror.deal_versions m
           WHERE ((m.deal_id = s.deal_id) AND m.is_latest)))) AS influencer_handle,
-    o.first_target,
-    reporting.without_addresses(o.first_handle) AS first_influencer_handle,
-    o.last_target,
-    reporting.without_addresses(o.last_handle) AS last_influencer_handle,
+        CASE
+            WHEN (o.places[(o.named + 1)] IS DISTINCT FROM o.places[(o.named + 2)]) THEN o.targets[(o.named + 1)]
+            ELSE NULL::text
+        END AS first_target,
+        CASE
+            WHEN (o.places[(o.named + 1)] IS DISTINCT FROM o.places[(o.named + 2)]) THEN reporting.without_addresses(o.handles[(o.named + 1)])
+            ELSE NULL::text
+        END AS first_influencer_handle,
+        CASE
+            WHEN (o.places[o.claims] IS DISTINCT FROM o.places[(o.claims - 1)]) THEN o.targets[o.claims]
+            ELSE NULL::text
+        END AS last_target,
+        CASE
+            WHEN (o.places[o.claims] IS DISTINCT FROM o.places[(o.claims - 1)]) THEN reporting.without_addresses(o.handles[o.claims])
+            ELSE NULL::text
+        END AS last_influencer_handle,
     o.explicit_target,
     reporting.without_addresses(o.explicit_handle) AS explicit_influencer_handle
    FROM (orders o

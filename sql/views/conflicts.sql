@@ -4,10 +4,8 @@ create view bi.conflicts as
   with claims as (
     -- Handles are looked up in the list of columns, so that a query that needs none looks up none.
     select c.*, coalesce(c.influencer_handle,
-        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)) as handle,
-      min(c.place) filter (where c.place > 0) over w as first_place, max(c.place) over w as last_place
+        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)) as handle
     from intake.order_claims c
-    window w as (partition by c.job, c.source, c.order_id)
   ),
   orders as (
     select job, source, order_id,
@@ -15,20 +13,24 @@ create view bi.conflicts as
       case when bool_or(kind = 'explicit') then 'named' when bool_or(kind = 'link') and bool_or(kind = 'code') then 'link_and_code'
         when bool_or(kind = 'code') then 'codes' else 'links' end as conflict,
       case when count(*) = count(handle) then min(lower(ltrim(handle, '@'))) = max(lower(ltrim(handle, '@'))) end as is_same_creator,
-      -- Of a code with two owners neither stands before the other.
-      case when min(target) filter (where place = first_place) = max(target) filter (where place = first_place) then min(target) filter (where place = first_place) end as first_target,
-      case when min(target) filter (where place = first_place) = max(target) filter (where place = first_place) then min(handle) filter (where place = first_place) end as first_handle,
-      case when min(target) filter (where place = last_place) = max(target) filter (where place = last_place) then min(target) filter (where place = last_place) end as last_target,
-      case when min(target) filter (where place = last_place) = max(target) filter (where place = last_place) then min(handle) filter (where place = last_place) end as last_handle,
-      min(target) filter (where kind = 'explicit') as explicit_target, min(handle) filter (where kind = 'explicit') as explicit_handle
+      -- Sorted as the primary key, so that nothing is sorted again. What the export names stands first, at place 0.
+      count(*)::integer as claims, count(*) filter (where place = 0)::integer as named,
+      array_agg(place order by place, target) as places, array_agg(target order by place, target) as targets,
+      array_agg(handle order by place, target) as handles,
+      min(target) filter (where place = 0) as explicit_target, min(handle) filter (where place = 0) as explicit_handle
     from claims group by job, source, order_id
   )
   select o.job, o.source, o.order_id, s.ordered_at, s.day_utc, o.conflict, reporting.without_addresses(o.evidence) as evidence, o.is_same_creator,
     s.currency, s.amount, s.disposition, s.disposition_reason, s.matched_by, s.target,
     reporting.without_addresses(coalesce(s.influencer_handle,
       (select m.influencer_handle from mirror.deal_versions m where m.deal_id = s.deal_id and m.is_latest))) as influencer_handle,
-    o.first_target, reporting.without_addresses(o.first_handle) as first_influencer_handle,
-    o.last_target, reporting.without_addresses(o.last_handle) as last_influencer_handle,
+    -- Two claims at one place are a code with two owners. Neither stands before the other.
+    case when o.places[o.named + 1] is distinct from o.places[o.named + 2] then o.targets[o.named + 1] end as first_target,
+    case when o.places[o.named + 1] is distinct from o.places[o.named + 2]
+      then reporting.without_addresses(o.handles[o.named + 1]) end as first_influencer_handle,
+    case when o.places[o.claims] is distinct from o.places[o.claims - 1] then o.targets[o.claims] end as last_target,
+    case when o.places[o.claims] is distinct from o.places[o.claims - 1]
+      then reporting.without_addresses(o.handles[o.claims]) end as last_influencer_handle,
     o.explicit_target, reporting.without_addresses(o.explicit_handle) as explicit_influencer_handle
   from orders o
   -- By key: few of all orders are in conflict.
