@@ -9,8 +9,19 @@ import { KnownError } from '../model/known-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A store that does not accept a connection within this time counts as unreachable. */
-export const CONNECT_TIMEOUT_MS = 10_000;
+/** A server that does not accept a connection within this time counts as unreachable. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Time limit of a request with a short answer, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Number of attempts of such a request, with the SDK's own delays. It must be safe to repeat. */
+const MAX_ATTEMPTS = 3;
+
+/** Used if no region is set. Stores and queues of other vendors accept any region. */
+export const DEFAULT_REGION = 'us-east-1';
+
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export type AwsProfile = {
   readonly name: string;
@@ -37,7 +48,7 @@ export function ensureHome(): void {
  *
  * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
  */
-export function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | null {
+function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | null {
   if (!path) return null;
   try {
     return [...getCACertificates('default'), readFileSync(path, 'utf8')];
@@ -55,10 +66,50 @@ export function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | n
 }
 
 /**
+ * Returns the options of connections: a time limit, and the certificates of AWS_CA_BUNDLE.
+ *
+ * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
+ */
+export function connectionOptions(env: Environment) {
+  const ca = readCaBundle(env);
+  return { connectionTimeout: CONNECT_TIMEOUT_MS, ...(ca === null ? {} : { httpsAgent: { ca } }) };
+}
+
+/**
+ * Returns the options of a client whose requests have short answers and are safe to repeat.
+ *
+ * @throws KnownError `s3_ca_bundle_unreadable` (exit 2).
+ */
+export function shortRequestOptions(env: Environment) {
+  return {
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: {
+      ...connectionOptions(env),
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  };
+}
+
+/**
+ * Returns the options of a client that uses the profile of a source. It takes precedence over keys in the
+ * environment. The logger silences the SDK's long warning about that.
+ */
+export function profileOptions(profile: string | null) {
+  return profile === null ? {} : { profile, logger: SILENT };
+}
+
+/** Returns the profile that a client uses: the given one, else AWS_PROFILE. Null if neither names one. */
+export function profileInUse(given: string | null, env: Environment): AwsProfile | null {
+  const name = given ?? (env.AWS_PROFILE || null);
+  return name === null ? null : lookUpProfile(name, env);
+}
+
+/**
  * Looks up a profile in the two files of the AWS tools: `[profile name]` in the configuration, `[name]` in
  * the credentials.
  */
-export function lookUpProfile(name: string, env: Environment): AwsProfile {
+function lookUpProfile(name: string, env: Environment): AwsProfile {
   const folder = join(homedir(), '.aws');
   const files = [
     env.AWS_CONFIG_FILE || join(folder, 'config'),

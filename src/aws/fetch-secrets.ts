@@ -1,20 +1,8 @@
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { StoredSecret, StoredVariables, Variable } from '../model/variable.ts';
-import {
-  CONNECT_TIMEOUT_MS,
-  type Environment,
-  ensureHome,
-  lookUpProfile,
-  readCaBundle,
-} from './aws-machine.ts';
+import { type Environment, ensureHome, profileInUse, shortRequestOptions } from './aws-machine.ts';
 import { explainSecretError } from './explain-secret-error.ts';
-
-/** Time limit of a request in milliseconds. A command waits for it before it does anything else. */
-const REQUEST_TIMEOUT_MS = 10_000;
-
-/** Number of attempts, with the SDK's own delays. Repeating the request is safe. */
-const MAX_ATTEMPTS = 3;
 
 /**
  * Returns the text of a secret or parameter by its name or ARN. Null if it contains bytes instead of text.
@@ -55,7 +43,7 @@ async function fetchPlace(
     const text = await ask(id);
     return secrets.map((secret) => [secret.name, takeValue(secret, text)]);
   } catch (error) {
-    const profile = env.AWS_PROFILE ? lookUpProfile(env.AWS_PROFILE, env) : null;
+    const profile = profileInUse(null, env);
     return secrets.map((secret) => {
       const explained = explainSecretError(error, { secret, region, profile });
       if (explained === null) throw error;
@@ -82,17 +70,7 @@ async function askParameterStore(region: string | null, env: Environment): Promi
 }
 
 function clientOptions(region: string | null, env: Environment) {
-  const ca = readCaBundle(env);
-  return {
-    ...(region === null ? {} : { region }),
-    maxAttempts: MAX_ATTEMPTS,
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-      ...(ca === null ? {} : { httpsAgent: { ca } }),
-    },
-  };
+  return { ...(region === null ? {} : { region }), ...shortRequestOptions(env) };
 }
 
 /** Returns the region of `arn:aws:ssm:eu-west-1:…`; null for a name. */

@@ -1,11 +1,12 @@
 import type { SQS } from '@aws-sdk/client-sqs';
 import {
   type AwsProfile,
-  CONNECT_TIMEOUT_MS,
+  DEFAULT_REGION,
   type Environment,
   ensureHome,
-  lookUpProfile,
-  readCaBundle,
+  profileInUse,
+  profileOptions,
+  shortRequestOptions,
 } from '../../aws/aws-machine.ts';
 import type { SourceSettings } from '../../model/config.ts';
 
@@ -24,17 +25,6 @@ export type Queue = {
 /** The settings of a source that determine how its queue is accessed. */
 export type QueueSettings = Pick<SourceSettings, 'region' | 'profile'> & { readonly url: string };
 
-/** Time limit of a request in milliseconds. A request that waits for messages takes one second. */
-const REQUEST_TIMEOUT_MS = 10_000;
-
-/** Maximum number of attempts. A repeated request at most hides messages for a while, and they come back. */
-const MAX_ATTEMPTS = 3;
-
-/** Used if neither the address nor the settings contain a region. Queues of other vendors accept any. */
-const DEFAULT_REGION = 'us-east-1';
-
-const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-
 /**
  * Connects to a queue with the standard chain of credentials, or with the source's profile, as for S3. The
  * address of the queue says which server and which region; AWS_ENDPOINT_URL_SQS replaces the server. Loads
@@ -48,25 +38,19 @@ export async function openQueue(settings: QueueSettings, env: Environment = proc
   const { url } = settings;
   const region =
     regionOfQueue(url) ?? settings.region ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION || DEFAULT_REGION);
-  const ca = readCaBundle(env);
   const api = new sdk.SQS({
     region,
     endpoint: env.AWS_ENDPOINT_URL_SQS || new URL(url).origin,
-    ...(settings.profile === null ? {} : { profile: settings.profile, logger: SILENT }),
-    maxAttempts: MAX_ATTEMPTS,
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-      ...(ca === null ? {} : { httpsAgent: { ca } }),
-    },
+    ...profileOptions(settings.profile),
+    // A request that waits for messages takes one second. A repeated one at most hides messages for a while,
+    // and they come back.
+    ...shortRequestOptions(env),
   });
-  const profile = settings.profile ?? (env.AWS_PROFILE || null);
   return {
     api,
     url,
     region,
-    profile: profile === null ? null : lookUpProfile(profile, env),
+    profile: profileInUse(settings.profile, env),
     close: () => api.destroy(),
   };
 }

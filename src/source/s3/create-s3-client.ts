@@ -2,11 +2,12 @@ import { isIP } from 'node:net';
 import type { S3 } from '@aws-sdk/client-s3';
 import {
   type AwsProfile,
-  CONNECT_TIMEOUT_MS,
+  connectionOptions,
+  DEFAULT_REGION,
   type Environment,
   ensureHome,
-  lookUpProfile,
-  readCaBundle,
+  profileInUse,
+  profileOptions,
 } from '../../aws/aws-machine.ts';
 import type { SourceSettings } from '../../model/config.ts';
 
@@ -34,14 +35,6 @@ export type S3Settings = Pick<SourceSettings, 'endpoint' | 'region' | 'profile' 
 const MAX_ATTEMPTS = 4;
 
 /**
- * Used if no region is set. Stores of other vendors accept any region. Amazon returns the correct one, and
- * the client follows.
- */
-const DEFAULT_REGION = 'us-east-1';
-
-const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-
-/**
  * Connects to S3 with the source's settings, or else with the standard chain of credentials, region and
  * endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, profiles). Loads the SDK, which takes longer than the
  * start of the program, so call it only when an S3 source is read.
@@ -53,12 +46,9 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
   ensureHome();
   const endpoint = source.endpoint ?? (env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || null);
   const region = source.region ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION);
-  const ca = readCaBundle(env);
   const options = {
     ...(endpoint === null ? {} : { endpoint }),
-    // The source's profile takes precedence over keys in the environment. The logger silences the SDK's long
-    // warning about that.
-    ...(source.profile === null ? {} : { profile: source.profile, logger: SILENT }),
+    ...profileOptions(source.profile),
     forcePathStyle: source.forcePathStyle || (endpoint !== null && isBareHost(endpoint)),
     followRegionRedirects: true,
     maxAttempts: MAX_ATTEMPTS,
@@ -68,23 +58,22 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
     // Some stores do not accept the trailers with the checksum of a streamed body.
     requestChecksumCalculation: 'WHEN_REQUIRED' as const,
     requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
+      ...connectionOptions(env),
       // Applies before the headers and within the body. It also ends a read whose consumer is idle for that
       // long; the read is then resumed by range.
       socketTimeout: source.limits.idleTimeoutSeconds * 1_000,
-      ...(ca === null ? {} : { httpsAgent: { ca } }),
     },
   };
   const given = new sdk.S3({ ...options, ...(region ? { region } : {}) });
   const known = await regionOf(given);
+  // Amazon returns the region of a bucket, and the client follows.
   const api = known === null ? new sdk.S3({ ...options, region: DEFAULT_REGION }) : given;
   askForChecksums(api);
-  const profile = source.profile ?? (env.AWS_PROFILE || null);
   return {
     api,
     endpoint,
     region: known ?? DEFAULT_REGION,
-    profile: profile === null ? null : lookUpProfile(profile, env),
+    profile: profileInUse(source.profile, env),
     close: () => api.destroy(),
   };
 }
