@@ -5,7 +5,6 @@
  *     node bench/growth.ts 20000000                                   # on a server of its own, in TMPDIR
  *     node bench/growth.ts 20000000 postgres://user@host/empty-database
  */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,14 +15,8 @@ import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { fillReporting, JOB } from './fill-reporting.ts';
 import { startSandbox } from './sandbox.ts';
-import { startCommand, writeOrders, writeShop } from './shop.ts';
+import { hourlyConfig, runCommand, writeOrders, writeShop } from './shop.ts';
 import { measureQuestions } from './views.ts';
-
-const CONFIG = `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: 0, concurrency: 64}
-database: {url: "\${DATABASE_URL}"}
-sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
-jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv}}
-`;
 
 const HOURLY_ORDERS = 5_000;
 const RUNS = 4;
@@ -85,7 +78,7 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-growth-'));
   const env = { API_URL: sandbox.url, API_KEY: sandbox.key, DATABASE_URL: databaseUrl };
   try {
-    writeShop(folder, CONFIG);
+    writeShop(folder, hourlyConfig());
     for (let run = 1; run <= RUNS; run += 1) {
       writeOrders(join(folder, 'exports'), {
         name: `${Date.now()}`,
@@ -94,7 +87,7 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
         codeOf: (index) => (index % 10 < 4 ? 'MIA10' : ''),
       });
       const startedAt = performance.now();
-      await command(folder, env, ['run', 'hourly']);
+      await runCommand(['run', 'hourly'], { folder, env });
       print(
         `${secondsSince(startedAt)} s  run ${run} of ${HOURLY_ORDERS} new orders: ${await steps(database)}`,
       );
@@ -103,7 +96,7 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
       const times: number[] = [];
       for (let round = 0; round < STATUS_ROUNDS; round += 1) {
         const startedAt = performance.now();
-        await command(folder, env, args);
+        await runCommand(args, { folder, env });
         times.push((performance.now() - startedAt) / 1000);
       }
       print(
@@ -116,19 +109,6 @@ async function printRuns({ db: database, url: databaseUrl }: Grown): Promise<voi
     sandbox.stop();
     rmSync(folder, { recursive: true });
   }
-}
-
-async function command(
-  folder: string,
-  env: Readonly<Record<string, string>>,
-  args: readonly string[],
-): Promise<void> {
-  const child = startCommand([...args, '--json'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, ...env, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml' },
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
 }
 
 async function steps(database: Database): Promise<string> {

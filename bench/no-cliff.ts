@@ -6,7 +6,6 @@
  *     node bench/no-cliff.ts --sizes 75000,150000,300000 --autovacuum off
  *     node bench/no-cliff.ts --sizes 1250000,2500000,5000000 --autovacuum eager
  */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,13 +16,8 @@ import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { median } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
-import { startCommand, writeOrders, writeShop } from './shop.ts';
+import { hourlyConfig, runCommand, writeOrders, writeShop } from './shop.ts';
 
-const CONFIG = `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: 0, concurrency: 64}
-database: {url: "\${DATABASE_URL}"}
-sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
-jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv}}
-`;
 const HOURLY_ORDERS = 5_000;
 /** Files of a first load. Each has the orders of one day. */
 const LOADED_DAYS = 40;
@@ -110,11 +104,8 @@ async function measure(
 ): Promise<{ readonly seconds: number; readonly cliffs: number }> {
   const sandbox = await startSandbox([]);
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-no-cliff-'));
-  const env = {
-    PATH: process.env.PATH,
-    ...{ API_URL: sandbox.url, API_KEY: sandbox.key, DATABASE_URL: url },
-    INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
-  };
+  const env = { API_URL: sandbox.url, API_KEY: sandbox.key, DATABASE_URL: url };
+  const run = () => runCommand(['run', 'hourly'], { folder, env });
   const lastDay = Date.now() - runs * DAY_MS;
   /** `creditedOfTen`: how many of ten orders have the code of the influencer. */
   function write(name: string, given: { count: number; creditedOfTen: number; day: number }): void {
@@ -123,14 +114,8 @@ async function measure(
     const placedAt = new Date(lastDay + day * DAY_MS).toISOString();
     writeOrders(join(folder, 'exports'), { name, count, placedAt, codeOf });
   }
-  async function run(): Promise<void> {
-    const [code] = (await once(startCommand(['run', 'hourly', '--json'], { cwd: folder, env }), 'close')) as [
-      number,
-    ];
-    if (code !== 0) throw new Error(`the run ended with ${code}`);
-  }
   try {
-    writeShop(folder, CONFIG);
+    writeShop(folder, hourlyConfig());
     // One of ten is posted, so that the ledger grows too.
     for (let day = 0; day < LOADED_DAYS; day += 1)
       write(`load${day}`, { count: orders / LOADED_DAYS, creditedOfTen: 1, day: -day });

@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
@@ -18,7 +17,7 @@ import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
 import { DEPLOYED, type Measurement, median } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
-import { startCommand, writeOrders, writeShop } from './shop.ts';
+import { hourlyConfig, readServeUrl, startCommand, writeOrders, writeShop } from './shop.ts';
 
 const PAGES = ['/', '/runs', '/orders', '/doubts', '/rejected', '/codes', '/deals', '/customers', '/money'];
 const READ_EVERY_MS = 1_000;
@@ -48,7 +47,7 @@ export async function measureReaders(given: ReadersCase): Promise<Measurement> {
     await fillReporting(db, given);
     await refreshReporting(db, { job: JOB });
     await sql`vacuum analyze`.execute(db);
-    writeShop(folder, configOf(given.requestsPerSecond));
+    writeShop(folder, hourlyConfig({ requestsPerSecond: given.requestsPerSecond, concurrency: 16 }));
     serve = startCommand(['serve', '--port', '0', '--json'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -62,7 +61,7 @@ export async function measureReaders(given: ReadersCase): Promise<Measurement> {
         INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
       },
     });
-    return await measurePairs({ folder, db, url: await readUrl(serve), files: 0 }, given);
+    return await measurePairs({ folder, db, url: await readServeUrl(serve), files: 0 }, given);
   } finally {
     if (serve !== null && serve.exitCode === null) {
       serve.kill('SIGTERM');
@@ -73,21 +72,6 @@ export async function measureReaders(given: ReadersCase): Promise<Measurement> {
     await server.stop();
     rmSync(folder, { recursive: true });
   }
-}
-
-function configOf(requestsPerSecond: number): string {
-  return `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${requestsPerSecond}, concurrency: 16}
-database: {url: "\${DATABASE_URL}"}
-sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
-jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv, schedule: "5 4 1 1 *"}}
-`;
-}
-
-async function readUrl({ stdout }: ChildProcess): Promise<string> {
-  if (stdout === null) throw new Error('it has no output');
-  for await (const line of createInterface({ input: stdout }))
-    return (JSON.parse(line) as { url: string }).url;
-  throw new Error('serve ended before it printed its address');
 }
 
 async function measurePairs(

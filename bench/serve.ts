@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
@@ -15,7 +14,7 @@ import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
 import { DEPLOYED, type Measurement } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
-import { ORDERS_HEADER, startCommand, writeShop } from './shop.ts';
+import { ORDERS_HEADER, readServeUrl, startCommand, writeShop } from './shop.ts';
 
 const CONFIG = `
 api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", requests_per_second: 0}
@@ -39,7 +38,7 @@ export function measureIdleServe(seconds: number): Promise<readonly Measurement[
   return inPlace(async (place) => {
     putObjects(place, 20);
     const child = place.start('serve', '--json');
-    const url = await readUrl(child);
+    const url = await readServeUrl(child);
     while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(200);
     const fresh = await measureProcess(child, { seconds, name: 'idle serve, before any run' });
     await runLate(place);
@@ -105,13 +104,6 @@ function putObjects({ s3 }: Place, count: number): void {
       `orders/${index}.csv`,
       `${ORDERS_HEADER}\n${index},10.00,EUR,,2026-04-10T11:11:26Z,paid\n`,
     );
-}
-
-async function readUrl(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('it has no output');
-  for await (const line of createInterface({ input: child.stdout }))
-    return (JSON.parse(line) as { url: string }).url;
-  throw new Error('serve ended before it said where it listens');
 }
 
 /** Adds a due slot, and waits until it was run. */

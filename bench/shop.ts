@@ -1,7 +1,9 @@
 /** The small shop that benchmarks run: one code, and files of the layout `generic`. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The command, as a user runs it. */
@@ -20,6 +22,20 @@ export function writeShop(folder: string, configs: string | Readonly<Record<stri
   writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
   const named = typeof configs === 'string' ? { 'pipeline.yaml': configs } : configs;
   for (const [name, text] of Object.entries(named)) writeFileSync(join(folder, name), text);
+}
+
+/**
+ * A configuration whose job `hourly` reads ./exports/. It takes API_URL, API_KEY and DATABASE_URL from the
+ * environment.
+ *
+ * @param options.requestsPerSecond limit of the account; 0 is none.
+ */
+export function hourlyConfig({ requestsPerSecond = 0, concurrency = 64 } = {}): string {
+  return `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${requestsPerSecond}, concurrency: ${concurrency}}
+database: {url: "\${DATABASE_URL}"}
+sources: {hourly: {uri: ./exports/, layout: generic, order_platform: shopify}}
+jobs: {hourly: {kind: attribute-orders, source: hourly, brand_id: 4819, codes: ./codes.csv, schedule: "5 4 1 1 *"}}
+`;
 }
 
 export type WrittenOrders = {
@@ -52,4 +68,25 @@ export function startCommand(
   },
 ): ChildProcess {
   return spawn(process.execPath, commandLine(args), { stdio: ['ignore', 'ignore', 'inherit'], ...options });
+}
+
+/** Runs a command of a shop to its end. @throws Error unless it ends with 0. */
+export async function runCommand(
+  args: readonly string[],
+  { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const child = startCommand([...args, '--json'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml' },
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+}
+
+/** The address that `serve --json` prints once it listens. */
+export async function readServeUrl({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('it has no output');
+  for await (const line of createInterface({ input: stdout }))
+    return (JSON.parse(line) as { url: string }).url;
+  throw new Error('serve ended before it printed its address');
 }
