@@ -165,10 +165,10 @@ class Collected {
       if (this.#first === null || placedAt < this.#first) this.#first = placedAt;
       if (this.#last === null || placedAt > this.#last) this.#last = placedAt;
     }
-    if (order.exclusion !== null)
-      this.#excluded.set(order.exclusion, (this.#excluded.get(order.exclusion) ?? 0) + 1);
-    if (isExcluded(order) || !isCredited) return;
-    this.#takeCredited(order);
+    // The name of what a job may credit, such as a renewal, is not a reason here.
+    const reason = isExcluded(order) ? order.exclusion : null;
+    if (reason !== null) this.#excluded.set(reason, (this.#excluded.get(reason) ?? 0) + 1);
+    else if (isCredited) this.#takeCredited(order);
   }
 
   #takeCredited(order: StagedOrder): void {

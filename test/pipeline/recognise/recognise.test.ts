@@ -40,6 +40,19 @@ test('compressed and re-encoded files are examined, and files of one kind and en
   expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
 });
 
+test('a renewal of a subscription counts as an order to be credited, and only a cancelled one is never posted', async () => {
+  const header = `${SHOPIFY},Source,Cancelled at`;
+  const folder = folderWith({
+    'orders.csv': [
+      header,
+      `${ORDER},subscription_contract,`,
+      `${ORDER.replaceAll('5001', '5002').replace('#1', '#2')},web,2026-04-11 11:11:26 +0200`,
+    ].join('\n'),
+  });
+  const { preview } = ordersOf(await look(folder), 0);
+  expect(preview).toMatchObject({ orders: 2, credited: 1, excluded: [{ reason: 'cancelled', orders: 1 }] });
+});
+
 test('each source in a mixed folder gets a pattern that matches only its files', async () => {
   const customers =
     'Customer ID,Email,Accepts Email Marketing\n1,a@example.com,yes\n2,b@example.com,no\n3,c@example.com,\n4,,yes\n';
