@@ -4,6 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { attemptReference } from '../effects/effect.ts';
 import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
+import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
 import { groupCommit } from './group-commit.ts';
@@ -158,12 +159,6 @@ function toClaimed(row: ClaimRow, { ledgerId, accountId, claimId }: Group): Clai
 }
 
 /**
- * Number of digits of the ledger's id that messages and `order_notes` show. Must match `shortLedgerId` in
- * continuity/identity.ts.
- */
-const SHORT_ID = 8;
-
-/**
  * SQL for the request body of an attempt. This is the body of the entry and, if the operation has a member
  * for it, the reference of the attempt.
  *
@@ -172,7 +167,7 @@ const SHORT_ID = 8;
 function sentBody(row: string, ledgerId: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
   const reference = sql`to_json(${attemptReference({
-    ledger: sql.lit(ledgerId.slice(0, SHORT_ID)),
+    ledger: sql.lit(shortLedgerId(ledgerId)),
     entryId: column('entry_id'),
     attempt: column('attempt'),
   })})`;

@@ -53,7 +53,7 @@ export function zonedTime(at: Date, zone: string): string {
 
 /** A count that a query limited: `10,000+` above `limit`. */
 export function countUpTo(count: number, limit: number): string {
-  return count > limit ? `${formatCount(limit)}+` : formatCount(count);
+  return countOf(Math.min(count, limit), count > limit);
 }
 
 /** A count of a part: `10,000+` if there are more. */
