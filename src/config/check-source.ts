@@ -16,7 +16,7 @@ export function* checkSource(
 ): Generator<ConfigFinding> {
   const at = (key: string): ConfigPath => ['sources', source.name, key];
   const title = `sources.${source.name}`;
-  if (/^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
+  if (isAddress(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
     const help = 'Write s3://bucket/prefix/ or the path of a folder.';
     yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
   }
@@ -153,4 +153,9 @@ function* checkPlatform(
     message: `sources.${source.name}.order_platform is missing.`,
     help: 'Add the name of the shop platform, for example `order_platform: shopify`.',
   };
+}
+
+/** True for an address and false for a path. `s3:/bucket` is a mistyped address, not a folder. */
+export function isAddress(uri: string): boolean {
+  return /^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(uri);
 }

@@ -7,6 +7,7 @@ import type { WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { StoredVariables } from '../model/variable.ts';
 import { packageFile } from '../package/package-file.ts';
+import { isAddress } from './check-source.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
 import type { Environment } from './environment/read-variable.ts';
@@ -261,8 +262,7 @@ function toMark(file: PipelineFile['ledger'], resolvePath: (path: string) => str
 }
 
 function toUri(address: string, resolvePath: (path: string) => string): string {
-  // `s3:/bucket` is a mistyped address, not a folder.
-  return /^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(address) ? address : resolvePath(address);
+  return isAddress(address) ? address : resolvePath(address);
 }
 
 function toStore(file: Omit<PipelineFile['ledger'], 'mark_uri'>) {

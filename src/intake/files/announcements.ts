@@ -54,8 +54,7 @@ export async function readAnnounced(
     union all
     select uri, null from intake.source_files
     where source = ${source} and read_for = ${readFor} and superseded_by is null
-      and (state in ('reading', 'held') or reread_at is not null)
-    order by 1`.execute(db);
+      and (state in ('reading', 'held') or reread_at is not null)`.execute(db);
   return {
     uris: [...new Set(rows.map(({ uri }) => uri))].sort(),
     announcementIds: rows.flatMap(({ announcementId }) => announcementId ?? []),

@@ -15,7 +15,7 @@ export const backfillStopped: ProblemFinder = {
       // A person who pauses a backfill or stops its process knows that it has stopped.
       if (isPaused && problem === null) continue;
       const runs = await listRuns(db, { job: backfillRunName(job), limit: 2 });
-      // While a process continues it, nobody knows yet how that ends.
+      // While a process continues it, its outcome is not known yet.
       const run = runs.find(({ status }) => status !== 'running');
       if (run === undefined || !hasFailed(run)) continue;
       const orders = left.reduce((sum, { orders: some }) => sum + some, 0);
