@@ -6329,11 +6329,11 @@ CREATE TABLE ops.work_units (
     begun_at timestamp with time zone,
     seen_at timestamp with time zone,
     ended_at timestamp with time zone,
-    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text]))),
+    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text, 'fetch-deals'::text]))),
     CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
 );
 
-COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once.';
+COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once.';
 
 COMMENT ON COLUMN ops.work_units.unit_id IS 'Id of the unit, also in the queue of pg-boss.';
 
@@ -6343,7 +6343,7 @@ COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.lease
 
 COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
 
-COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job.';
+COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. fetch-deals: read a range of the deals that are due into the staging tables.';
 
 COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
 
@@ -6355,7 +6355,7 @@ COMMENT ON COLUMN ops.work_units.attempt IS 'How often a worker began it. Only t
 
 COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see ops.workers.';
 
-COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, or orders posted.';
+COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, or deals read.';
 
 COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or why it failed. No addresses, no values of rows.';
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/delivery/ask.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
-import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
+import { countAllDue, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import { readListing } from '../../src/mirror/read-listing.ts';
 import type { NotARecord } from '../../src/mirror/read-record.ts';
@@ -46,16 +46,15 @@ export async function fetchListings(run: MirrorRun, questions: Questions): Promi
   return problems;
 }
 
+/** The progress of reading deals. */
+export const FETCHING = { name: 'fetch', label: 'Reading deals', unit: 'deals' } as const;
+
 /** Reads the deals that are due, starting with those read longest ago, until the budget is used up. */
 export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueOptions): Promise<void> {
   const { db, runId, progress } = run;
-  const total = Object.values(await countDueDeals(db, due)).reduce((sum, deals) => sum + deals, 0);
-  progress.begin({
-    name: 'fetch',
-    label: 'Reading deals',
-    unit: 'deals',
-    total: Math.min(total, questions.budget.left()),
-  });
+  const total = Math.min(await countAllDue(db, due), questions.budget.left());
+  if (total === 0 || !questions.isOpen()) return;
+  progress.begin({ ...FETCHING, total });
   const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
   await questions.forEach(withinBudget(dueDeals(db, due), questions), async (deal) => {
     const asked = await askDeal(run, questions, deal);

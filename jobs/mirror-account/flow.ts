@@ -6,7 +6,7 @@ import { countDueDeals } from '../../src/mirror/due-deals.ts';
 import { countDueHandles, meetNamedHandles } from '../../src/mirror/known-handles.ts';
 import { countDuePrefixes, plantPrefixes } from '../../src/mirror/known-prefixes.ts';
 import { publish } from '../../src/mirror/publish.ts';
-import { openLedger } from '../../src/pipeline/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../../src/pipeline/open-ledger.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
@@ -15,6 +15,7 @@ import { fetchDeals, fetchListings } from './fetch-account.ts';
 import { openQuestions } from './open-questions.ts';
 import { type MirrorReport, reportMirror } from './report.ts';
 import type { MirrorAccountSettings } from './settings.ts';
+import { spreadDeals } from './spread-deals.ts';
 
 const MS_PER_HOUR = 3_600_000;
 
@@ -35,10 +36,10 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
     return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
   }
 
-  await openLedger(run, client);
+  const ledger = await openLedger(run, client);
   const questions = openQuestions(run, { client, budget, clock });
   const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
-  const read = await readAccount(run, exploring, due).finally(questions.close);
+  const read = await readAccount(run, exploring, { due, ledger }).finally(questions.close);
 
   run.progress.begin({ name: 'publish', label: 'Publishing', unit: 'deals', total: null });
   const stop = questions.stopped();
@@ -64,11 +65,13 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
 async function readAccount(
   run: Run<MirrorAccountSettings>,
   exploring: Exploring,
-  due: Due,
+  { due, ledger }: { readonly due: Due; readonly ledger: OpenLedger },
 ): Promise<Explored> {
   const problems = await fetchListings(run, exploring.questions);
   const byHandle = await exploreHandles(run, exploring);
   const byPrefix = await explorePrefixes(run, exploring);
+  await spreadDeals(run, exploring.questions, { due, ledger });
+  // Those that no worker has read, within what is left of the budget.
   await fetchDeals(run, exploring.questions, due);
   return {
     discovered: byHandle.discovered + byPrefix.discovered,

@@ -19,6 +19,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   // A plan writes only a few rows, to its own tables.
   plansInOverlay: false,
   flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
+  performUnit: async (run, { payload }) => (await import('./spread-deals.ts')).fetchShare(run, payload),
   fills: [
     'mirror.brand_versions',
     'mirror.dealflow_versions',

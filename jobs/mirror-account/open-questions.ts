@@ -13,6 +13,8 @@ export type Questions = Pick<OpenRequestGate, 'forEach' | 'close'> & {
   readonly budget: Budget;
   /** The clock of the database, so that instants from different machines are comparable. */
   readonly clock: () => Date;
+  /** Ends the requests of the run. */
+  stop(stop: RunStop): void;
   /** Why no more requests are sent. Null while the run continues. A used budget is not a stop. */
   stopped(): RunStop | null;
   /** Returns true while more requests can be sent. */
@@ -33,6 +35,7 @@ export function openQuestions(run: Run, { client, budget, clock }: QuestionsOpti
     budget,
     clock,
     forEach,
+    stop: gate.stop,
     stopped: gate.stopped,
     isOpen: () => gate.stopped() === null && budget.left() > 0,
     close,

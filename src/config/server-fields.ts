@@ -67,7 +67,7 @@ export const workSchema = z
       .enum(['in-process', 'pg-boss'])
       .default('in-process')
       .describe(
-        'in-process: each run does all of its work itself. pg-boss: workers read sources and post orders for runs, through queues in the same database, which must be a Postgres server.',
+        'in-process: each run does all of its work itself. pg-boss: workers read sources, post orders and mirror deals for runs, through queues in the same database, which must be a Postgres server.',
       ),
     serve_works: yesOrNo()
       .prefault(true)

@@ -4178,7 +4178,7 @@ export interface OpsWorkUnits {
    */
   created_at: Generated<Timestamp>;
   /**
-   * How far it is: rows read, or orders posted.
+   * How far it is: rows read, orders posted, or deals read.
    */
   done: Generated<Int8>;
   /**
@@ -4194,7 +4194,7 @@ export interface OpsWorkUnits {
    */
   job: string;
   /**
-   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job.
+   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. fetch-deals: read a range of the deals that are due into the staging tables.
    */
   kind: string;
   /**

@@ -20,6 +20,8 @@ export type Ask = (operation: OperationName, input?: ExchangeInput) => Promise<A
 export type Budget = {
   /** Takes one request from the budget. Returns false if none is left. */
   take(): boolean;
+  /** Counts requests that other processes sent. */
+  spend(requests: number): void;
   left(): number;
   used(): number;
 };
@@ -40,7 +42,10 @@ export function createBudget(requests: number): Budget {
       used += 1;
       return true;
     },
-    left: () => requests - used,
+    spend(sent) {
+      used += sent;
+    },
+    left: () => Math.max(0, requests - used),
     used: () => used,
   };
 }

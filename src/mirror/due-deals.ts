@@ -16,7 +16,15 @@ export type DueOptions = {
   /** The start of the run, by the clock of the database. */
   readonly now: Date;
   readonly refreshAfterHours: number;
+  /** Restricts the deals. All deals if omitted. */
+  readonly range?: DueRange | undefined;
 };
+
+/** A range in reading order: the deals after one place, up to and including the other. */
+export type DueRange = { readonly after: Place; readonly upTo: Place };
+
+/** The place of a deal in reading order. */
+export type Place = { readonly readAt: string; readonly dealId: string };
 
 /**
  * Lists deals to read: those never read first, then those read longest ago. Skips deals that an earlier run
@@ -34,8 +42,6 @@ export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerat
   yield* page.deals;
 }
 
-/** Position of a page: it starts after this deal, in reading order. */
-type Place = { readonly readAt: string; readonly dealId: string };
 const BEGINNING: Place = { readAt: '-infinity', dealId: '' };
 
 async function readPage(
@@ -57,6 +63,30 @@ async function readPage(
   };
 }
 
+/**
+ * Divides the deals that are to be read first into ranges of at most `size` deals.
+ *
+ * @param options.limit maximum number of deals in all ranges together.
+ */
+export async function dueRanges(
+  db: Database,
+  options: DueOptions & { readonly limit: number; readonly size: number },
+): Promise<readonly (DueRange & { readonly deals: number })[]> {
+  const { rows } = await sql<{ read_at: string; deal_id: string; deals: string }>`
+    select distinct on (share) order_at::text as read_at, deal_id, count(*) over (partition by share) as deals
+    from (
+      select order_at, deal_id, (row_number() over (order by order_at, deal_id) - 1) / ${options.size}::bigint as share
+      from (select coalesce(read_at, '-infinity') as order_at, deal_id from mirror.known_deals where ${isDue(options)}) d
+      order by order_at, deal_id limit ${options.limit}) numbered
+    order by share, order_at desc, deal_id desc`.execute(db);
+  const ends = rows.map((row): Place => ({ readAt: row.read_at, dealId: row.deal_id }));
+  return rows.map(({ deals }, index) => ({
+    after: ends[index - 1] ?? BEGINNING,
+    upTo: ends[index] ?? BEGINNING,
+    deals: Number(deals),
+  }));
+}
+
 /** Number of deals that are due, by how they were first discovered. */
 export async function countDueDeals(
   db: Database,
@@ -68,6 +98,12 @@ export async function countDueDeals(
   return Object.fromEntries(rows.map((row) => [row.first_way, Number(row.deals)]));
 }
 
+/** Number of deals that are due. */
+export async function countAllDue(db: Database, options: DueOptions): Promise<number> {
+  const byWay = await countDueDeals(db, options);
+  return Object.values(byWay).reduce((sum, deals) => sum + deals, 0);
+}
+
 /**
  * SQL condition: a deal is due if it was never read, was read too long ago, was named by an event since it
  * was read, or was not found and needs a second request. A deal that is gone or failed waits until
@@ -76,13 +112,20 @@ export async function countDueDeals(
  * Uses `not in` because Postgres then looks the id up in a hash, whatever the planner assumes about a table
  * that was just empty.
  */
-function isDue({ now, refreshAfterHours }: DueOptions) {
+function isDue({ now, refreshAfterHours, range }: DueOptions) {
   const at = sql`${now.toISOString()}::timestamptz`;
   const staleAt = sql`${new Date(now.getTime() - refreshAfterHours * MS_PER_HOUR).toISOString()}::timestamptz`;
+  const isInRange =
+    range === undefined ? sql`` : sql`and ${placed('>', range.after)} and ${placed('<=', range.upTo)}`;
   return sql`(
     (event_at > greatest(read_at, not_found_at)
       or (not_before is not null and not_before <= ${at})
       or (not_before is null and (read_at is null or read_at <= ${staleAt} or not_found_at is not null)))
     and deal_id not in (
-      select record_id from mirror.staged where record_kind = 'deal' and fetched_at > ${staleAt}))`;
+      select record_id from mirror.staged where record_kind = 'deal' and fetched_at > ${staleAt})
+    ${isInRange})`;
+}
+
+function placed(compare: '>' | '<=', { readAt, dealId }: Place) {
+  return sql`(coalesce(read_at, '-infinity'), deal_id) ${sql.raw(compare)} (${readAt}::timestamptz, ${dealId})`;
 }

@@ -3,6 +3,7 @@ import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { RunReport } from '../model/report.ts';
 import type { RunStop } from '../model/run.ts';
+import type { Unit, UnitResult } from '../model/work.ts';
 import type { Check } from './doctor/check.ts';
 import type { Intake } from './intake-file.ts';
 import type { Run } from './run.ts';
@@ -38,6 +39,8 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
    * reads all sources itself.
    */
   openIntake?(run: Run<Settings>): Promise<Intake>;
+  /** Performs a unit of work that only runs of this kind hand out. Omitted if they hand out none. */
+  performUnit?(run: Run<Settings>, unit: Unit): Promise<Omit<UnitResult, 'notes'>>;
   /** The leases that a run holds in addition to that of the job: `source:shop-orders`. */
   leases(job: Settings): readonly string[];
   /** Whether a plan may write millions of rows and therefore writes to temporary tables. */

@@ -2,6 +2,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
+import type { UnitPayload } from '../model/work.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
@@ -136,9 +137,7 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
   if (status.givenUpUnits.length === 0) return '';
   const jobs = [...new Set(status.givenUpUnits.map(({ job }) => job))];
   const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) => {
-    const what =
-      kind === 'read-source' ? `reading source ${payload.source}` : 'posting a share of its orders';
-    return wrap(`${job}, run ${runId}: ${what} failed because each worker died.`, {
+    return wrap(`${job}, run ${runId}: ${describeUnit(kind, payload)} failed because each worker died.`, {
       ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
     });
   });
@@ -149,6 +148,11 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
     '  The log of the workers says why. Fix the cause and run the job again; it does the rest:',
     ...commands,
   ].join('\n');
+}
+
+function describeUnit(kind: string, payload: UnitPayload): string {
+  if (kind === 'read-source') return `reading source ${payload.source}`;
+  return kind === 'fetch-deals' ? 'reading a share of the deals' : 'posting a share of its orders';
 }
 
 /** Kinds of problems that `status` shows in their own section, in more detail than a notice. */

@@ -7,7 +7,7 @@ import { createClient } from '../../src/api/client.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import type { RunFinished } from '../../src/model/run.ts';
-import { type RunResult, runJob } from '../../src/pipeline/run/run-job.ts';
+import { type RunJobOptions, type RunResult, runJob } from '../../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 import { type Stage, setup } from '../support/setup.ts';
@@ -21,12 +21,14 @@ export type MirrorRun = Omit<RunResult, 'report' | 'finished'> & {
 export type Story = Stage & {
   readonly service: StubService;
   /** Runs, or plans, the job once in this process. */
-  run(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
+  run(settings?: Partial<MirrorAccountSettings>, openSpread?: OpenSpread): Promise<MirrorRun>;
   plan(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
 };
 
+type OpenSpread = RunJobOptions<MirrorAccountSettings>['openSpread'];
+
 /** No autocomplete, and everything is due in every run. A test adds what it needs. */
-const SETTINGS: MirrorAccountSettings = {
+export const SETTINGS: MirrorAccountSettings = {
   name: 'mirror',
   kind: 'mirror-account',
   ...DEFAULT_TIMING,
@@ -44,7 +46,8 @@ export async function openStory(): Promise<Story> {
   const story = { ...stage, service };
   return {
     ...story,
-    run: (settings) => perform(story, { ...SETTINGS, ...settings }, { isPlan: false }),
+    run: (settings, openSpread) =>
+      perform(story, { ...SETTINGS, ...settings }, { isPlan: false, openSpread }),
     plan: (settings) => perform(story, { ...SETTINGS, ...settings }, { isPlan: true }),
   };
 }
@@ -52,7 +55,7 @@ export async function openStory(): Promise<Story> {
 async function perform(
   { db, folder, service }: Stage & { readonly service: StubService },
   job: MirrorAccountSettings,
-  { isPlan }: { readonly isPlan: boolean },
+  { isPlan, openSpread }: { readonly isPlan: boolean; readonly openSpread?: OpenSpread },
 ): Promise<MirrorRun> {
   const client = createClient({
     url: service.url,
@@ -73,6 +76,7 @@ async function perform(
       options: { limit: null, file: null, allowEmpty: false },
       progress: { begin() {}, advance() {}, note() {}, end() {} },
       draining: new AbortController().signal,
+      openSpread,
     });
     return result as unknown as MirrorRun;
   } finally {
@@ -81,7 +85,8 @@ async function perform(
   }
 }
 
-function configOf(folder: string, url: string, job: MirrorAccountSettings): PipelineConfig {
+/** The configuration with which a story runs its job. */
+export function configOf(folder: string, url: string, job: MirrorAccountSettings): PipelineConfig {
   return {
     path: join(folder, 'pipeline.yaml'),
     api: {

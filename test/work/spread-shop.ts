@@ -38,9 +38,12 @@ export function dropBoth(shop: Workshop, orders: number): void {
   }
 }
 
+/** The deployment that workers belong to. */
+export type SpreadPlace = Pick<Workshop, 'folder' | 'env' | 'db'>;
+
 /** Starts a worker with its own data folder, as on a separate machine. */
 export function startWorker(
-  shop: Workshop,
+  shop: SpreadPlace,
   name: string,
   env: Readonly<Record<string, string>> = {},
 ): CliProcess {
@@ -52,7 +55,7 @@ export function startWorker(
 
 /** Starts workers and waits until all of them are active. */
 export async function startWorkers(
-  shop: Workshop,
+  shop: SpreadPlace,
   count: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly CliProcess[]> {

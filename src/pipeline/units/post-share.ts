@@ -1,26 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../api/client.ts';
 import { countReady, countSending, type EntryRange, readyRanges } from '../../ledger/ready-entries.ts';
 import { reapLost } from '../../ledger/reap.ts';
 import type { RunStop } from '../../model/run.ts';
 import type { UnitEnd } from '../../model/work.ts';
-import { type OpenLedger, openLedger } from '../open-ledger.ts';
+import type { OpenLedger } from '../open-ledger.ts';
 import { postReady } from '../posting/post-ready.ts';
 import { recoverPreviousRuns } from '../posting/recover-previous-runs.ts';
 import type { Run } from '../run.ts';
-import { requireSame } from './require-same.ts';
+import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from './share.ts';
 import type { UnitRun } from './unit-run.ts';
-
-/**
- * Approximate duration of a share at the limit of the account. Other runs wait at most this long for their
- * turn.
- */
-const SHARE_SECONDS = 20;
-/** Minimum number of shares per place, so that all places finish at about the same time. */
-const SHARES_PER_PLACE = 2;
-/** Starting a share takes as long as about twenty orders. */
-const SMALLEST_SHARE = 50;
-const LARGEST_SHARE = 2_000;
 
 type Share = EntryRange & { readonly entries: number };
 
@@ -44,11 +32,12 @@ export async function spreadPosting(
     async cut(places) {
       const { ready } = await countReady(db, backlog);
       const orders = Math.min(ready, options.limit ?? ready);
-      const size = shareSize({ requestsPerSecond: config.api.requestsPerSecond, orders, places });
+      const size = shareSize(config.api, { requests: orders, places });
       shares = await readyRanges(db, { ...backlog, size });
       const label = `Posting ${nouns.items}`;
       if (shares.length > 1) progress.begin({ name: 'post', label, unit: nouns.items, total: orders });
-      return shares.map(({ from, to }) => ({ from, to, accountId, ledgerId, service: config.api.url }));
+      const account = toUnitAccount(run, { accountId, ledgerId });
+      return shares.map(({ from, to }) => ({ from, to, ...account }));
     },
     ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
     onProgress: (posted) => progress.advance(posted),
@@ -62,17 +51,6 @@ export async function spreadPosting(
   await reapGone(run);
   if (draining.aborted) return { stop: stop ?? { kind: 'drained' }, left: [] };
   return { stop, left: stop === null ? shares.filter((_, index) => ends[index]?.kind === 'left') : [] };
-}
-
-function shareSize(given: {
-  readonly requestsPerSecond: number;
-  readonly orders: number;
-  readonly places: number;
-}): number {
-  const { requestsPerSecond, orders, places } = given;
-  const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : requestsPerSecond * SHARE_SECONDS;
-  const largest = Math.min(LARGEST_SHARE, bySeconds, orders / (places * SHARES_PER_PLACE));
-  return Math.max(SMALLEST_SHARE, Math.ceil(largest));
 }
 
 /** The reason why one worker cannot post applies to the others too, unless the worker died. */
@@ -100,23 +78,10 @@ async function reapGone({ db, job, config, draining }: Run): Promise<void> {
 
 /** Performs the unit `post-share`: posts a range of the ready entries of a job. */
 export async function postShare({ run, unit: { payload } }: UnitRun): Promise<{ stop: RunStop | null }> {
-  const client = requireClient(run);
-  requireSame('service', { here: run.config.api.url, there: payload.service });
-  const ledger = await openLedger(run, client);
-  requireSame('account', { here: ledger.accountId, there: payload.accountId });
-  requireSame('ledger', { here: ledger.ledgerId, there: payload.ledgerId });
+  const { client, ledger } = await openUnitLedger(run, payload);
   await recoverPreviousRuns(run, ledger);
   const range = { from: String(payload.from), to: String(payload.to) };
   const stop = await postReady(run, { client, ledger, backfill: null, range });
-  if (stop !== null && ONLY_HERE.includes(stop.kind))
-    throw new Error(`the share was cut short: ${stop.kind}`);
+  throwIfOnlyHere(stop);
   return { stop };
-}
-
-/** Stops that affect only this worker. Another worker may still be able to post. */
-const ONLY_HERE: readonly RunStop['kind'][] = ['lease_lost', 'database_lost', 'journal_lost'];
-
-function requireClient({ client }: Run): Client {
-  if (client === null) throw new Error('a worker has no client of the service');
-  return client;
 }

@@ -34,7 +34,14 @@ export type UnitRun = { readonly run: Run; readonly kind: RunnableKind; readonly
 const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<UnitResult, 'notes'>>>> = {
   'read-source': readSource,
   'post-share': postShare,
+  'fetch-deals': performOwn,
 };
+
+/** Performs a unit that only runs of one kind hand out. */
+function performOwn({ run, kind, unit }: UnitRun): Promise<Omit<UnitResult, 'notes'>> {
+  if (kind.performUnit === undefined) throw new Error(`no worker can do ${unit.kind} for ${kind.kind}`);
+  return kind.performUnit(run, unit);
+}
 
 /** Maximum number of notes of a unit that the run shows. A file may have ten thousand faults. */
 const NOTES_AT_MOST = 100;

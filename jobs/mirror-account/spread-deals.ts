@@ -1,0 +1,112 @@
+import { createBudget } from '../../src/delivery/ask.ts';
+import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
+import { countAllDue, type DueOptions, type DueRange, dueRanges } from '../../src/mirror/due-deals.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { RunStop } from '../../src/model/run.ts';
+import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
+import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from '../../src/pipeline/units/share.ts';
+import { FETCHING, fetchDeals } from './fetch-account.ts';
+import { openQuestions, type Questions } from './open-questions.ts';
+import type { MirrorAccountSettings } from './settings.ts';
+
+type MirrorRun = Run<MirrorAccountSettings>;
+
+type Share = DueRange & { readonly deals: number; readonly budget: number };
+
+/**
+ * Has workers read the deals that are due, a share each, into the staging tables. What they leave is still
+ * due afterwards. A share that failed or was given up stops the run, so that it publishes nothing.
+ *
+ * @throws KnownError the error of the first share that failed.
+ */
+export async function spreadDeals(
+  run: MirrorRun,
+  questions: Questions,
+  { due, ledger }: { readonly due: DueOptions; readonly ledger: OpenLedger },
+): Promise<void> {
+  const { db, spread, progress, draining, config, job } = run;
+  let shares: readonly Share[] = [];
+  const ends = await spread?.({
+    kind: 'fetch-deals',
+    async cut(places) {
+      const left = questions.budget.left();
+      const deals = Math.min(await countAllDue(db, due), left);
+      if (deals === 0) return [];
+      const size = shareSize(config.api, { requests: deals, places });
+      const ranges = await dueRanges(db, { ...due, limit: deals, size });
+      shares = ranges.map((range) => ({ ...range, budget: Math.floor((left * range.deals) / deals) }));
+      if (shares.length > 1) progress.begin({ ...FETCHING, total: deals });
+      const forAll = { ...toUnitAccount(run, ledger), collaborations: job.collaborations };
+      return shares.map((share) => ({ ...forAll, ...toPayload(share, due) }));
+    },
+    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
+    onProgress: (deals) => progress.advance(deals),
+    onEnd(end) {
+      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
+      const stop = stopOf(end);
+      if (stop !== null) questions.stop(stop);
+      return stop !== null || end.kind === 'failed';
+    },
+  });
+  for (const [index, end] of (ends ?? []).entries()) {
+    const share = shares[index];
+    if (end.kind === 'failed') throw new KnownError(end.problem);
+    if (end.kind === 'done') questions.budget.spend(Number(end.result.requests));
+    else if (share !== undefined) questions.budget.spend(await countStaged(run, due, share));
+  }
+}
+
+function stopOf(end: UnitEnd): RunStop | null {
+  if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
+  if (end.kind !== 'given_up') return null;
+  const message = `Some deals were not read, so nothing was published. ${end.message}`;
+  return { kind: 'units_given_up', message };
+}
+
+/** Number of deals of a share that were read and are not due any more. */
+async function countStaged(
+  { db }: MirrorRun,
+  due: DueOptions,
+  { deals, ...range }: DueRange & { readonly deals: number },
+): Promise<number> {
+  return Math.max(0, deals - (await countAllDue(db, { ...due, range })));
+}
+
+function toPayload(
+  { after, upTo, deals, budget }: Share,
+  { now, refreshAfterHours }: DueOptions,
+): UnitPayload {
+  return {
+    ...{ afterReadAt: after.readAt, afterDealId: after.dealId },
+    ...{ upToReadAt: upTo.readAt, upToDealId: upTo.dealId },
+    ...{ deals, budget, now: now.toISOString(), refreshAfterHours },
+  };
+}
+
+/**
+ * Performs the unit `fetch-deals`: reads the deals of a range into the staging tables. Deals that an earlier
+ * attempt has staged are not read again, and count towards the budget.
+ *
+ * @returns the requests that were sent, including those for staged deals.
+ */
+export async function fetchShare(
+  run: MirrorRun,
+  payload: UnitPayload,
+): Promise<{ readonly stop: RunStop | null; readonly requests: number }> {
+  const { client } = await openUnitLedger(run, payload);
+  const due = { now: new Date(String(payload.now)), refreshAfterHours: Number(payload.refreshAfterHours) };
+  const range = {
+    after: { readAt: String(payload.afterReadAt), dealId: String(payload.afterDealId) },
+    upTo: { readAt: String(payload.upToReadAt), dealId: String(payload.upToDealId) },
+  };
+  const budget = createBudget(Number(payload.budget));
+  budget.spend(await countStaged(run, due, { ...range, deals: Number(payload.deals) }));
+  const questions = openQuestions(run, { client, budget, clock: await openDatabaseClock(run.db) });
+  const job = { ...run.job, collaborations: payload.collaborations === true };
+  await fetchDeals({ ...run, job }, questions, { ...due, range }).finally(questions.close);
+  const stop = questions.stopped();
+  throwIfOnlyHere(stop);
+  return { stop, requests: budget.used() };
+}

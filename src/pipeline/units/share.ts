@@ -1,0 +1,64 @@
+import type { Client } from '../../api/client.ts';
+import type { ApiSettings } from '../../model/config.ts';
+import type { RunStop } from '../../model/run.ts';
+import type { UnitPayload } from '../../model/work.ts';
+import { type OpenLedger, openLedger } from '../open-ledger.ts';
+import type { Run } from '../run.ts';
+import { requireSame } from './require-same.ts';
+
+/**
+ * Approximate duration of a share at the limit of the account. Other runs wait at most this long for their
+ * turn.
+ */
+const SHARE_SECONDS = 20;
+/** Minimum number of shares per place, so that all places finish at about the same time. */
+const SHARES_PER_PLACE = 2;
+/** Starting a share takes as long as about twenty requests. */
+const SMALLEST_SHARE = 50;
+const LARGEST_SHARE = 2_000;
+
+/** Number of requests in a share of work that several places do in parallel. */
+export function shareSize(
+  { requestsPerSecond }: Pick<ApiSettings, 'requestsPerSecond'>,
+  { requests, places }: { readonly requests: number; readonly places: number },
+): number {
+  const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : requestsPerSecond * SHARE_SECONDS;
+  const largest = Math.min(LARGEST_SHARE, bySeconds, requests / (places * SHARES_PER_PLACE));
+  return Math.max(SMALLEST_SHARE, Math.ceil(largest));
+}
+
+/** The part of a unit's payload that says which account and ledger it is for. */
+export function toUnitAccount(
+  { config }: Run,
+  { accountId, ledgerId }: Pick<OpenLedger, 'accountId' | 'ledgerId'>,
+): UnitPayload {
+  return { accountId, ledgerId, service: config.api.url };
+}
+
+/**
+ * Opens the ledger of a unit that sends requests.
+ *
+ * @throws KnownError `worker_differs`, and the errors of `openLedger`. Nothing was sent then, except the
+ * question about the account.
+ */
+export async function openUnitLedger(
+  run: Run,
+  payload: UnitPayload,
+): Promise<{ readonly client: Client; readonly ledger: OpenLedger }> {
+  const { client } = run;
+  if (client === null) throw new Error('a worker has no client of the service');
+  requireSame('service', { here: run.config.api.url, there: payload.service });
+  const ledger = await openLedger(run, client);
+  requireSame('account', { here: ledger.accountId, there: payload.accountId });
+  requireSame('ledger', { here: ledger.ledgerId, there: payload.ledgerId });
+  return { client, ledger };
+}
+
+/** Stops that affect only this worker. Another worker may still be able to do the share. */
+const ONLY_HERE: readonly RunStop['kind'][] = ['lease_lost', 'database_lost', 'journal_lost'];
+
+/** Throws if only this worker had to stop, so that another one starts the share again. */
+export function throwIfOnlyHere(stop: RunStop | null): void {
+  if (stop !== null && ONLY_HERE.includes(stop.kind))
+    throw new Error(`the share was cut short: ${stop.kind}`);
+}
