@@ -33,6 +33,7 @@ import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
 import { requireReason, usageError } from '../usage-error.ts';
+import { appendMoney } from './money/append-money.ts';
 import { notifyAfter, pingStart } from './notices/notify-after.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
@@ -54,7 +55,10 @@ export async function performJob(output: Output, request: Request): Promise<Exit
 /** The result of a finished run or plan, for display. */
 export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
 
-/** Like `performJob` with a loaded configuration, but without the event `run_finished` and the report. */
+/**
+ * Like `performJob` with a loaded configuration, but without the event `run_finished`, and the caller writes the
+ * page.
+ */
 export async function performConfigured(
   output: Output,
   config: PipelineConfig,
@@ -103,7 +107,8 @@ export async function performConfigured(
     measured?.metrics.runEnded(finished);
     const problem = stop === null ? null : describeStop(stop);
     const { isPlan } = request;
-    const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
+    const shown = configOption(request.options);
+    const summary = { finished, report, problem, configOption: shown, isPlan };
     // A blank line between the progress and the result.
     if (!output.json) output.warn('');
     output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
@@ -111,7 +116,12 @@ export async function performConfigured(
     for (const event of kind.render.events(report)) output.emit(event);
     const { event: _, ...facts } = finished;
     log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-    return { summary, renderer: kind.render, exitCode };
+    // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
+    const isWanted = request.options.report !== undefined && !isPlan && stop === null;
+    const appendix = isWanted
+      ? await appendMoney(db, { config, fills: kind.fills, configOption: shown })
+      : [];
+    return { summary, renderer: kind.render, appendix, exitCode };
   }
   try {
     const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;

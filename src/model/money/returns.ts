@@ -57,3 +57,18 @@ export type CustomersWon = {
   /** Orders of the month whose customers are unknown. They may have won customers as well. */
   readonly unknownOrders: number;
 };
+
+/** Number of days for which orders that creators may have placed themselves are shown. */
+export const SELF_PURCHASE_DAYS = 90;
+
+/** A credited order whose customer the service identified as the credited influencer. For review only. */
+export type SelfPurchase = {
+  readonly source: string;
+  readonly orderId: string;
+  /** Day in UTC. */
+  readonly day: string;
+  readonly dealId: string | null;
+  readonly influencerHandle: string | null;
+  readonly currency: string;
+  readonly amount: DecimalText;
+};

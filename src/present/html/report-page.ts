@@ -7,11 +7,16 @@ import { html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 
 /** The summary of a run and its renderer. */
-export type ReportedSummary = { readonly summary: RunSummary; readonly renderer: ReportRenderer };
+export type ReportedSummary = {
+  readonly summary: RunSummary;
+  readonly renderer: ReportRenderer;
+  /** What the page shows below the summary. */
+  readonly appendix?: readonly Block[];
+};
 
 /**
- * Renders runs as one HTML file that a person without a terminal can open, print and pass on. It has the same
- * blocks as the terminal. It loads nothing from the network and contains no script; its content security
+ * Renders runs as one HTML file that a person without a terminal can open, print and pass on. It has the
+ * blocks of the terminal, and those of the appendix. It loads nothing from the network and contains no script; its content security
  * policy enforces both. It contains neither cells of files nor e-mail addresses.
  *
  * @param runs in the order of the page.
@@ -57,12 +62,12 @@ ${content}</main>
 `.toString();
 }
 
-function runMarkup({ summary, renderer }: ReportedSummary): Html {
+function runMarkup({ summary, renderer, appendix = [] }: ReportedSummary): Html {
   const { finished, problem = null } = summary;
   return html`<article>
 <h2>${finished.job} <span class="status ${finished.status}">${describeOutcome(summary, renderer)}</span></h2>
 <p class="dim">Run ${finished.run_id}${finished.service === null ? null : `, sent to ${finished.service}`}</p>
 ${problem === null ? null : html`<p class="red">${problem}</p>`}
-${renderer.blocks(summary).map(blockMarkup)}</article>
+${[...renderer.blocks(summary), ...appendix].map(blockMarkup)}</article>
 `;
 }

@@ -1,6 +1,6 @@
 import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../model/money/conflicts.ts';
 import { formatMoney } from '../../model/money.ts';
-import type { Block } from '../blocks/block.ts';
+import type { Block, Section } from '../blocks/block.ts';
 import { plural } from '../text.ts';
 
 /** Names, for a reader, the evidence that disagrees in each kind of conflict. */
@@ -23,6 +23,35 @@ export function describeWinner({ target, influencerHandle }: RuleWinner): string
     : `${influencerHandle} (${target})`;
 }
 
+/** Describes what each rule would credit to each owner. */
+export function describeRuleSums(
+  sums: readonly RuleSum[],
+  more: Pick<Section, 'note' | 'commands'> = {},
+): Section {
+  return {
+    kind: 'section',
+    title: 'Revenue of orders in conflict',
+    why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
+    parts: [
+      {
+        kind: 'table',
+        columns: [{ title: 'owner' }, ...['credited', 'first', 'last', 'explicit'].map(right)],
+        rows: sums.map((sum) => [
+          describeWinner(sum),
+          ...[sum.credited, sum.first, sum.last, sum.explicit].map((amount) =>
+            formatMoney(amount, sum.currency),
+          ),
+        ]),
+      },
+    ],
+    ...more,
+  };
+}
+
+function right(title: string) {
+  return { title, align: 'right' as const };
+}
+
 /** Describes orders with evidence for several owners, for the terminal. */
 export function describeConflicts(
   { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
@@ -31,25 +60,8 @@ export function describeConflicts(
   const [first] = orders;
   if (first === undefined)
     return [{ kind: 'text', text: 'No order has evidence for more than one owner.', tone: 'green' }];
-  const right = (title: string) => ({ title, align: 'right' as const });
   return [
-    {
-      kind: 'section',
-      title: 'Revenue of orders in conflict',
-      why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
-      parts: [
-        {
-          kind: 'table',
-          columns: [{ title: 'owner' }, ...['credited', 'first', 'last', 'explicit'].map(right)],
-          rows: sums.map((sum) => [
-            describeWinner(sum),
-            ...[sum.credited, sum.first, sum.last, sum.explicit].map((amount) =>
-              formatMoney(amount, sum.currency),
-            ),
-          ]),
-        },
-      ],
-    },
+    describeRuleSums(sums),
     {
       kind: 'section',
       title: 'Orders with evidence for several owners',

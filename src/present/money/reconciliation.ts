@@ -4,6 +4,7 @@ import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
+import { payoutsSection } from './payouts.ts';
 
 const RIGHT = { align: 'right' } as const;
 
@@ -31,7 +32,6 @@ export function describeReconciliation({
   /** The job that reads the totals; null if none is configured. */
   readonly mirrorJob: string | null;
 }): readonly Block[] {
-  const unread = deals.filter(({ theirs }) => theirs === null);
   const inDoubt = deals.filter(({ doubts, unexplained: orders }) => doubts > 0 && orders === 0);
   if (deals.length === 0)
     return [
@@ -42,27 +42,10 @@ export function describeReconciliation({
       },
     ];
   return [
-    {
-      kind: 'section',
-      title: 'Orders',
-      note: plural(deals.length, 'deal'),
-      why: 'counted: orders that the service counts. posted: orders that this tool posted, and that were accepted when the deal was last read. before: counted beyond those posted when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
-      parts: [ordersTable(deals)],
-    },
+    ordersSection(deals, { title: 'Orders' }),
     amountsSection(deals),
     payoutsSection(payouts),
-    unexplained.length === 0
-      ? describeNothing(deals)
-      : {
-          kind: 'section',
-          title: 'Unexplained',
-          count: unexplained.length,
-          tone: 'alarm',
-          why: 'If the service counts more orders than were posted, something else posts orders of these deals. If it counts fewer, it lost or refused some after it had accepted them, or somebody removed them.',
-          parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
-          help: 'Look up the deals in the service, and turn off any second channel: an order that two channels post is credited twice.',
-          commands: { lines: [`npx influencer-sync reconcile --deal <id>${configOption}`] },
-        },
+    unexplainedBlock(deals, { unexplained, configOption }),
     ...ordersSections(orders),
     ...(inDoubt.length > 0
       ? [
@@ -76,19 +59,75 @@ export function describeReconciliation({
           } as const,
         ]
       : []),
-    ...(unread.length > 0
-      ? [
-          {
-            kind: 'text',
-            text: describeUnread(unread.length, mirrorJob),
-            tone: 'dim',
-            ...(mirrorJob === null
-              ? {}
-              : { commands: { lines: [`npx influencer-sync run ${mirrorJob}${configOption}`] } }),
-          } as const,
-        ]
-      : []),
+    ...unreadBlocks(deals, { mirrorJob, configOption }),
   ];
+}
+
+/** Describes the first deals of the stored comparison, for the page of a run. */
+export function describeCompared({
+  deals,
+  hasMore,
+  unexplained,
+  configOption = '',
+  mirrorJob,
+}: Pick<
+  Parameters<typeof describeReconciliation>[0],
+  'deals' | 'unexplained' | 'configOption' | 'mirrorJob'
+> & {
+  readonly hasMore: boolean;
+}): readonly Block[] {
+  if (deals.length === 0)
+    return [
+      {
+        kind: 'text',
+        text: 'Posted orders were not compared with those that the service counts: the mirror has published no totals.',
+        tone: 'dim',
+      },
+    ];
+  const rest = `These are the ${plural(deals.length, 'deal')} with the largest unexplained differences. The page Money of the console has all.`;
+  return [
+    ordersSection(deals, {
+      title: 'Posted orders compared with those that the service counts',
+      rest: hasMore ? rest : null,
+    }),
+    amountsSection(deals),
+    unexplainedBlock(deals, { unexplained, configOption }),
+    ...unreadBlocks(deals, { mirrorJob, configOption }),
+  ];
+}
+
+function ordersSection(
+  deals: readonly ReconciledDeal[],
+  { title, rest = null }: { readonly title: string; readonly rest?: string | null },
+): Block {
+  return {
+    kind: 'section',
+    title,
+    note: plural(deals.length, 'deal'),
+    why: 'counted: orders that the service counts. posted: orders that this tool posted, and that were accepted when the deal was last read. before: counted beyond those posted when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
+    parts: [ordersTable(deals), ...(rest === null ? [] : [{ kind: 'aside' as const, text: rest }])],
+  };
+}
+
+/** Lists the differences that nothing explains, or states that there are none. */
+function unexplainedBlock(
+  deals: readonly ReconciledDeal[],
+  {
+    unexplained,
+    configOption,
+  }: { readonly unexplained: readonly ReconciledDeal[]; readonly configOption: string },
+): Block {
+  if (unexplained.length === 0) return describeNothing(deals);
+  return {
+    kind: 'section',
+    title: 'Unexplained',
+    count: unexplained.length,
+    tone: 'alarm',
+    why: 'If the service counts more orders than were posted, something else posts orders of these deals. If it counts fewer, it lost or refused some after it had accepted them, or somebody removed them.',
+    parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
+    help: 'Look up the deals in the service, and turn off any second channel: an order that two channels post is credited twice.',
+    commands: { lines: [`npx influencer-sync reconcile --deal <id>${configOption}`] },
+  };
 }
 
 /** States that nothing is unexplained, and how many deals could be compared if some could not. */
@@ -98,6 +137,18 @@ function describeNothing(deals: readonly ReconciledDeal[]): Block {
   const among =
     compared === deals.length ? '' : ` among the ${plural(compared, 'deal')} that could be compared`;
   return { kind: 'text', text: `Nothing is unexplained${among}.`, tone: 'green' };
+}
+
+/** States how many totals are unknown, and how to read them. Empty if all are known. */
+function unreadBlocks(
+  deals: readonly ReconciledDeal[],
+  { mirrorJob, configOption }: { readonly mirrorJob: string | null; readonly configOption: string },
+): readonly Block[] {
+  const unread = deals.filter(({ theirs }) => theirs === null).length;
+  if (unread === 0) return [];
+  const command = { lines: [`npx influencer-sync run ${mirrorJob}${configOption}`] };
+  const text = describeUnread(unread, mirrorJob);
+  return [{ kind: 'text', text, tone: 'dim', ...(mirrorJob === null ? {} : { commands: command }) }];
 }
 
 function describeUnread(deals: number, mirrorJob: string | null): string {
@@ -160,53 +211,6 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
     money(deal.unexplainedAmount),
   ]);
   return { kind: 'section', title: 'Amounts', parts: [{ kind: 'table', columns, rows }] };
-}
-
-/** Explanation of the comparison of payouts, also for the console. */
-export const PAYOUTS_WHY =
-  'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
-
-function payoutsSection(payouts: readonly DealPayout[]): Block {
-  if (payouts.length === 0)
-    return {
-      kind: 'text',
-      text: 'Payouts are not compared: no statement is closed, and the service reports neither payouts nor payout requests.',
-      tone: 'dim',
-    };
-  const columns = [
-    { title: 'deal', cutAt: 'never' as const },
-    { title: 'influencer' },
-    { title: 'earned', ...RIGHT },
-    { title: 'requested', ...RIGHT },
-    { title: 'paid out', ...RIGHT },
-    { title: 'before', ...RIGHT },
-    { title: 'earned less paid out', ...RIGHT },
-  ];
-  const rows = payouts.map((payout) => [
-    payout.dealId,
-    payout.influencerHandle ?? '',
-    formatMoney(payout.earnedAmount, payout.currency),
-    ...payoutCells(payout),
-  ]);
-  return {
-    kind: 'section',
-    title: 'Earned and paid out',
-    why: PAYOUTS_WHY,
-    parts: [{ kind: 'table', columns, rows }],
-  };
-}
-
-/** Formats the requested, paid and previously paid amounts and the difference, also for the console. */
-export function payoutCells({
-  currency,
-  requestedAmount,
-  paidAmount,
-  paidBeforeAmount,
-  differenceAmount,
-}: DealPayout): readonly string[] {
-  return [requestedAmount, paidAmount, paidBeforeAmount, differenceAmount].map((amount) =>
-    amount === null ? 'unknown' : formatMoney(amount, currency),
-  );
 }
 
 function describeUnexplained({

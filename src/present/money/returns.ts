@@ -1,7 +1,7 @@
-import type { CustomersWon, ReturnSum } from '../../model/money/returns.ts';
+import type { CustomersWon, ReturnSum, SelfPurchase } from '../../model/money/returns.ts';
 import { formatMoney, roundMoney } from '../../model/money.ts';
 import type { DecimalText } from '../../model/order.ts';
-import type { Block } from '../blocks/block.ts';
+import type { Block, Commands } from '../blocks/block.ts';
 import { formatCount, plural } from '../text.ts';
 
 /** Shown instead of a number that cannot be known (`UNKNOWN`) or does not exist (`NONE`). */
@@ -93,15 +93,23 @@ export function describeCustomersWon(won: CustomersWon) {
   };
 }
 
-/** Describes the revenue and cost of deals, creators, brands, campaigns or months, for the terminal. */
+/** Which rows of a list are shown, and how to see the rest. */
+export type ShownRows = {
+  /** The months of the list, in words. */
+  readonly months: string;
+  readonly hasMore: boolean;
+  /** Lists all rows. Omitted if the reader has just run it, and can repeat it with `--limit`. */
+  readonly commands?: Commands;
+};
+
+/** Describes the revenue and cost of deals, creators, brands, campaigns or months. */
 export function describeReturns(
   sums: readonly ReturnSum[],
-  options: { readonly by: string; readonly months: string; readonly hasMore: boolean },
+  { by, ...shown }: ShownRows & { readonly by: string },
 ): readonly Block[] {
-  const { by, months, hasMore } = options;
+  const { months } = shown;
   if (sums.length === 0)
     return [{ kind: 'text', text: `No order was credited in ${months}, and no fee is owed.`, tone: 'dim' }];
-  const right = (title: string) => ({ title, align: 'right' as const });
   const why = explainUnknown(sums);
   return [
     {
@@ -126,18 +134,106 @@ export function describeReturns(
             ];
           }),
         },
-        ...(hasMore
-          ? [
-              {
-                kind: 'aside' as const,
-                text: `These are the first ${plural(sums.length, 'row')}: --limit shows more.`,
-              },
-            ]
-          : []),
+        ...restOf(sums.length, shown),
       ],
       ...(why === null ? {} : { help: why }),
+      ...commandsOf(shown),
     },
   ];
+}
+
+/** Describes the customers that deals won, and what they have ordered since. */
+export function describeCohorts(rows: readonly CustomersWon[], shown: ShownRows): readonly Block[] {
+  if (rows.length === 0)
+    return [
+      {
+        kind: 'text',
+        text: `No order of ${shown.months} is known to be the first of its customer. It is unknown without customer_key, and in the first 90 days of customer keys.`,
+        tone: 'dim',
+      },
+    ];
+  return [
+    {
+      kind: 'section',
+      title: 'Customers won',
+      note: shown.months,
+      why: 'Customers whose first known order was credited, and the total of all their orders in the days after it, less refunds, with or without a creator. At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'month', cutAt: 'never' },
+            { title: 'deal', cutAt: 'never' },
+            { title: 'creator' },
+            ...['new', 'ordered again', '30 days', '90 days', '365 days'].map(right),
+          ],
+          rows: rows.map((won) => {
+            const said = describeCustomersWon(won);
+            return [
+              won.month,
+              won.dealId,
+              won.influencerHandle ?? '',
+              ...[said.newCustomers, said.repeat, said.worth30, said.worth90, said.worth365],
+            ];
+          }),
+        },
+        ...restOf(rows.length, shown),
+      ],
+      ...commandsOf(shown),
+    },
+  ];
+}
+
+/** Describes orders that creators may have placed themselves. Empty if there are none. */
+export function describeSelfPurchases(
+  orders: readonly SelfPurchase[],
+  { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
+): readonly Block[] {
+  if (orders.length === 0) return [];
+  return [
+    {
+      kind: 'section',
+      title: 'Orders that creators may have placed themselves',
+      note: `last ${plural(days, 'day')}`,
+      why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'day' },
+            { title: 'order', cutAt: 'never' },
+            { title: 'deal', cutAt: 'never' },
+            { title: 'creator' },
+            right('amount'),
+          ],
+          rows: orders.map(({ day, orderId, dealId, influencerHandle, amount, currency }) => [
+            day,
+            orderId,
+            dealId ?? '',
+            influencerHandle ?? '',
+            formatMoney(amount, currency),
+          ]),
+        },
+        ...(hasMore
+          ? [{ kind: 'aside' as const, text: 'Older ones are in the view bi.self_purchases.' }]
+          : []),
+      ],
+    },
+  ];
+}
+
+function right(title: string) {
+  return { title, align: 'right' as const };
+}
+
+function restOf(count: number, { hasMore, commands }: ShownRows) {
+  if (!hasMore) return [];
+  const rest = commands === undefined ? ': --limit shows more.' : '. The page Money of the console has all.';
+  return [{ kind: 'aside' as const, text: `These are the first ${plural(count, 'row')}${rest}` }];
+}
+
+function commandsOf({ commands }: ShownRows) {
+  return commands === undefined ? {} : { commands };
 }
 
 /** Removes trailing zeros from a ratio: `12.5000` → `12.5`. Not for amounts. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import type { CustomersWon, ReturnGroup, ReturnSum } from '../../model/money/returns.ts';
+import type { CustomersWon, ReturnGroup, ReturnSum, SelfPurchase } from '../../model/money/returns.ts';
 
 /** Filter; `from` and `to` are months as `2026-10`, both included, null for no limit. */
 export type ReturnFilter = {
@@ -133,15 +133,21 @@ export async function listReturns(
   return rows;
 }
 
-/** Lists the customers that deals won, by month, and what they have ordered since; newest month first. */
+/**
+ * Lists the customers that deals won, by month, and what they have ordered since; newest month first.
+ *
+ * @param options.areMostFirst the rows with the most new customers first. `after` then has no meaning.
+ */
 export async function listCustomersWon(
   db: Database,
   {
     limit,
     after = null,
+    areMostFirst = false,
     ...filter
   }: ReturnFilter & {
     readonly limit: number;
+    readonly areMostFirst?: boolean;
     /** Month, deal, brand and currency of the last row of the previous page. */
     readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
   },
@@ -157,7 +163,21 @@ export async function listCustomersWon(
       currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers", net_30_amount::text as "net30",
       net_90_amount::text as "net90", net_365_amount::text as "net365", unknown_orders::float8 as "unknownOrders"
     from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
-    order by month_utc desc, deal_id, coalesce(brand_id, ''), currency limit ${limit}::bigint`.execute(db);
+    order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id, coalesce(brand_id, ''), currency
+    limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** Lists credited orders whose customer was identified as the credited influencer, newest first. */
+export async function listSelfPurchases(
+  db: Database,
+  { limit, days }: { readonly limit: number /** Age of the oldest listed order. */; readonly days: number },
+): Promise<readonly SelfPurchase[]> {
+  const { rows } = await sql<SelfPurchase>`
+    select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId", influencer_handle as "influencerHandle", currency,
+      amount::text as amount
+    from bi.self_purchases where day_utc >= current_date - ${days}::integer
+    order by day_utc desc, source, order_id limit ${limit}::bigint`.execute(db);
   return rows;
 }
 

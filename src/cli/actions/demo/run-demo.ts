@@ -49,10 +49,11 @@ export async function runDemo(
     output.print(introduceDemo(output.terminal));
     const jobs = Object.values(config.jobs);
     const performed: PerformedJob[] = [];
+    const reportPath = join(folder, 'report.html');
     for (const job of [...jobs, ...jobs.filter(isAttributeOrders)]) {
       const isAgain = performed.length >= jobs.length;
       const before = isAgain ? await countReferrals(sandbox.url) : 0;
-      const done = await performShown(output, { config, job, isAgain, isVerbose });
+      const done = await performShown(output, { config, job, isAgain, isVerbose, reportPath });
       if (done.exitCode === EXIT.interrupted) return EXIT.interrupted;
       if (done.summary.finished.status === 'failed') throw runFailed(output, done);
       performed.push(done);
@@ -60,7 +61,6 @@ export async function runDemo(
       if (postedAgain !== 0) throw postedTwice(postedAgain);
     }
     const firstRuns = performed.slice(0, jobs.length);
-    const reportPath = join(folder, 'report.html');
     writeFileSync(reportPath, pageOf(firstRuns));
     const posted = await countReferrals(sandbox.url);
     for (const { summary } of firstRuns)
@@ -87,14 +87,16 @@ type Step = {
   readonly job: JobSettings;
   readonly isAgain: boolean;
   readonly isVerbose: boolean;
+  /** The page of all first runs. */
+  readonly reportPath: string;
 };
 
 /** Performs one run, with its full output or in one line. */
 async function performShown(
   output: Output,
-  { config, job, isAgain, isVerbose }: Step,
+  { config, job, isAgain, isVerbose, reportPath }: Step,
 ): Promise<PerformedJob> {
-  const options = { config: shortPath(config.path) };
+  const options = { config: shortPath(config.path), ...(isAgain ? {} : { report: reportPath }) };
   const request = { jobName: job.name, options, isPlan: false };
   if (isVerbose) {
     const heading = isAgain ? 'Orders again: a second run must post 0' : kindOf(job).demo;

@@ -1,10 +1,16 @@
 import type { StatementSettings } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
+import { SELF_PURCHASE_DAYS } from '../../../model/money/returns.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeMonths, describeReturns } from '../../../present/money/returns.ts';
-import { listReturns } from '../../../report/money/list-returns.ts';
-import type { ReturnsOptions } from '../../commands/money/returns.ts';
+import {
+  describeCohorts,
+  describeMonths,
+  describeReturns,
+  describeSelfPurchases,
+} from '../../../present/money/returns.ts';
+import { listCustomersWon, listReturns, listSelfPurchases } from '../../../report/money/list-returns.ts';
+import type { CustomersWonOptions, ReturnsOptions } from '../../commands/money/returns.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
@@ -22,6 +28,29 @@ export async function showReturns(output: Output, options: ReturnsOptions): Prom
   output.print(
     renderBlocks(describeReturns(shown, { by, months, hasMore: sums.length > limit }), output.terminal),
   );
+  return EXIT.ok;
+}
+
+/**
+ * Prints the customers that deals won, as of the last run, newest month first; then recent orders that creators
+ * may have placed themselves.
+ */
+export async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<ExitCode> {
+  const { from = null, to = null, limit } = options;
+  const days = SELF_PURCHASE_DAYS;
+  const { won, own } = await withDatabase(await openConfig(options), async (db) => ({
+    won: await listCustomersWon(db, { from, to, limit: limit + 1 }),
+    own: await listSelfPurchases(db, { days, limit: limit + 1 }),
+  }));
+  const [wonShown, ownShown] = [won.slice(0, limit), own.slice(0, limit)];
+  for (const row of wonShown) output.emit({ event: 'customers_won', ...row });
+  for (const order of ownShown) output.emit({ event: 'self_purchase', ...order });
+  const months = describeMonths({ from, to });
+  const blocks = [
+    ...describeCohorts(wonShown, { months, hasMore: won.length > limit }),
+    ...describeSelfPurchases(ownShown, { days, hasMore: own.length > limit }),
+  ];
+  output.print(renderBlocks(blocks, output.terminal));
   return EXIT.ok;
 }
 

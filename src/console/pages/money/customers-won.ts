@@ -1,10 +1,20 @@
+import { SELF_PURCHASE_DAYS, type SelfPurchase } from '../../../model/money/returns.ts';
+import { formatMoney } from '../../../model/money.ts';
 import { isMonth } from '../../../model/time/month.ts';
 import { html } from '../../../present/html/html.ts';
 import { describeCustomersWon } from '../../../present/money/returns.ts';
-import { listCustomersWon } from '../../../report/money/list-returns.ts';
+import { listCustomersWon, listSelfPurchases } from '../../../report/money/list-returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import {
+  anchor,
+  dealLink,
+  filterForm,
+  orderLink,
+  pager,
+  type TableColumn,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
@@ -17,11 +27,12 @@ export const customersWonPage: ConsolePage = {
   navigation: null,
   async show(visit) {
     const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
-    const rows = await listCustomersWon(visit.db, {
-      ...filter,
-      limit: PAGE_ROWS + 1,
-      after: readKey(visit),
-    });
+    const isReview = textOf(visit, 'show') === 'own';
+    const [rows, own] = await Promise.all([
+      listCustomersWon(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
+      // Shown on request, because all customers who are influencers are compared with their orders.
+      isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
+    ]);
     const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
     type Row = (typeof described)[number];
     const number = (title: string, name: keyof Row['said']): TableColumn<Row> => ({
@@ -54,10 +65,33 @@ ${table<Row>(
 ${pager(visit, PATH, {
   after: nextKey(rows, ({ month, dealId, brandId, currency }) => writeKey(month, dealId, brandId, currency)),
 })}
-<p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>`,
+<p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
+<h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
+<p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
+${own === null ? html`<p>${anchor(visit.link(PATH, { show: 'own' }), 'List them')}</p>` : ownTable(own, visit)}`,
     };
   },
 };
+
+function ownTable(own: readonly SelfPurchase[], visit: Visit) {
+  return table<SelfPurchase>(
+    [
+      { title: 'Day', cell: ({ day }) => day },
+      { title: 'Order', cell: (order) => anchor(orderLink(visit, order), order.orderId) },
+      {
+        title: 'Deal',
+        cell: ({ dealId }) => (dealId === null ? '' : anchor(dealLink(visit, dealId), dealId)),
+      },
+      { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
+      { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
+    ],
+    own,
+    {
+      about: 'Orders that creators may have placed themselves',
+      none: 'None is known. This needs customer_key and look-ups in real time.',
+    },
+  );
+}
 
 function readKey(visit: Visit): readonly [string, string, string, string] | null {
   const [month = '', dealId = '', brandId = '', currency = ''] = keyOf(visit, 4) ?? [];

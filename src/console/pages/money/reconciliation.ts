@@ -2,12 +2,8 @@ import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../model/m
 import { formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
-import {
-  DISPUTES,
-  formatDifference,
-  PAYOUTS_WHY,
-  payoutCells,
-} from '../../../present/money/reconciliation.ts';
+import { PAYOUTS_WHY, payoutCells } from '../../../present/money/payouts.ts';
+import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
 import { listPayouts } from '../../../report/money/list-payouts.ts';
