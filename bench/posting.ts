@@ -133,7 +133,6 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
     journal,
     gate: createRequestGate({
       concurrency: given.concurrency,
-      requestsPerSecond: 0,
       probe: async () => true,
       isLeaseHeld: heartbeat.isHeld,
       onWait: () => {},

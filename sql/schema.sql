@@ -5731,6 +5731,18 @@ COMMENT ON COLUMN ops.backfill_orders.amount IS 'Revenue, in currency.';
 
 COMMENT ON COLUMN ops.backfill_orders.currency IS 'ISO 4217.';
 
+CREATE TABLE ops.backfill_turns (
+    backfill_id bigint NOT NULL,
+    next_turn_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='10');
+
+COMMENT ON TABLE ops.backfill_turns IS 'The shared rate limiter of each backfill: all processes that post its orders reserve their requests here, so that together they keep its limit. A crash loses nothing.';
+
+COMMENT ON COLUMN ops.backfill_turns.backfill_id IS 'Backfill, see ops.backfills.';
+
+COMMENT ON COLUMN ops.backfill_turns.next_turn_at IS 'The first time that no process has reserved.';
+
 CREATE TABLE ops.backfills (
     backfill_id bigint NOT NULL,
     job text NOT NULL,
@@ -5775,7 +5787,7 @@ COMMENT ON COLUMN ops.backfills.run_id IS 'Run that planned it.';
 
 COMMENT ON COLUMN ops.backfills.requests_per_second IS 'Its own limit; null: the share that the configuration leaves it.';
 
-COMMENT ON COLUMN ops.backfills.concurrency IS 'Requests in flight at most; null: the share that the configuration leaves it.';
+COMMENT ON COLUMN ops.backfills.concurrency IS 'Maximum number of concurrent requests of each process that posts its orders; null: the share that the configuration leaves it.';
 
 COMMENT ON COLUMN ops.backfills.planned_at IS 'When.';
 
@@ -6329,7 +6341,7 @@ CREATE TABLE ops.work_units (
     begun_at timestamp with time zone,
     seen_at timestamp with time zone,
     ended_at timestamp with time zone,
-    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text, 'fetch-deals'::text]))),
+    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text, 'post-backfill'::text, 'fetch-deals'::text]))),
     CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
 );
 
@@ -6343,7 +6355,7 @@ COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.lease
 
 COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
 
-COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. fetch-deals: read a range of the deals that are due into the staging tables.';
+COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables.';
 
 COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
 
@@ -6702,6 +6714,9 @@ ALTER TABLE ONLY ops.audit
 
 ALTER TABLE ONLY ops.backfill_orders
     ADD CONSTRAINT backfill_orders_pkey PRIMARY KEY (backfill_id, key);
+
+ALTER TABLE ONLY ops.backfill_turns
+    ADD CONSTRAINT backfill_turns_pkey PRIMARY KEY (backfill_id);
 
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_pkey PRIMARY KEY (backfill_id);
@@ -7137,6 +7152,9 @@ ALTER TABLE ONLY mirror.unreadable
 
 ALTER TABLE ONLY ops.backfill_orders
     ADD CONSTRAINT backfill_orders_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES ops.backfills(backfill_id);
+
+ALTER TABLE ONLY ops.backfill_turns
+    ADD CONSTRAINT backfill_turns_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES ops.backfills(backfill_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

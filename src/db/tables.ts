@@ -3282,7 +3282,7 @@ export interface OpsBackfills {
    */
   backfill_id: Generated<Int8>;
   /**
-   * Requests in flight at most; null: the share that the configuration leaves it.
+   * Maximum number of concurrent requests of each process that posts its orders; null: the share that the configuration leaves it.
    */
   concurrency: number | null;
   /**
@@ -3333,6 +3333,17 @@ export interface OpsBackfills {
    * Last day of the period, in time_zone.
    */
   to_day: Timestamp;
+}
+
+export interface OpsBackfillTurns {
+  /**
+   * Backfill, see ops.backfills.
+   */
+  backfill_id: Int8;
+  /**
+   * The first time that no process has reserved.
+   */
+  next_turn_at: Timestamp;
 }
 
 export interface OpsBulkActions {
@@ -4194,7 +4205,7 @@ export interface OpsWorkUnits {
    */
   job: string;
   /**
-   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. fetch-deals: read a range of the deals that are due into the staging tables.
+   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables.
    */
   kind: string;
   /**
@@ -4960,6 +4971,7 @@ export interface DB {
   "ops.account": OpsAccount;
   "ops.audit": OpsAudit;
   "ops.backfill_orders": OpsBackfillOrders;
+  "ops.backfill_turns": OpsBackfillTurns;
   "ops.backfills": OpsBackfills;
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;

@@ -3,15 +3,12 @@ import type { Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
-import { createRateLimiter } from './rate-limiter.ts';
 
 export type RequestGateOptions = {
   readonly concurrency: number;
-  /** 0 means no limit. */
-  readonly requestsPerSecond: number;
   /**
-   * Takes a turn that is shared with other processes, in addition to the limit of this gate. Resolves to the
-   * time until that turn, in milliseconds.
+   * Takes a turn, which is shared with other processes. Resolves to the time until that turn, in milliseconds.
+   * Omitted if there is no limit.
    */
   readonly takeTurn?: (signal: AbortSignal) => Promise<number>;
   /** Checks that the service answers (`GET /v1/account/hello`). Never sends an order. */
@@ -56,7 +53,6 @@ const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
   const now = () => performance.now();
-  const takeTurn = createRateLimiter(options.requestsPerSecond, now);
   const limiter = createConcurrencyLimiter(options.concurrency);
   const breaker = createBreaker(now);
   const stopping = new AbortController();
@@ -72,15 +68,6 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   /** Waits. If `stop` ends the wait early, it resolves without an error. */
   async function wait(waitMs: number): Promise<void> {
     await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
-  }
-
-  /** Waits for the gate's own turn first, so that it does not take a shared turn that it cannot use yet. */
-  async function waitForBoth(
-    ownMs: number,
-    shared: NonNullable<RequestGateOptions['takeTurn']>,
-  ): Promise<number> {
-    if (ownMs > 0) await wait(ownMs);
-    return stopped === null ? shared(stopping.signal) : 0;
   }
 
   async function probeUntilAlive(reason: string): Promise<void> {
@@ -112,8 +99,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       } else if (pausedUntil > now()) {
         await wait(pausedUntil - now());
       } else {
-        const ownMs = takeTurn();
-        const turnInMs = options.takeTurn === undefined ? ownMs : await waitForBoth(ownMs, options.takeTurn);
+        const turnInMs = (await options.takeTurn?.(stopping.signal)) ?? 0;
         if (turnInMs <= 0 && stopped === null) return true;
         await wait(turnInMs);
         // Check again what happened while waiting. The turn itself is kept.

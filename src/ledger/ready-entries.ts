@@ -33,7 +33,7 @@ export async function* readyEntries(
   while (left > 0) {
     const { rows } = await sql<{ entry_id: string }>`
       select entry_id from ledger.entries
-      where ${isReady(options)} and entry_id > ${after}::bigint and entry_id <= ${to}::bigint
+      where ${isIn(options, 'ready')} and entry_id > ${after}::bigint and entry_id <= ${to}::bigint
         and (not_before is null or not_before <= clock_timestamp())
       order by entry_id limit ${Math.min(PAGE_SIZE, left)}`.execute(db);
     const last = rows.at(-1);
@@ -57,19 +57,17 @@ export async function readyRanges(
     select min(entry_id) as "from", max(entry_id) as "to", count(*) as entries
     from (
       select entry_id, (row_number() over (order by entry_id) - 1) / ${options.size}::bigint as share from ledger.entries
-      where ${isReady(options)} and (not_before is null or not_before <= clock_timestamp())
+      where ${isIn(options, 'ready')} and (not_before is null or not_before <= clock_timestamp())
       order by entry_id limit ${options.limit}
     ) numbered
     group by share order by share`.execute(db);
   return rows.map(({ from, to, entries }) => ({ from, to, entries: Number(entries) }));
 }
 
-/** Counts the entries of a job that a process has claimed and not yet recorded an answer for. */
-export async function countSending(db: Database, job: string): Promise<number> {
+/** Counts the entries that a process has claimed and not yet recorded an answer for. */
+export async function countSending(db: Database, backlog: Backlog): Promise<number> {
   const { rows } = await sql<{ sending: string }>`
-    select count(*) as sending from ledger.entries where not is_settled and state = 'sending' and job = ${job}`.execute(
-    db,
-  );
+    select count(*) as sending from ledger.entries where ${isIn(backlog, 'sending')}`.execute(db);
   return Number(rows[0]?.sending ?? 0);
 }
 
@@ -84,7 +82,7 @@ export async function countReady(
   const { rows } = await sql<{ ready: string; next_in_ms: string | null }>`
     select count(*) filter (where not_before is null or not_before <= clock_timestamp()) as ready,
       ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000) as next_in_ms
-    from ledger.entries where ${isReady(backlog)}`.execute(db);
+    from ledger.entries where ${isIn(backlog, 'ready')}`.execute(db);
   const [row] = rows;
   return {
     ready: Number(row?.ready ?? 0),
@@ -93,7 +91,7 @@ export async function countReady(
 }
 
 /** Written for the partial index of unsettled entries, which `is not distinct from` cannot use. */
-function isReady({ job, backfillId }: Backlog): RawBuilder<boolean> {
+function isIn({ job, backfillId }: Backlog, state: 'ready' | 'sending'): RawBuilder<boolean> {
   const mine = backfillId === null ? sql`backfill_id is null` : sql`backfill_id = ${backfillId}::bigint`;
-  return sql<boolean>`not is_settled and state = 'ready' and job = ${job} and ${mine}`;
+  return sql<boolean>`not is_settled and state = ${sql.lit(state)} and job = ${job} and ${mine}`;
 }

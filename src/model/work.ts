@@ -1,7 +1,7 @@
 import type { KnownErrorDetails } from './known-error.ts';
 
 /** Kinds of units of work: parts of a run that any worker may do and that may be repeated. */
-export const UNIT_KINDS = ['read-source', 'post-share', 'fetch-deals'] as const;
+export const UNIT_KINDS = ['read-source', 'post-share', 'post-backfill', 'fetch-deals'] as const;
 export type UnitKind = (typeof UNIT_KINDS)[number];
 
 /**

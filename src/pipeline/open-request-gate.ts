@@ -1,17 +1,19 @@
 import type { Client } from '../api/client.ts';
 import { createRequestGate, type RequestGate } from '../delivery/request-gate.ts';
 import { workThrough } from '../delivery/work-through.ts';
-import { createSharedRateLimiter } from '../schedule/shared-rate-limiter.ts';
+import {
+  type BackfillLimit,
+  createBackfillRateLimiter,
+  createSharedRateLimiter,
+} from '../schedule/shared-rate-limiter.ts';
 import type { Run } from './run.ts';
 
 /** Shorter waits are not reported. */
 const WORTH_A_WORD_MS = 2_000;
 
-/** The part of the account's limits that a gate may use. */
-export type RequestGateShare = {
-  readonly priority: 'run' | 'backfill';
-  /** The gate's own limit, within that of the account. 0 means that it has no limit of its own. */
-  readonly requestsPerSecond: number;
+/** The share of the account's limits that a backfill may use. It posts only the entries that it has taken. */
+export type BackfillShare = BackfillLimit & {
+  /** Applies to each process that posts its orders. */
   readonly concurrency: number;
 };
 
@@ -29,21 +31,20 @@ export type OpenRequestGate = {
  * Opens the gate through which a run sends requests. It applies the configured limits, which all processes of
  * the account share, until the run has to end.
  *
- * @param share defaults to the whole limit.
+ * @param backfill null for a run, which may use the whole limit.
  */
 export function openRequestGate(
   run: Run,
   client: Client,
-  share: RequestGateShare = wholeLimit(run),
+  backfill: BackfillShare | null = null,
 ): OpenRequestGate {
-  const { concurrency, requestsPerSecond, priority } = share;
+  const { concurrency, requestsPerSecond } = run.config.api;
   const gate = createRequestGate({
-    concurrency,
-    requestsPerSecond,
-    takeTurn: createSharedRateLimiter(run.db, {
-      requestsPerSecond: run.config.api.requestsPerSecond,
-      priority,
-    }),
+    concurrency: backfill?.concurrency ?? concurrency,
+    takeTurn:
+      backfill === null
+        ? createSharedRateLimiter(run.db, { requestsPerSecond, priority: 'run' })
+        : createBackfillRateLimiter(run.db, { ...backfill, accountRequestsPerSecond: requestsPerSecond }),
     isLeaseHeld: run.isLeaseHeld,
     probe: async () => {
       const answer = await client.exchange('account_hello');
@@ -61,9 +62,4 @@ export function openRequestGate(
     forEach: (items, work) => workThrough(items, { gate, work }),
     close: () => run.draining.removeEventListener('abort', drain),
   };
-}
-
-/** The shared rate limiter enforces the limit of the account. A run has no limit of its own. */
-function wholeLimit({ config }: Run): RequestGateShare {
-  return { priority: 'run', requestsPerSecond: 0, concurrency: config.api.concurrency };
 }

@@ -135,23 +135,25 @@ function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
 /** Renders work of the last runs that no worker could complete. */
 function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
   if (status.givenUpUnits.length === 0) return '';
-  const jobs = [...new Set(status.givenUpUnits.map(({ job }) => job))];
-  const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) => {
-    return wrap(`${job}, run ${runId}: ${describeUnit(kind, payload)} failed because each worker died.`, {
+  const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) =>
+    wrap(`${job}, run ${runId}: ${describeUnit(kind, payload)} failed because each worker died.`, {
       ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
-    });
-  });
-  const commands = jobs.map((job) => `  npx influencer-sync run ${job}${configOption}`);
+    }),
+  );
+  const commands = status.givenUpUnits.map(({ job, kind, payload }) =>
+    kind === 'post-backfill' ? `backfill resume ${payload.backfillId}` : `run ${job}`,
+  );
   return [
     terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
     ...lines,
-    '  The log of the workers says why. Fix the cause and run the job again; it does the rest:',
-    ...commands,
+    '  The log of the workers says why. Fix the cause and run again; that does the rest:',
+    ...[...new Set(commands)].map((command) => `  npx influencer-sync ${command}${configOption}`),
   ].join('\n');
 }
 
 function describeUnit(kind: string, payload: UnitPayload): string {
   if (kind === 'read-source') return `reading source ${payload.source}`;
+  if (kind === 'post-backfill') return `posting a share of backfill ${payload.backfillId}`;
   return kind === 'fetch-deals' ? 'reading a share of the deals' : 'posting a share of its orders';
 }
 

@@ -13,13 +13,14 @@ export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> 
 }
 
 /**
- * Lists units that no worker could complete, of the last run of each job. What an earlier run left undone,
- * the last run has done.
+ * Lists units that no worker could complete, of the last run and the last backfill of each job. What an
+ * earlier one left undone, the last one has done.
  */
 export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
   const { rows } = await sql<GivenUpUnit>`
     select u.job, u.run_id as "runId", u.kind, u.payload, u.ended_at as at from ops.work_units u
-    where u.state = 'given_up' and u.run_id = (select max(r.run_id) from ops.runs r where r.job = u.job)
+    where u.state = 'given_up' and u.run_id = (
+      select max(r.run_id) from ops.runs r where r.job = (select g.job from ops.runs g where g.run_id = u.run_id))
     order by u.job, u.ended_at, u.unit_id`.execute(db);
   return rows;
 }

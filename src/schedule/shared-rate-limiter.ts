@@ -34,16 +34,58 @@ const BACKFILL_ONE_IN = 10;
 const ASK_AGAIN_MS = 200;
 /** If the queue appears to be longer than this, the clock of the database was set back. */
 const LONGEST_LINE_MS = 60_000;
+/** A slow limit makes a long queue: this number of processes may wait for a turn each. */
+const LONGEST_LINE = 100;
 
 /**
  * Creates the rate limiter that all processes of an account share. It hands out turns at an even pace, by the
  * clock of the database. A process holds at most one batch of turns, so that few are lost when it ends.
  */
 export function createSharedRateLimiter(db: Database, options: SharedRateLimiterOptions): TakeTurn {
-  const { requestsPerSecond } = options;
+  return createLimiter(options.requestsPerSecond, (batch) => takeTurns(db, { ...options, ...batch }));
+}
+
+/** The own limit of a backfill. */
+export type BackfillLimit = {
+  readonly backfillId: string;
+  /** For all processes that post its orders together. 0 means that it has no limit of its own. */
+  readonly requestsPerSecond: number;
+};
+
+/**
+ * Creates the rate limiter of a backfill: the limit of the account, at the priority of a backfill, and its own
+ * limit, which all processes that post its orders share too. Waits for the own turn first, so that it does not
+ * take a turn of the account that it cannot use yet.
+ */
+export function createBackfillRateLimiter(
+  db: Database,
+  options: BackfillLimit & { readonly accountRequestsPerSecond: number },
+): TakeTurn {
+  const { backfillId, requestsPerSecond, accountRequestsPerSecond } = options;
+  const takeOwn = createLimiter(requestsPerSecond, (batch) =>
+    takeBackfillTurns(db, { backfillId, ...batch }),
+  );
+  const takeShared = createSharedRateLimiter(db, {
+    requestsPerSecond: accountRequestsPerSecond,
+    priority: 'backfill',
+  });
+  return async (signal) => {
+    await rest(await takeOwn(signal), signal);
+    return takeShared(signal);
+  };
+}
+
+/** Turns that follow each other at this distance. */
+type Batch = { readonly gapMs: number; readonly count: number };
+
+/**
+ * @param take reserves a batch of turns. Resolves to the time until the first of them, in milliseconds, or to
+ * null if none is given now.
+ */
+function createLimiter(requestsPerSecond: number, take: (batch: Batch) => Promise<number | null>): TakeTurn {
   if (requestsPerSecond === 0) return async () => 0;
   const gapMs = 1_000 / requestsPerSecond;
-  const batch = Math.max(1, Math.floor(BATCH_MS / gapMs));
+  const count = Math.max(1, Math.floor(BATCH_MS / gapMs));
   let line: Promise<unknown> = Promise.resolve();
   let left = 0;
   let nextAt = 0;
@@ -51,9 +93,9 @@ export function createSharedRateLimiter(db: Database, options: SharedRateLimiter
   async function next(signal: AbortSignal): Promise<number> {
     while (left === 0 && !signal.aborted) {
       // If the database is unreachable, claims report it. Until then this process keeps the pace on its own.
-      const waitMs = await takeTurns(db, { ...options, gapMs, count: batch }).catch(() => gapMs);
+      const waitMs = await take({ gapMs, count }).catch(() => gapMs);
       if (waitMs !== null) {
-        left = batch;
+        left = count;
         nextAt = performance.now() + waitMs;
       } else {
         await rest(ASK_AGAIN_MS, signal);
@@ -87,13 +129,10 @@ function rest(waitMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * @returns the time until the first of the turns, in milliseconds. Null for a backfill that must wait for
- * runs.
- */
+/** @returns as `createLimiter` wants it: null for a backfill that must wait for runs. */
 async function takeTurns(
   db: Database,
-  { priority, gapMs, count }: SharedRateLimiterOptions & { readonly gapMs: number; readonly count: number },
+  { priority, gapMs, count }: SharedRateLimiterOptions & Batch,
 ): Promise<number | null> {
   const isRun = priority === 'run';
   const takenMs = gapMs * count;
@@ -105,7 +144,7 @@ async function takeTurns(
     select at + ${takenMs} * interval '1 millisecond', case when ${isRun} then at end, case when not ${isRun} then at end from now
     on conflict (only_row) do update
     set next_turn_at = case
-          when t.next_turn_at > clock_timestamp() + ${LONGEST_LINE_MS} * interval '1 millisecond' then clock_timestamp()
+          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond' then clock_timestamp()
           else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond',
         run_turn_at = case when ${isRun} then clock_timestamp() else t.run_turn_at end,
         backfill_turn_at = case when ${isRun} then t.backfill_turn_at else clock_timestamp() end
@@ -117,4 +156,27 @@ async function takeTurns(
   );
   const [row] = rows;
   return row === undefined ? null : Math.max(0, Number(row.wait_ms));
+}
+
+async function takeBackfillTurns(
+  db: Database,
+  { backfillId, gapMs, count }: Batch & { readonly backfillId: string },
+): Promise<number> {
+  const takenMs = gapMs * count;
+  const { rows } = await sql<{ wait_ms: string }>`
+    with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true))
+    insert into ops.backfill_turns as t (backfill_id, next_turn_at)
+    select ${backfillId}::bigint, clock_timestamp() + ${takenMs} * interval '1 millisecond' from lost_in_a_crash
+    on conflict (backfill_id) do update
+    set next_turn_at = case
+          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond' then clock_timestamp()
+          else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond'
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`.execute(
+    db,
+  );
+  return Math.max(0, Number(rows[0]?.wait_ms));
+}
+
+function longestLineMs(takenMs: number): number {
+  return Math.max(LONGEST_LINE_MS, LONGEST_LINE * takenMs);
 }

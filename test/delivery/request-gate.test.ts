@@ -10,7 +10,6 @@ function gateWith(options: Partial<RequestGateOptions> = {}) {
   const waits: string[] = [];
   const gate = createRequestGate({
     concurrency: 8,
-    requestsPerSecond: 0,
     probe: async () => true,
     isLeaseHeld: () => true,
     onWait: (reason) => waits.push(reason),

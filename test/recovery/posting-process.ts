@@ -148,7 +148,6 @@ export async function post(orders: PostingOrders): Promise<void> {
     },
     gate: createRequestGate({
       concurrency,
-      requestsPerSecond: 0,
       probe: async () => true,
       isLeaseHeld: heartbeat.isHeld,
       onWait: () => {},

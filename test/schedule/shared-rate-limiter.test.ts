@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { createSharedRateLimiter } from '../../src/schedule/shared-rate-limiter.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
+import {
+  createBackfillRateLimiter,
+  createSharedRateLimiter,
+} from '../../src/schedule/shared-rate-limiter.ts';
 import { setup } from '../support/setup.ts';
 
 const never = new AbortController().signal;
@@ -76,3 +80,40 @@ describe('the turns of a rate limit', () => {
     ).toBeGreaterThan(0);
   });
 });
+
+describe('the turns of a backfill', () => {
+  it('keep its own limit and that of the account across all processes', async () => {
+    const { db } = await setup();
+    const backfillId = await addBackfill(db);
+    const limits = { backfillId, requestsPerSecond: 40, accountRequestsPerSecond: 1_000 };
+    const processes = [1, 2, 3].map(() => createBackfillRateLimiter(db, limits));
+    const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+    const beganAt = rows[0]?.now ?? new Date();
+    const turnsEach = 5;
+    for (let turn = 0; turn < turnsEach; turn += 1)
+      await Promise.all(processes.map((takeTurn) => takeTurn(never)));
+    const next = await db.selectFrom('ops.backfill_turns').select('next_turn_at').executeTakeFirstOrThrow();
+    const takenMs = next.next_turn_at.getTime() - beganAt.getTime();
+    expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / 40);
+    expect((await line(db)).backfillAt).not.toBeNull();
+  });
+
+  it('need no row of its own without a limit of its own', async () => {
+    const { db } = await setup();
+    const backfillId = await addBackfill(db);
+    const limits = { backfillId, requestsPerSecond: 0, accountRequestsPerSecond: 1_000 };
+    await createBackfillRateLimiter(db, limits)(never);
+    expect((await sql`select from ops.backfill_turns`.execute(db)).rows).toEqual([]);
+    expect((await line(db)).backfillAt).not.toBeNull();
+  });
+});
+
+async function addBackfill(db: Database): Promise<string> {
+  const runId = await beginRun(db, { job: 'backfill:orders', kind: 'backfill' });
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id)
+    values ('orders', 'planned', '2023-01-01', '2023-12-31', 'UTC', '', '{}', ${runId}::bigint) returning backfill_id as id`.execute(
+    db,
+  );
+  return rows[0]?.id ?? '';
+}

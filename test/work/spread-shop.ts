@@ -16,7 +16,10 @@ jobs:
 `;
 
 /** Concurrent requests of a process. */
-const CONCURRENCY = 4;
+export const CONCURRENCY = 4;
+
+/** Settings with which what a killed process leaves is soon settled. */
+export const SPREAD_API = `concurrency: ${CONCURRENCY}\nlease_seconds: 4\ntimeout_seconds: 3`;
 
 /**
  * Maximum number of entries in progress per process: the requests in flight, and half as many that are being
@@ -26,8 +29,7 @@ export const ON_THE_WAY = CONCURRENCY * 1.5;
 
 /** Opens a workshop whose runs distribute their work. */
 export function openSpreadShop(options: WorkshopOptions = {}): Promise<Workshop> {
-  const api = `concurrency: ${CONCURRENCY}\nlease_seconds: 4\ntimeout_seconds: 3`;
-  return openWorkshop({ api, flow: TWO_SOURCES, ...options });
+  return openWorkshop({ api: SPREAD_API, flow: TWO_SOURCES, ...options });
 }
 
 /** Writes an export with this many orders for each of the two sources. */

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
-import { listWorkers } from '../../src/report/list-workers.ts';
+import { listGivenUpUnits, listWorkers } from '../../src/report/list-workers.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
 import { createSpread } from '../../src/work/spread-units.ts';
 import { type StartedWorker, startWorker, type WorkerOptions } from '../../src/work/start-worker.ts';
 import {
@@ -126,6 +127,29 @@ describe('the units of a run', () => {
     expect(await listWorkers(db)).toMatchObject([{ version: '1.2.3', concurrency: 2, units: 0 }]);
     await worker.stop();
     expect(await listWorkers(db)).toEqual([]);
+  });
+});
+
+describe('units that no worker could do', () => {
+  it('are listed until the next run of the job, or the next backfill, has done their work', async () => {
+    const { db } = await setup();
+    const run = await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+    const backfill = await beginRun(db, { job: 'backfill:orders', kind: 'backfill' });
+    for (const [runId, kind] of [
+      [run, 'post-share'],
+      [backfill, 'post-backfill'],
+    ])
+      await sql`
+        insert into ops.work_units (run_id, run_owner, job, kind, payload, state, ended_at)
+        values (${runId}::bigint, ${randomUUID()}::uuid, 'orders', ${kind}, '{}', 'given_up', now())`.execute(
+        db,
+      );
+    const listed = async () => (await listGivenUpUnits(db)).map(({ kind }) => kind).toSorted();
+    expect(await listed()).toEqual(['post-backfill', 'post-share']);
+    await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+    expect(await listed()).toEqual(['post-backfill']);
+    await beginRun(db, { job: 'backfill:orders', kind: 'backfill' });
+    expect(await listed()).toEqual([]);
   });
 });
 

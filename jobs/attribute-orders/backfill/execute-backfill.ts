@@ -8,7 +8,8 @@ import type { Backfill, BackfillState } from '../../../src/model/backfill.ts';
 import type { ApiSettings } from '../../../src/model/config.ts';
 import type { RunStop } from '../../../src/model/run.ts';
 import type { OpenLedger } from '../../../src/pipeline/open-ledger.ts';
-import { type BackfillShare, postReady } from '../../../src/pipeline/posting/post-ready.ts';
+import type { BackfillShare } from '../../../src/pipeline/open-request-gate.ts';
+import { postAll } from '../../../src/pipeline/posting/posting.ts';
 import { recoverPreviousRuns } from '../../../src/pipeline/posting/recover-previous-runs.ts';
 import { updateReports } from '../../../src/pipeline/update-reports.ts';
 import { attributionRules } from '../attribution-rules.ts';
@@ -107,7 +108,7 @@ async function postWhileRunning(
   const timer = setInterval(look, LOOK_EVERY_MS);
   try {
     const draining = AbortSignal.any([run.draining, halting.signal]);
-    return await postReady({ ...run, draining }, { client, ledger, backfill: share });
+    return await postAll({ ...run, draining }, { client, ledger, backfill: share });
   } finally {
     clearInterval(timer);
   }

@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
 import { KnownError } from '../../../src/model/known-error.ts';
 import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
+import type { Spread } from '../../../src/model/work.ts';
 import type { Lineage } from '../../../src/observe/lineage/start-lineage.ts';
 import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
 import { inRunPhase } from '../../../src/pipeline/run/run-phase.ts';
@@ -16,6 +17,7 @@ import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-record.ts';
 import type { SourceClients } from '../../../src/source/source-clients.ts';
+import type { UnitsOf } from '../../../src/work/units.ts';
 import { attributeOrders } from '../index.ts';
 import type { AttributeOrdersSettings } from '../settings.ts';
 import { reportBackfill } from './report.ts';
@@ -31,6 +33,8 @@ export type BackfillSurroundings = {
   readonly sourceClients: SourceClients;
   readonly progress: Progress;
   readonly draining: AbortSignal;
+  /** Opens the distribution of units to workers. Omitted if the process does all the work itself. */
+  readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
   readonly onTarget?: (target: RunTarget) => void;
   /** Reports the run to a receiver of lineage. Null or absent reports nothing. */
   readonly lineage?: Pick<Lineage, 'runBegun'> | null;
@@ -77,6 +81,7 @@ async function runInPhase(
       // A source without files is not a failure, because the plan shows that the source has none.
       options: { limit: null, file: null, allowEmpty: true },
       isLeaseHeld: heartbeat.isHeld,
+      spread: options.openSpread?.({ runId, owner: holder.owner, job: job.name }),
       nouns: attributeOrders.nouns,
     };
     try {

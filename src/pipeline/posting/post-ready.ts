@@ -10,7 +10,7 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { RunStop } from '../../model/run.ts';
 import type { OpenLedger } from '../open-ledger.ts';
-import { openRequestGate } from '../open-request-gate.ts';
+import { type BackfillShare, openRequestGate } from '../open-request-gate.ts';
 import type { Run } from '../run.ts';
 import { postEntries } from './post-entries.ts';
 import { spoolFolder } from './recover-previous-runs.ts';
@@ -21,14 +21,6 @@ import { spoolFolder } from './recover-previous-runs.ts';
  * and the answers go to the spool.
  */
 const POSTING = { name: 'Posting orders', limitMs: 30_000, draining: null, abandoned: null };
-
-/** The share of the limits that a backfill may use. A backfill posts only the entries that it has taken. */
-export type BackfillShare = {
-  readonly backfillId: string;
-  /** The backfill's own limit, within that of the account. 0 means that it has no limit of its own. */
-  readonly requestsPerSecond: number;
-  readonly concurrency: number;
-};
 
 export type PostReadyOptions = {
   readonly client: Client;
@@ -54,11 +46,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
   progress.begin({ name: 'post', label: `Posting ${nouns.items}`, unit: nouns.items, total });
 
-  const open = openRequestGate(
-    run,
-    client,
-    backfill === null ? undefined : { ...backfill, priority: 'backfill' },
-  );
+  const open = openRequestGate(run, client, backfill);
   const { gate } = open;
   const send = createSender(client);
   const journal = await ledger.openJournal();

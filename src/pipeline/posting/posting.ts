@@ -1,4 +1,3 @@
-import type { Client } from '../../api/client.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../../ledger/hold-credited-elsewhere.ts';
@@ -6,7 +5,7 @@ import type { RunStop } from '../../model/run.ts';
 import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
 import { spreadPosting } from '../units/post-share.ts';
-import { postReady } from './post-ready.ts';
+import { type PostReadyOptions, postReady } from './post-ready.ts';
 import { recoverPreviousRuns } from './recover-previous-runs.ts';
 
 /** Placeholder for the account in a plan before the first run. A plan stores nothing and sends nothing. */
@@ -45,22 +44,22 @@ export async function postProposed(run: Run, { ledger, accountId }: Posting): Pr
   const { db, job, client } = run;
   await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
   await holdCreditedElsewhere(db, { job: job.name, accountId });
-  const stop = client === null || ledger === null ? null : await post(run, { client, ledger });
+  const stop =
+    client === null || ledger === null ? null : await postAll(run, { client, ledger, backfill: null });
   await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
   return stop;
 }
 
 /**
- * Posts through workers if there are any. This process posts what they leave, or everything if there are
- * none.
+ * Posts the ready entries through workers if there are any. This process posts what they leave, or everything
+ * if there are none.
+ *
+ * @returns why it stopped before everything was posted. Null if it posted everything.
  */
-async function post(
-  run: Run,
-  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
-): Promise<RunStop | null> {
-  const spread = await spreadPosting(run, ledger);
-  if (spread === null) return postReady(run, { client, ledger, backfill: null });
+export async function postAll(run: Run, options: Omit<PostReadyOptions, 'range'>): Promise<RunStop | null> {
+  const spread = await spreadPosting(run, options);
+  if (spread === null) return postReady(run, options);
   let { stop } = spread;
-  for (const range of spread.left) stop ??= await postReady(run, { client, ledger, backfill: null, range });
+  for (const range of spread.left) stop ??= await postReady(run, { ...options, range });
   return stop;
 }

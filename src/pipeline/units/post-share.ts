@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countReady, countSending, type EntryRange, readyRanges } from '../../ledger/ready-entries.ts';
+import {
+  type Backlog,
+  countReady,
+  countSending,
+  type EntryRange,
+  readyRanges,
+} from '../../ledger/ready-entries.ts';
 import { reapLost } from '../../ledger/reap.ts';
 import type { RunStop } from '../../model/run.ts';
-import type { UnitEnd } from '../../model/work.ts';
+import type { UnitEnd, UnitPayload } from '../../model/work.ts';
 import type { OpenLedger } from '../open-ledger.ts';
+import type { BackfillShare } from '../open-request-gate.ts';
 import { postReady } from '../posting/post-ready.ts';
 import { recoverPreviousRuns } from '../posting/recover-previous-runs.ts';
 import type { Run } from '../run.ts';
@@ -13,31 +20,33 @@ import type { UnitRun } from './unit-run.ts';
 type Share = EntryRange & { readonly entries: number };
 
 /**
- * Has workers post the ready entries, one share each.
+ * Has workers post the ready entries of a run or a backfill, one share each.
  *
  * @returns why posting stopped early (null if it did not), and the shares that no worker has started, which
  * the run must post itself. The whole result is null if there is no worker, so that nothing was started.
  */
 export async function spreadPosting(
   run: Run,
-  { accountId, ledgerId }: OpenLedger,
+  { ledger, backfill }: { readonly ledger: OpenLedger; readonly backfill: BackfillShare | null },
 ): Promise<{ readonly stop: RunStop | null; readonly left: readonly EntryRange[] } | null> {
   const { spread, db, job, nouns, progress, options, draining, config } = run;
   if (spread === undefined) return null;
-  const backlog = { job: job.name, backfillId: null, limit: options.limit };
+  const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null, limit: options.limit };
+  // A backfill without a limit of its own has 0.
+  const requestsPerSecond = backfill?.requestsPerSecond || config.api.requestsPerSecond;
   let shares: readonly Share[] = [];
   let stop: RunStop | null = null;
   const ends = await spread({
-    kind: 'post-share',
+    kind: backfill === null ? 'post-share' : 'post-backfill',
     async cut(places) {
       const { ready } = await countReady(db, backlog);
       const orders = Math.min(ready, options.limit ?? ready);
-      const size = shareSize(config.api, { requests: orders, places });
+      const size = shareSize({ requestsPerSecond }, { requests: orders, places });
       shares = await readyRanges(db, { ...backlog, size });
       const label = `Posting ${nouns.items}`;
       if (shares.length > 1) progress.begin({ name: 'post', label, unit: nouns.items, total: orders });
-      const account = toUnitAccount(run, { accountId, ledgerId });
-      return shares.map(({ from, to }) => ({ from, to, ...account }));
+      const account = toUnitAccount(run, ledger);
+      return shares.map(({ from, to }) => ({ from, to, ...account, ...backfill }));
     },
     ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
     onProgress: (posted) => progress.advance(posted),
@@ -48,7 +57,7 @@ export async function spreadPosting(
     },
   });
   if (ends === null) return null;
-  await reapGone(run);
+  await reapGone(run, backlog);
   if (draining.aborted) return { stop: stop ?? { kind: 'drained' }, left: [] };
   return { stop, left: stop === null ? shares.filter((_, index) => ends[index]?.kind === 'left') : [] };
 }
@@ -68,20 +77,35 @@ const LOOK_EVERY_MS = 500;
  * Waits until the claims of a dead worker become doubts, which happens when its lease expires, so that the
  * report of this run includes them.
  */
-async function reapGone({ db, job, config, draining }: Run): Promise<void> {
+async function reapGone({ db, config, draining }: Run, backlog: Backlog): Promise<void> {
   const until = performance.now() + config.api.leaseSeconds * 1_000 + LOOK_EVERY_MS;
-  while ((await countSending(db, job.name)) > 0 && performance.now() < until && !draining.aborted) {
+  while ((await countSending(db, backlog)) > 0 && performance.now() < until && !draining.aborted) {
     await reapLost(db);
     await sleep(LOOK_EVERY_MS, undefined, { signal: draining }).catch(() => {});
   }
 }
 
-/** Performs the unit `post-share`: posts a range of the ready entries of a job. */
-export async function postShare({ run, unit: { payload } }: UnitRun): Promise<{ stop: RunStop | null }> {
+/**
+ * Performs the units `post-share` and `post-backfill`: posts a range of the ready entries of a job or of a
+ * backfill.
+ */
+export async function postShare({
+  run,
+  unit: { kind, payload },
+}: UnitRun): Promise<{ stop: RunStop | null }> {
   const { client, ledger } = await openUnitLedger(run, payload);
   await recoverPreviousRuns(run, ledger);
   const range = { from: String(payload.from), to: String(payload.to) };
-  const stop = await postReady(run, { client, ledger, backfill: null, range });
+  const backfill = kind === 'post-backfill' ? toBackfill(payload) : null;
+  const stop = await postReady(run, { client, ledger, backfill, range });
   throwIfOnlyHere(stop);
   return { stop };
+}
+
+function toBackfill({ backfillId, requestsPerSecond, concurrency }: UnitPayload): BackfillShare {
+  return {
+    backfillId: String(backfillId),
+    requestsPerSecond: Number(requestsPerSecond),
+    concurrency: Number(concurrency),
+  };
 }

@@ -34,6 +34,7 @@ export type UnitRun = { readonly run: Run; readonly kind: RunnableKind; readonly
 const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<UnitResult, 'notes'>>>> = {
   'read-source': readSource,
   'post-share': postShare,
+  'post-backfill': postShare,
   'fetch-deals': performOwn,
 };
 

@@ -42,6 +42,7 @@ import { openSourceClients } from '../../../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
 import { openLineage } from '../../open/open-lineage.ts';
+import { openWork } from '../../open/open-workers.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn, readOperator } from '../../terminal/read-operator.ts';
@@ -181,11 +182,15 @@ async function withWorkshop(
     return await open(config, { progress, stopping }, async (db, isKept) => {
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
-      const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget, lineage };
+      const log = quietLogger(output);
+      const { openSpread, close } = await openWork(db, { config, log });
+      const service = { client, sourceClients, openSpread };
+      const surroundings = { config, job, db, ...service, progress, draining, onTarget, lineage };
       try {
         return await withBackfillRun(surroundings, (run) => work(run, isKept));
       } finally {
-        if (!isPlan) await notifyAfter(db, { config, log: quietLogger(output) });
+        await close();
+        if (!isPlan) await notifyAfter(db, { config, log });
       }
     });
   } finally {

@@ -11,7 +11,7 @@ const START_DATE = '2025-01-01';
 /** The period of most tests: two years. */
 export const PERIOD = ['--from', '2023-01-01', '--to', '2024-12-31'] as const;
 
-const FLOW = `
+export const HISTORY_FLOW = `
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
 jobs:
@@ -26,7 +26,7 @@ jobs:
 
 /** Opens a deployment whose job ignores orders placed before 2025. */
 export function openHistory(options: WorkshopOptions = {}): Promise<Workshop> {
-  return openWorkshop({ flow: FLOW, ...options });
+  return openWorkshop({ flow: HISTORY_FLOW, ...options });
 }
 
 export type HistoricOrder = {
