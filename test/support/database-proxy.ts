@@ -10,6 +10,11 @@ export type DatabaseProxy = {
    * is answered.
    */
   silence(): void;
+  /**
+   * Holds everything back until `restore()`, and then delivers it, like a network that retransmits packets: a
+   * request may arrive long after its sender has given it up.
+   */
+  delay(): void;
   /** Cuts all connections, and routes new ones to another server. */
   moveTo(databaseUrl: string): void;
   /** Accepts connections again. */
@@ -45,6 +50,7 @@ export async function startDatabaseProxy(
   const sockets = new Set<Socket>();
   let isCut = false;
   let isSilent = false;
+  let isDelayed = false;
   let connections = 0;
 
   const server = createServer((client) => {
@@ -70,6 +76,7 @@ export async function startDatabaseProxy(
       isHeard,
       decide: (bytes) => options.onAnswer?.(bytes, connection) ?? 'forward',
     });
+    if (isDelayed) for (const socket of [client, upstream]) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(databaseUrl);
@@ -86,6 +93,10 @@ export async function startDatabaseProxy(
     silence: () => {
       isSilent = true;
     },
+    delay: () => {
+      isDelayed = true;
+      for (const socket of sockets) socket.pause();
+    },
     moveTo: (databaseUrl) => {
       for (const socket of sockets) socket.destroy();
       target = new URL(databaseUrl);
@@ -94,6 +105,8 @@ export async function startDatabaseProxy(
     restore: () => {
       isCut = false;
       isSilent = false;
+      isDelayed = false;
+      for (const socket of sockets) socket.resume();
     },
     close: () => {
       cut();
