@@ -76,6 +76,7 @@ it(`with ${OUTAGES} outages of workers, the scheduler, Postgres and the network,
     // Each part fails once before any fails again, so that few outages cover all of them.
     const part = PARTS[outage < PARTS.length ? outage : Math.floor(random() * PARTS.length)] as Part;
     counts[part] = (counts[part] ?? 0) + 1;
+    if (OUTAGES >= 100) process.stderr.write(`outage ${outage + 1} of ${OUTAGES}: ${part}\n`);
     await fail(stage, part, random);
   }
   await waitFor(
