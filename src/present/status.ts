@@ -33,6 +33,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderSchedule(input.next ?? [], input.status, terminal),
     renderBacklog(input, terminal),
     renderCustomers(input, terminal),
+    renderQueues(input, terminal),
     renderWork(input, terminal),
     renderWorkers(input, terminal),
     renderGivenUp(input, terminal),
@@ -100,6 +101,26 @@ function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
     formatInstant(oldest).slice(0, 16),
   ]);
   return `${terminal.style('bold', 'Customers')}\n${renderTable(columns, rows, { terminal })}`;
+}
+
+/** Renders which files queues have announced, and when all names were last listed. */
+function renderQueues({ status }: StatusInput, terminal: Terminal): string {
+  if (status.queues.length === 0) return '';
+  const columns = [
+    { title: 'source' },
+    { title: 'announced files to read', align: 'right' },
+    { title: 'oldest (UTC)', cutAt: 'never' },
+    { title: 'all names listed (UTC)', cutAt: 'never' },
+  ] as const;
+  const isoMinute = (at: Date | null, otherwise: string): string =>
+    at === null ? otherwise : formatInstant(at).slice(0, 16);
+  const rows = status.queues.map(({ source, announced, oldest, listedAt }) => [
+    source,
+    formatCount(announced),
+    isoMinute(oldest, ''),
+    isoMinute(listedAt, 'not yet'),
+  ]);
+  return `${terminal.style('bold', 'Queues of S3 events')}\n${renderTable(columns, rows, { terminal })}`;
 }
 
 function renderWork({ status }: StatusInput, terminal: Terminal): string {

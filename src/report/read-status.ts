@@ -7,6 +7,7 @@ import type { GivenUpUnit, WorkerSeen } from '../model/work.ts';
 import { listFindings } from './checks/read-checks.ts';
 import { isDoubt } from './disposition.ts';
 import { listHeldFiles } from './files/list-held-files.ts';
+import { listQueues, type QueueState } from './files/list-queues.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import {
   type ChannelTrouble,
@@ -54,6 +55,8 @@ export type Status = {
   readonly heldFiles: readonly HeldFile[];
   /** Recent unacknowledged warnings of checks about files that count nevertheless. */
   readonly warnings: readonly CheckFinding[];
+  /** Queues that announce new files. */
+  readonly queues: readonly QueueState[];
   readonly leases: readonly LiveLease[];
   readonly workers: readonly WorkerSeen[];
   readonly givenUpUnits: readonly GivenUpUnit[];
@@ -72,8 +75,11 @@ const SHOWN_DOUBTS = 5;
  */
 export type StatusOf = { readonly sources?: readonly string[] };
 
-/** Reads the current state of all jobs. */
-export async function readStatus(db: Database, of: StatusOf = {}): Promise<Status> {
+/** Reads the current state of all jobs. @param of.queued sources whose new files a queue announces. */
+export async function readStatus(
+  db: Database,
+  { queued = [], ...of }: StatusOf & { readonly queued?: readonly string[] } = {},
+): Promise<Status> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
@@ -81,6 +87,7 @@ export async function readStatus(db: Database, of: StatusOf = {}): Promise<Statu
     ...(await readWaiting(db, of)),
     customers: await countCustomers(db),
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
+    queues: queued.length === 0 ? [] : await listQueues(db, queued),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     leases: await readLeases(db),

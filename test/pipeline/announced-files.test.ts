@@ -104,6 +104,14 @@ describe('a source with a queue of events', () => {
     drop('o1');
     sqs.send(TEST_EVENT);
     expect(await read()).toEqual({ exitCode: 0, files: ['o1'], listings: 1 });
+    await sql`
+      insert into intake.announced_files (source, read_for, uri, announced_at)
+      values ('shop', 'orders', ${`s3://${BUCKET}/orders/removed.csv`}, '2026-04-11T03:04Z')`.execute(
+      shop.db,
+    );
+    expect((await shop.cli('status')).stdout).toMatch(
+      /^Queues of S3 events\n.*\nshop +1 +2026-04-11 03:04 +20\d\d-/m,
+    );
     expect(await read()).toEqual({ exitCode: 0, files: [], listings: 0 });
     announce(drop('o3 with + and ä'), drop('o2'));
     expect(await read()).toEqual({ exitCode: 0, files: ['o2', 'o3 with + and ä'], listings: 0 });

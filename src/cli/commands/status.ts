@@ -29,7 +29,12 @@ export const statusCommand: CommandDefinition = {
         const { nextSlots } = await import('../../schedule/next-slots.ts');
         const config = await openConfig(options);
         const { status, problem } = await withDatabase(config, async (db) => ({
-          status: await readStatus(db, { sources: Object.keys(config.sources) }),
+          status: await readStatus(db, {
+            sources: Object.keys(config.sources),
+            queued: Object.values(config.sources).flatMap(({ name, events }) =>
+              events === null ? [] : [name],
+            ),
+          }),
           problem: await findContinuityProblem(db, config),
         }));
         const next = nextSlots(Object.values(config.jobs), new Date());
