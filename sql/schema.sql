@@ -3062,7 +3062,11 @@ CREATE TABLE reporting.reconciliation (
     other_currency bigint NOT NULL,
     unexplained_amount numeric(24,4),
     paid_amount numeric,
-    run_id bigint NOT NULL
+    run_id bigint NOT NULL,
+    unproven numeric,
+    unproven_amount numeric(24,4),
+    doubts_amount numeric(24,4),
+    doubt_ids bigint[]
 );
 
 COMMENT ON TABLE reporting.reconciliation IS 'What we posted against what the service counts, one row a deal. Replaced whole each time the mirror publishes.';
@@ -3106,6 +3110,14 @@ COMMENT ON COLUMN reporting.reconciliation.unexplained_amount IS 'Amount that no
 COMMENT ON COLUMN reporting.reconciliation.paid_amount IS 'Paid out in all, as the service says.';
 
 COMMENT ON COLUMN reporting.reconciliation.run_id IS 'Run of the mirror that published the totals.';
+
+COMMENT ON COLUMN reporting.reconciliation.unproven IS 'Growth of the total of orders beyond those that were certainly counted. Null: a total is unknown.';
+
+COMMENT ON COLUMN reporting.reconciliation.unproven_amount IS 'The same for sales, in account_currency. Null: cannot be compared.';
+
+COMMENT ON COLUMN reporting.reconciliation.doubts_amount IS 'Revenue of the orders in doubt, in account_currency. Null: none, or cannot be compared.';
+
+COMMENT ON COLUMN reporting.reconciliation.doubt_ids IS 'Entries in doubt, see ledger.entries. Null: none, more than 20, or growth says nothing about them, as for orders that were sent twice.';
 
 CREATE VIEW bi.reconciliation AS
  SELECT r.deal_id,

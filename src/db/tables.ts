@@ -4675,9 +4675,17 @@ export interface ReportingReconciliation {
    */
   deal_id: string;
   /**
+   * Entries in doubt, see ledger.entries. Null: none, more than 20, or growth says nothing about them, as for orders that were sent twice.
+   */
+  doubt_ids: ArrayType<Int8> | null;
+  /**
    * In doubt: may be counted or not.
    */
   doubts: Int8;
+  /**
+   * Revenue of the orders in doubt, in account_currency. Null: none, or cannot be compared.
+   */
+  doubts_amount: Numeric | null;
   /**
    * When the mirror first read a total of orders; null: never.
    */
@@ -4730,6 +4738,14 @@ export interface ReportingReconciliation {
    * Amount that nothing else explains; null: cannot be compared.
    */
   unexplained_amount: Numeric | null;
+  /**
+   * Growth of the total of orders beyond those that were certainly counted. Null: a total is unknown.
+   */
+  unproven: Numeric | null;
+  /**
+   * The same for sales, in account_currency. Null: cannot be compared.
+   */
+  unproven_amount: Numeric | null;
   /**
    * Written off: may be counted or not.
    */

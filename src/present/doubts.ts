@@ -1,10 +1,12 @@
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
+import type { DoubtHint } from '../model/money/reconciliation.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import type { DoubtDetails, RunReport } from '../model/report.ts';
 import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Commands, Part, Section } from './blocks/block.ts';
 import { renderBlocks } from './blocks/render-blocks.ts';
+import { describeHint, HINT_IS_NO_PROOF } from './money/doubt-hints.ts';
 import type { Terminal } from './terminal.ts';
 import { formatDuration, plural } from './text.ts';
 
@@ -12,10 +14,13 @@ import { formatDuration, plural } from './text.ts';
 export function renderDoubts(
   {
     doubts,
+    hints = new Map(),
     doubleCredits = [],
     configOption = '',
   }: {
     readonly doubts: readonly Doubt[];
+    /** What totals suggest, by entry. */
+    readonly hints?: ReadonlyMap<string, DoubtHint>;
     readonly doubleCredits?: readonly DoubleCredit[];
     readonly configOption?: string;
   },
@@ -34,7 +39,8 @@ export function renderDoubts(
     `${terminal.style('bold', `${plural(doubts.length, doubts.every(({ effect }) => effect === 'referral') ? 'order' : 'request')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
     wrap(why, { width: terminal.columns, indent: '' }),
     '',
-    ...doubts.map((doubt) => renderDoubt(doubt, terminal)),
+    ...doubts.map((doubt) => renderDoubt(doubt, hints.get(doubt.entryId) ?? null, terminal)),
+    ...(hints.size === 0 ? [] : [wrap(HINT_IS_NO_PROOF, { width: terminal.columns, indent: '' }), '']),
     'To settle one:',
     terminal.style(
       'dim',
@@ -144,7 +150,7 @@ function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
   return dealId === null && collabId === null && evidence.every((one) => one.dealId === null);
 }
 
-function renderDoubt(doubt: Doubt, terminal: Terminal): string {
+function renderDoubt(doubt: Doubt, hint: DoubtHint | null, terminal: Terminal): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const title = `entry ${doubt.entryId}: ${doubt.subject}${amount}`;
   const whose = [
@@ -172,6 +178,7 @@ function renderDoubt(doubt: Doubt, terminal: Terminal): string {
     ),
     line('why', doubt.reason),
     line('evidence', evidence.length === 0 ? 'none' : evidence.join('; ')),
+    ...(hint === null ? [] : [line('totals', describeHint(hint))]),
     '',
   ].join('\n');
 }

@@ -87,6 +87,10 @@ describe('the comparison of posted orders with the counts of the service', () =>
       otherCurrency: 0,
       unexplainedAmount: '0.0000',
       paidAmount: '7',
+      unproven: 3,
+      unprovenAmount: '40.0000',
+      doubtsAmount: '20.0000',
+      doubtIds: [expect.stringMatching(/^\d+$/)],
     });
     // None of the orders that may or may not be counted is counted.
     expect(await reconcileAt(db, 13, 150)).toMatchObject({ unexplained: 0, unexplainedAmount: '0.0000' });
@@ -136,6 +140,24 @@ describe('the comparison of posted orders with the counts of the service', () =>
       ['other_amount', 'c', 'D2', '10.0000'],
       ['other_deal', 'c', 'D2', '10.0000'],
     ]);
+  });
+
+  it.each([
+    ['the first total may include it', sql`update ledger.attempts set claimed_at = '2026-04-30T00:00:00Z'`],
+    [
+      'an order was sent again',
+      sql`update ledger.entries set attempt = 2, resends_approved = 1 where order_id = 'c'`,
+    ],
+    [
+      'an order is being sent',
+      sql`update ledger.entries set state = 'sending', owner = gen_random_uuid() where order_id = 'lost'`,
+    ],
+  ])('names no doubt if %s, because growth then says nothing about it', async (_, change) => {
+    const { db } = await tellStory();
+    expect((await reconcileAt(db, 16, 190)).doubtIds).toHaveLength(1);
+    await sql`alter table ledger.attempts disable trigger user`.execute(db);
+    await change.execute(db);
+    expect(await reconcileAt(db, 16, 190)).toMatchObject({ doubtIds: null });
   });
 
   it('is stored completely each time the mirror publishes, for notices and analysts', async () => {

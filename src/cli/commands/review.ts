@@ -72,16 +72,19 @@ export const reviewCommand: CommandDefinition = {
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
         const { reviewMany } = await import('../actions/review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
+        const { readDoubtHints } = await import('../../report/money/read-doubt-hints.ts');
         const { renderDoubts } = await import('../../present/doubts.ts');
         const config = await openConfig(options);
         return withDatabase(config, async (db) => {
           if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
           const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
-          for (const doubt of doubts) output.emit({ event: 'doubt', ...doubt });
+          const hints = await readDoubtHints(db, doubts);
+          for (const doubt of doubts)
+            output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
           const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
           for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-          const shown = { doubts, doubleCredits, configOption: configOption(options) };
+          const shown = { doubts, hints, doubleCredits, configOption: configOption(options) };
           output.print(renderDoubts(shown, output.terminal));
           return doubts.length + doubleCredits.length === 0 ? EXIT.ok : EXIT.doubts;
         });

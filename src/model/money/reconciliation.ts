@@ -60,7 +60,78 @@ export type ReconciledDeal = {
   readonly unexplainedAmount: DecimalText | null;
   /** Total paid out according to the service, in the currency of the account. */
   readonly paidAmount: DecimalText | null;
+  /** Orders counted since the first reading beyond those that were certainly counted. Null if unknown. */
+  readonly unproven: number | null;
+  /** The same for sales. Null if amounts cannot be compared. */
+  readonly unprovenAmount: DecimalText | null;
+  /** Revenue of the orders in `doubts`. Null if there are none, or their amounts cannot be compared. */
+  readonly doubtsAmount: DecimalText | null;
+  /**
+   * Entries of `doubts`. Null if there are none, too many to name, or growth says nothing about them: an order was
+   * sent again or is being sent, or a doubt is older than the first reading.
+   */
+  readonly doubtIds: readonly string[] | null;
 };
+
+/**
+ * What the totals of a deal suggest about its orders in doubt. It is never a proof (docs/money.md), so a person
+ * decides.
+ */
+export type DoubtHint = {
+  /**
+   * `all`: the service counts exactly as many orders more as are in doubt. `some`: fewer. `none`: none of them.
+   */
+  readonly counted: 'all' | 'some' | 'none';
+  readonly dealId: string;
+  readonly doubtIds: readonly string[];
+  /** Orders counted beyond those that are proven. */
+  readonly unproven: number;
+  /** Their amount, if it equals that of the orders in doubt to the cent. Null if amounts cannot be compared. */
+  readonly amount: DecimalText | null;
+  readonly currency: string | null;
+  /** When the total was read. */
+  readonly readAt: Date;
+};
+
+/** What a hint is derived from. */
+export type HintedDeal = Pick<
+  ReconciledDeal,
+  | 'dealId'
+  | 'readAt'
+  | 'others'
+  | 'doubts'
+  | 'writtenOff'
+  | 'late'
+  | 'creditedTwice'
+  | 'unexplained'
+  | 'accountCurrency'
+  | 'unproven'
+  | 'unprovenAmount'
+  | 'doubtsAmount'
+  | 'doubtIds'
+>;
+
+/**
+ * Derives what the totals of a deal suggest about its doubts.
+ *
+ * @returns null if anything else may explain the growth: another tool that posts orders of the deal, orders that
+ *   were written off, credited twice, or in flight while a total was read; a total that shrank; or an amount that
+ *   does not fit.
+ */
+export function hintAtDoubts(deal: HintedDeal): DoubtHint | null {
+  const { dealId, doubts, doubtIds, unproven, unprovenAmount, doubtsAmount, readAt } = deal;
+  if (doubtIds === null || unproven === null || readAt === null || deal.unexplained !== 0) return null;
+  if (deal.others + deal.writtenOff + deal.creditedTwice + deal.late > 0 || doubtIds.length !== doubts)
+    return null;
+  const counted = unproven === 0 ? 'none' : unproven === doubts ? 'all' : 'some';
+  const isAmountKnown = unprovenAmount !== null && doubtsAmount !== null;
+  if (isAmountKnown && counted !== 'some') {
+    const expected = counted === 'all' ? doubtsAmount : '0';
+    if (isMore(unprovenAmount, expected) || isMore(expected, unprovenAmount)) return null;
+  }
+  const amount = isAmountKnown && counted === 'all' ? doubtsAmount : null;
+  return { counted, dealId, doubtIds, unproven, amount, currency: deal.accountCurrency, readAt };
+}
 
 /**
  * The amount that a deal earned according to closed statements, and the amount paid out according to the

@@ -1,9 +1,15 @@
-import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
+import {
+  type DealPayout,
+  type DisputedOrder,
+  hintAtDoubts,
+  type ReconciledDeal,
+} from '../../model/money/reconciliation.ts';
 import { formatMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
+import { describeHint, HINT_IS_NO_PROOF, settleCommands } from './doubt-hints.ts';
 import { payoutsSection } from './payouts.ts';
 
 const RIGHT = { align: 'right' } as const;
@@ -33,6 +39,7 @@ export function describeReconciliation({
   readonly mirrorJob: string | null;
 }): readonly Block[] {
   const inDoubt = deals.filter(({ doubts, unexplained: orders }) => doubts > 0 && orders === 0);
+  const hints = inDoubt.map(hintAtDoubts).filter((hint) => hint !== null);
   if (deals.length === 0)
     return [
       {
@@ -53,9 +60,14 @@ export function describeReconciliation({
             kind: 'section',
             title: 'Doubts',
             count: inDoubt.reduce((sum, { doubts }) => sum + doubts, 0),
-            why: 'Totals say how many orders the service counts, not which ones, so they settle no doubt. Look each order up in the service.',
-            parts: [],
-            commands: { lines: [`npx influencer-sync review${configOption}`] },
+            why: `${HINT_IS_NO_PROOF} Look each order up in the service.`,
+            parts: hints.map(
+              (hint): Part => ({
+                kind: 'item',
+                text: `deal ${hint.dealId}: ${describeHint(hint)}`,
+              }),
+            ),
+            commands: settleCommands(hints, configOption),
           } as const,
         ]
       : []),

@@ -3,6 +3,7 @@ import { formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { knownDeal, lacksDeal } from '../../../pipeline/decisions/settle-doubt.ts';
 import { html } from '../../../present/html/html.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../../present/money/doubt-hints.ts';
 import { formatDuration, plural } from '../../../present/text.ts';
 import { readEntryLife } from '../../../report/entry-lives.ts';
 import {
@@ -12,6 +13,7 @@ import {
   listDoubleCredits,
   type OpenEntry,
 } from '../../../report/list-doubts.ts';
+import { readDoubtHints } from '../../../report/money/read-doubt-hints.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant, lifeList, orderLink } from '../../markup/parts.ts';
 
@@ -29,6 +31,7 @@ export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
       status: 404,
     };
   const { influencerHandle: handle } = entry;
+  const hint = (await readDoubtHints(visit.db, [entry])).get(entryId) ?? null;
   const deals = handle === null ? [] : await dealsOfHandle(visit.db, handle);
   return {
     title: `Entry ${entryId}: ${entry.subject}`,
@@ -38,6 +41,10 @@ ${factList([
   ['Since', html`${instant(entry.since, visit)} <small>${formatDuration(entry.ageSeconds)} ago</small>`],
   ['Attempts', plural(entry.attempts, 'attempt')],
   ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry.evidence, visit)],
+  [
+    'What the totals of the deal suggest',
+    hint === null ? null : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small>`,
+  ],
   ['Job', entry.job],
 ])}
 <h2>Look for it in the service</h2>

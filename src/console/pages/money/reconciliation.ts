@@ -2,11 +2,13 @@ import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../model/m
 import { formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../../present/money/doubt-hints.ts';
 import { PAYOUTS_WHY, payoutCells } from '../../../present/money/payouts.ts';
 import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
 import { listPayouts } from '../../../report/money/list-payouts.ts';
+import { readDoubtHints } from '../../../report/money/read-doubt-hints.ts';
 import { listReconciled } from '../../../report/money/reconcile-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
@@ -118,6 +120,7 @@ async function showDeal(visit: Visit, dealId: string) {
   const orders = await listDisputedOrders(visit.db, { dealId, fewerIn });
   const { accountCurrency } = deal;
   const payouts = await listPayouts(visit.db, { accountCurrency, dealId });
+  const [hint = null] = (await readDoubtHints(visit.db, [{ dealId }])).values();
   const money = (amount: string | null) =>
     amount === null ? 'unknown' : formatMoney(amount, accountCurrency);
   return {
@@ -134,6 +137,12 @@ ${factList([
   [
     'May be',
     `${formatCount(mayBe(deal))}: ${deal.doubts} in doubt, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
+  ],
+  [
+    'What this suggests about the doubts',
+    hint === null
+      ? null
+      : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small> ${hint.doubtIds.map((entryId) => html`${anchor(visit.link('/doubts', { entry: entryId }), `Entry ${entryId}`)} `)}`,
   ],
   ['Accepted since it was read', formatCount(deal.afterwards)],
   [
