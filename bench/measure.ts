@@ -8,7 +8,7 @@ export type Measurement = {
   readonly name: string;
   readonly value: number;
   /** A ratio if omitted. */
-  readonly unit?: 'MB' | 's' | 'ms' | '% of a core';
+  readonly unit?: 'MB' | 's' | 'ms' | '% of a core' | 'objects/s';
   readonly detail: string;
 };
 

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { Pool } from 'undici';
 import { hello } from '../src/api/account.ts';
@@ -151,6 +152,19 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
   return given.entries / seconds;
 }
 
-function bodyOf(orderId: string): string {
+/** Body of the referral of an order. */
+export function bodyOf(orderId: string): string {
   return `{"influencer_handle":"mia.test","brand_id":4819,"order_id":"${orderId}","order_revenue":25.00,"order_platform":"shopify","order_discount_codes_used":"MIA10","currency":"EUR"}`;
+}
+
+/** Posts to a sandbox that runs already: the database, address and key of the sandbox, entries, requests in flight. */
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [databaseUrl = '', url = '', key = '', entries, concurrency] = process.argv.slice(2);
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const db = await connect({ url: databaseUrl, embeddedFolder: '' });
+  const given = { latencyMs: 0, rounds: 1, entries: Number(entries), concurrency: Number(concurrency) };
+  const rate = await throughLedger(db, { ...given, url, key, spoolFolder: folder });
+  await db.destroy();
+  rmSync(folder, { recursive: true });
+  process.stdout.write(`${JSON.stringify({ rate })}\n`);
 }

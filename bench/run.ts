@@ -4,9 +4,11 @@
  *     npm run bench                 # everything, some ten minutes
  *     npm run bench -- intake       # only benchmarks whose name starts with this
  *     npm run bench -- --json       # one JSON object per figure: name, value, goal, unit, detail
+ *     npm run bench -- peers --rows 1000000 --posts 60000 --rounds 5
  *
- * Names: backfill, console, customers, intake, memory, mirror, posting, readers, sandbox, serve, start,
- * views, watching, webhooks, workers.
+ * Names: backfill, console, customers, intake, memory, mirror, objects, posting, readers, sandbox, serve,
+ * start, views, watching, webhooks, workers; and peers, which runs only if it is named, because it installs
+ * other tools.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,6 +18,8 @@ import { measureCustomers } from './customers.ts';
 import { measureIntake, measureMemory } from './intake.ts';
 import type { Measurement } from './measure.ts';
 import { measureMirror } from './mirror.ts';
+import { measureObjects, measureOldKeys } from './objects.ts';
+import { measurePeers } from './peers.ts';
 import { measurePosting } from './posting.ts';
 import { measureReaders } from './readers.ts';
 import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
@@ -29,9 +33,22 @@ import { measureWorkers } from './workers.ts';
 const MILLION = 1_000_000;
 const SHOP_OF_READERS = { orders: 100_000, deals: 5_000, pairs: 9 };
 
+const { positionals, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    rows: { type: 'string', default: String(MILLION) },
+    posts: { type: 'string', default: '60000' },
+    rounds: { type: 'string', default: '1' },
+  },
+});
+const sizes = { rows: Number(flags.rows), posts: Number(flags.posts), rounds: Number(flags.rounds) };
+
 type Benchmark = {
   readonly name: string;
   readonly goal: string;
+  /** Runs only if it is named. */
+  readonly isOnRequest?: true;
   readonly measure: () => Promise<readonly Measurement[]>;
 };
 
@@ -133,18 +150,30 @@ const benchmarks: readonly Benchmark[] = [
     goal: '≤ 1.05 × without all four',
     measure: () => measureWatching({ orders: 60, pairs: 9 }),
   },
+  {
+    name: 'objects: many small ones in S3',
+    goal: '≥ 100 objects/s, ≥ 0.90 of what requests in flight allow at 50 ms',
+    measure: () => measureObjects(2_000),
+  },
+  {
+    name: 'objects: an hourly run after a million old keys',
+    goal: '< 5 s, < 200 MB',
+    measure: () => measureOldKeys(MILLION),
+  },
+  {
+    name: 'peers: the same work done by other tools',
+    goal: 'above 1, we are faster',
+    isOnRequest: true,
+    measure: () => measurePeers(sizes),
+  },
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];
 
-const { positionals, values: flags } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: 'boolean', default: false } },
-});
 const [wanted = ''] = positionals;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 if (!flags.json) print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
-for (const { name, goal, measure } of benchmarks) {
-  if (!name.startsWith(wanted)) continue;
+for (const { name, goal, isOnRequest = false, measure } of benchmarks) {
+  if (!name.startsWith(wanted) || (isOnRequest && wanted === '')) continue;
   if (!flags.json) print(`\n${name} (${goal})`);
   for (const { name: figure, value, unit = 'ratio', detail } of await measure())
     print(
