@@ -844,7 +844,7 @@ COMMENT ON COLUMN bi.clicks.clicked IS 'The link, code, handle or deal that was 
 
 COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the file that was read last states.';
 
-COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job); null: not decided yet.';
+COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
 
 COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why it is not attributed; null if it is.';
 

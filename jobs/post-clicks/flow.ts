@@ -10,6 +10,7 @@ import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { createRowIntake } from '../../src/pipeline/take-rows.ts';
 import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
 import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
+import { excludeRemovedClicks } from './decide-removed.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
 import type { PostClicksSettings } from './settings.ts';
@@ -37,6 +38,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     await suitLargeStatements(trx);
     await lockJob(trx, job.name);
     run.progress.advance(await decideClicks(trx, rules));
+    await excludeRemovedClicks(trx, { job: job.name, sources: job.sources });
     await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });
   });
   const stop = (await postProposed(run, posting)) ?? unread;

@@ -61,7 +61,7 @@ function describeDispositions({ report: { counts }, isPlan = false }: Summary): 
     [isPlan ? 'would be posted' : 'to be posted', counts.ready],
     ['unattributed', counts.unattributed, { note: 'no influencer owns the link or code' }],
     ['held', counts.held, { note: 'several influencers own the link or code', color: 'yellow' }],
-    ['excluded', counts.excluded, { note: 'before start_date' }],
+    ['excluded', counts.excluded, { note: 'before start_date, or of a source that the job no longer reads' }],
     ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
     ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
     ['written off', counts.written_off],

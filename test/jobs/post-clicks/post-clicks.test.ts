@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -83,6 +83,40 @@ describe('post-clicks', () => {
     configure(/source: short-links/, 'source: links');
     expect((await shop.runClicks()).code).toBe(2);
     expect(await shop.totals()).toEqual({ DEALMIA: 13 });
+  });
+
+  it('closes refused clicks and those without an owner once their source is removed, and none that were posted', async () => {
+    const shop = await openClickShop();
+    shop.write('codes.csv', `${CODES}GONE1,4819,,DEALGONE,,,\n`);
+    shop.drop(
+      '1.csv',
+      clicksCsv([
+        ['2026-04-10', 'bit.ly/GONE1', 8],
+        ['2026-04-10', 'bit.ly/NOBODY', 5],
+        ['2026-04-10', 'bit.ly/MIA10', 10],
+      ]),
+    );
+    const counts = { refused: 8, unattributed: 5, attributed: 18, excluded: 0 };
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts });
+    const configure = (from: string, to: string): void =>
+      shop.write(
+        'pipeline.yaml',
+        readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replaceAll(from, to),
+      );
+    // Another counter takes its place, and has files of its own.
+    mkdirSync(join(shop.folder, 'other'));
+    configure('links: {uri: ./exports/', 'shop: {uri: ./other/');
+    configure('source: links', 'source: shop');
+    const removed = { refused: 0, unattributed: 0, attributed: 10, excluded: 13, already: 10, too_many: 0 };
+    for (const _ of [1, 2])
+      expect(await shop.runClicks('--allow-empty')).toMatchObject({ code: 0, counts: removed });
+    expect((await shop.cli('status')).stdout).not.toContain('refused');
+    expect(await shop.totals()).toEqual({ DEALMIA: 10 });
+    // The source returns.
+    configure('shop: {uri: ./other/', 'links: {uri: ./exports/');
+    configure('source: shop', 'source: links');
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { ...counts, posted: 0, already: 10 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 10 });
   });
 
   it('replaces waiting clicks by those of a newer file, so that one request posts them all', async () => {
