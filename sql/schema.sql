@@ -6353,11 +6353,11 @@ CREATE TABLE ops.work_units (
     begun_at timestamp with time zone,
     seen_at timestamp with time zone,
     ended_at timestamp with time zone,
-    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text, 'post-backfill'::text, 'fetch-deals'::text]))),
+    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text, 'post-backfill'::text, 'fetch-deals'::text, 'submit-batches'::text]))),
     CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
 );
 
-COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once.';
+COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once, and a batch that was submitted no longer waits.';
 
 COMMENT ON COLUMN ops.work_units.unit_id IS 'Id of the unit, also in the queue of pg-boss.';
 
@@ -6367,7 +6367,7 @@ COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.lease
 
 COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
 
-COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables.';
+COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables. submit-batches: submit a range of the waiting batches of customers of a brand.';
 
 COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
 
@@ -6379,7 +6379,7 @@ COMMENT ON COLUMN ops.work_units.attempt IS 'How often a worker began it. Only t
 
 COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see ops.workers.';
 
-COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, or deals read.';
+COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, deals read, or customers submitted.';
 
 COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or why it failed. No addresses, no values of rows.';
 

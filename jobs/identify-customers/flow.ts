@@ -6,7 +6,7 @@ import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
 import { rekeyWaiting } from '../../src/intake/customers/rekey-customers.ts';
 import type { RunStop } from '../../src/model/run.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
-import { openLedger } from '../../src/pipeline/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../../src/pipeline/open-ledger.ts';
 import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import { fingerprintsOf, rekeyingOf } from '../../src/pipeline/privacy/customer-keys.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
@@ -14,7 +14,8 @@ import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { lookUpCustomers } from './look-up-customers.ts';
 import { type CustomersReport, reportCustomers } from './report.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
-import { submitBatches } from './submit-batches.ts';
+import { spreadBatches } from './spread-batches.ts';
+import { refusesAll, submitBatches } from './submit-batches.ts';
 import { createCustomerIntake } from './take-customers.ts';
 
 /**
@@ -28,14 +29,14 @@ export async function identifyCustomers(
   const keys = requireCustomerKeys(config);
   await bindCustomerKey(db, fingerprintsOf(keys));
   if (keys.previous !== null) await rekeyWaiting(db, rekeyingOf(keys));
-  if (client !== null) await openLedger(run, client);
+  const ledger = client === null ? null : await openLedger(run, client);
 
   const intake = createCustomerIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);
   await analyzeGrown(db, ['intake.source_files', 'intake.customers', 'intake.waiting_batches']);
   await prepareBatches(db, job);
 
-  const stop = client === null ? null : await submit(run, client);
+  const stop = client === null || ledger === null ? null : await submit(run, { client, ledger });
   await analyzeGrown(db, ['intake.identify_batches', 'intake.lookups']);
   const { brandId, sources, lookup } = job;
   const report = await reportCustomers(db, {
@@ -49,12 +50,21 @@ export async function identifyCustomers(
 
 /**
  * Looks customers up first, because the addresses of a batch are deleted as soon as the service accepts it.
+ * Then has workers submit batches, if there are any, and submits what they leave.
+ *
+ * @throws KnownError `customers_refused` (exit 2) if the service accepts no batch at all.
  */
-async function submit(run: Run<IdentifyCustomersSettings>, client: Client): Promise<RunStop | null> {
+async function submit(
+  run: Run<IdentifyCustomersSettings>,
+  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
+): Promise<RunStop | null> {
   const open = openRequestGate(run, client);
   try {
     await lookUpCustomers(run, client, open);
-    await submitBatches(run, client, open);
+    const stop = open.gate.stopped() ?? (await spreadBatches(run, ledger));
+    if (stop !== null) return stop;
+    const refusal = await submitBatches(run, client, open);
+    if (refusal !== null) throw refusesAll(run.job, refusal);
     return open.gate.stopped();
   } finally {
     open.close();

@@ -23,6 +23,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   ],
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).identifyCustomers(run),
+  performUnit: async (run, { payload }) => (await import('./spread-batches.ts')).submitShare(run, payload),
   checkFile: async (file, { consent }) => (await import('./doctor.ts')).checkConsent(file, consent),
   checks: async () => (await import('./doctor.ts')).checks,
   fills: ['intake.customer_states', 'intake.lookups', 'bi.influencers_among_customers', 'bi.self_purchases'],

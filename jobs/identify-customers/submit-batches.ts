@@ -5,11 +5,13 @@ import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
 import {
   type BatchAnswer,
   type Refusal,
+  readClock,
   settleBatches,
   splitBatch,
-  wasEverAccepted,
+  wasAccepted,
 } from '../../src/intake/customers/settle-batches.ts';
 import {
+  type BatchRange,
   countWaiting,
   type WaitingBatch,
   waitingBatches,
@@ -24,7 +26,29 @@ import type { Run } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 
 /** A refused batch with a single address, while it is not yet certain that the address is the cause. */
-type Suspect = { readonly batch: WaitingBatch; readonly refusal: Refusal };
+type Suspect = {
+  readonly batch: WaitingBatch;
+  readonly refusal: Refusal;
+  /** By the monotonic clock of this process, in milliseconds. */
+  readonly refusedAt: number;
+  /**
+   * An acceptance in another process proves that the address is the cause if it was recorded after this time,
+   * by the clock of the database: it then began after the refusal. Null: at any time.
+   */
+  readonly since: string | null;
+};
+
+/** The phase of a run in which batches are submitted. */
+export const SUBMITTING = { name: 'submit', label: 'Submitting customers', unit: 'customers' } as const;
+
+/** The gate for the requests, and the batches to submit. */
+type Submitting = OpenRequestGate & {
+  /**
+   * The batches of a unit of work. Omitted for all batches of the brand, which only a run submits. Other
+   * processes may submit the other batches at the same time.
+   */
+  readonly range?: BatchRange;
+};
 
 /**
  * Cost of finding one bad address, in refused calls: at most 14 (halving 10,000 addresses), rounded up. As
@@ -38,19 +62,22 @@ const SEARCH_COSTS = 16;
  * service has accepted it. A refused batch is split in half repeatedly until the bad address is found, which
  * costs two calls per split.
  *
- * @throws KnownError `customers_refused` (exit 2) if the service accepts no batch at all.
+ * @returns the refusal if the service accepts no batch at all, as far as these batches show. The customers
+ * then keep waiting. Null if it accepts some.
  */
 export async function submitBatches(
   run: Run<IdentifyCustomersSettings>,
   client: Client,
-  { gate, forEach }: OpenRequestGate,
-): Promise<void> {
+  { gate, forEach, range }: Submitting,
+): Promise<Refusal | null> {
   const { db, job, runId, progress, options } = run;
-  const call = { runId, sourceType: job.sourceType };
+  const { brandId, sourceType } = job;
+  const call = { runId, sourceType };
   const settle = groupCommit((answers: readonly BatchAnswer[]) => settleBatches(db, answers, call));
-  const refusalsAtMost = SEARCH_COSTS * (run.config.api.concurrency + 1);
+  const { api } = run.config;
+  const refusalsAtMost = SEARCH_COSTS * (api.concurrency + 1);
   let suspects: Suspect[] = [];
-  let acceptedOnce = await wasEverAccepted(db, { brandId: job.brandId, sourceType: job.sourceType });
+  let isAccepting = false;
   let refusedInARow = 0;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let refusedAll: Refusal | null = null;
@@ -61,21 +88,26 @@ export async function submitBatches(
   }
 
   async function submitBatch(batch: WaitingBatch): Promise<void> {
-    const sent = await sendRepeatable({ client, gate }, toRequest(batch, job.sourceType));
+    const begunAt = performance.now();
+    const sent = await sendRepeatable({ client, gate }, toRequest(batch, sourceType));
     if (sent === null) return;
     const { outcome } = sent;
-    if (outcome.kind === 'accepted') await settleAccepted(batch, outcome.httpStatus);
+    if (outcome.kind === 'accepted') await settleAccepted(batch, { httpStatus: outcome.httpStatus, begunAt });
     else if (outcome.kind === 'rejected') await settleRefused(batch, outcome);
     // A batch without a clear answer waits for the next run.
   }
 
-  async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
+  async function settleAccepted(
+    batch: WaitingBatch,
+    { httpStatus, begunAt }: { readonly httpStatus: number; readonly begunAt: number },
+  ): Promise<void> {
     await settle({ batch, state: 'accepted', httpStatus, message: null });
     progress.advance(batch.customers);
-    acceptedOnce = true;
+    isAccepting = true;
     refusedInARow = 0;
-    const proven = suspects;
-    suspects = [];
+    // A request that was in flight at the time of the refusal shows nothing about the time after it.
+    const proven = suspects.filter(({ refusedAt }) => refusedAt < begunAt);
+    suspects = suspects.filter((suspect) => !proven.includes(suspect));
     for (const suspect of proven) await settleSuspect(suspect);
   }
 
@@ -92,11 +124,25 @@ export async function submitBatches(
       refusedAll ??= refusal;
       gate.stop({ kind: 'unavailable', message: `the service refuses every batch: ${refusal.message}` });
     } else if (batch.customers === 1) {
-      suspects.push({ batch, refusal });
+      const refusedAt = performance.now();
+      const since = range === undefined ? null : await readClock(db, { plusMs: api.timeoutSeconds * 1_000 });
+      suspects.push({ batch, refusal, refusedAt, since });
     } else {
       const at = Math.ceil(batch.customers / 2);
       for (const half of await splitBatch(db, batch, { at, refusal, call })) await submit(half);
     }
+  }
+
+  /**
+   * Settles suspects if batches that other processes have sent show that the service accepts customers.
+   * @returns the others, which keep waiting.
+   */
+  async function settleProven(): Promise<readonly Suspect[]> {
+    const unproven: Suspect[] = [];
+    for (const suspect of suspects)
+      if (await wasAccepted(db, { brandId, ...call, since: suspect.since })) await settleSuspect(suspect);
+      else unproven.push(suspect);
+    return unproven;
   }
 
   async function settleSuspect({ batch, refusal }: Suspect): Promise<void> {
@@ -114,13 +160,14 @@ export async function submitBatches(
     if (first !== undefined) await submit(first);
   }
 
-  const { customers } = await countWaiting(db, job.brandId);
-  const total = Math.min(customers, left);
-  progress.begin({ name: 'submit', label: 'Submitting customers', unit: 'customers', total });
-  await forEach(waitingBatches(db, job.brandId), submitWithin);
-  if (refusedAll === null && acceptedOnce) for (const suspect of suspects) await settleSuspect(suspect);
-  else refusedAll ??= suspects[0]?.refusal ?? null;
-  if (refusedAll !== null) throw refusesAll(job, refusedAll);
+  const { customers } = await countWaiting(db, brandId);
+  progress.begin({ ...SUBMITTING, total: Math.min(customers, left) });
+  await forEach(waitingBatches(db, brandId, range), submitWithin);
+  if (refusedAll !== null) return refusedAll;
+  const [unproven] = await settleProven();
+  // The run submits what a unit leaves, and then knows what all batches have shown.
+  const isLeft = range !== undefined && isAccepting;
+  return unproven === undefined || isLeft ? null : unproven.refusal;
 }
 
 function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string | null) {
@@ -129,7 +176,11 @@ function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string
   return { operation: 'identify_influencers', input: { body }, read: readBatchAnswer } as const;
 }
 
-function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, message }: Refusal): KnownError {
+/** The error of a run if the service accepts no batch at all. */
+export function refusesAll(
+  { brandId }: IdentifyCustomersSettings,
+  { httpStatus, message }: Refusal,
+): KnownError {
   return new KnownError({
     code: 'customers_refused',
     message: `The service accepted no batch of customers (HTTP ${httpStatus}: ${message}).`,

@@ -4189,7 +4189,7 @@ export interface OpsWorkUnits {
    */
   created_at: Generated<Timestamp>;
   /**
-   * How far it is: rows read, orders posted, or deals read.
+   * How far it is: rows read, orders posted, deals read, or customers submitted.
    */
   done: Generated<Int8>;
   /**
@@ -4205,7 +4205,7 @@ export interface OpsWorkUnits {
    */
   job: string;
   /**
-   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables.
+   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables. submit-batches: submit a range of the waiting batches of customers of a brand.
    */
   kind: string;
   /**

@@ -1,7 +1,13 @@
 import type { KnownErrorDetails } from './known-error.ts';
 
 /** Kinds of units of work: parts of a run that any worker may do and that may be repeated. */
-export const UNIT_KINDS = ['read-source', 'post-share', 'post-backfill', 'fetch-deals'] as const;
+export const UNIT_KINDS = [
+  'read-source',
+  'post-share',
+  'post-backfill',
+  'fetch-deals',
+  'submit-batches',
+] as const;
 export type UnitKind = (typeof UNIT_KINDS)[number];
 
 /**
@@ -63,7 +69,9 @@ export type SpreadOptions = {
 export type Spread = (options: SpreadOptions) => Promise<readonly UnitEnd[] | null>;
 
 /** A worker without a heartbeat for this long counts as dead. Heartbeats are sent every 5 seconds. */
-export const GONE_AFTER = '20 seconds';
+export const GONE_AFTER_MS = 20_000;
+/** The same as an interval of Postgres. */
+export const GONE_AFTER = `${GONE_AFTER_MS} milliseconds`;
 
 /** A process that does units of work. */
 export type WorkerSeen = {

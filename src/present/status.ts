@@ -175,7 +175,8 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
 function describeUnit(kind: string, payload: UnitPayload): string {
   if (kind === 'read-source') return `reading source ${payload.source}`;
   if (kind === 'post-backfill') return `posting a share of backfill ${payload.backfillId}`;
-  return kind === 'fetch-deals' ? 'reading a share of the deals' : 'posting a share of its orders';
+  if (kind === 'fetch-deals') return 'reading a share of the deals';
+  return kind === 'submit-batches' ? 'submitting a share of the customers' : 'posting a share of its orders';
 }
 
 /** Kinds of problems that `status` shows in their own section, in more detail than a notice. */

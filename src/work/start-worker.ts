@@ -1,6 +1,6 @@
 import type { Job } from 'pg-boss';
 import type { Database } from '../db/connect.ts';
-import type { Unit, UnitKind } from '../model/work.ts';
+import { GONE_AFTER_MS, type Unit, type UnitKind } from '../model/work.ts';
 import { beginUnit, endUnit, keepUnit, type UnitOutcome } from './units.ts';
 import type { WorkQueue } from './work-queue.ts';
 import { keepWorker, removeWorker, SIGN_OF_LIFE_MS, type WorkerIdentity } from './workers.ts';
@@ -20,6 +20,11 @@ export type UnitAtWork = {
   /** Aborts when the unit must be abandoned: the worker stops, or the run no longer wants the unit. */
   readonly signal: AbortSignal;
   readonly advance: (count: number) => void;
+  /**
+   * False once the run may have lost its leases or may count this worker as dead, as far as this worker can
+   * tell. It must not begin a request then. Another process may already use what the run had locked.
+   */
+  readonly isRunHeld: () => boolean;
 };
 
 export type WorkerOptions = {
@@ -93,8 +98,10 @@ async function doUnit(
   db: Database,
   { unitId, worker, perform, draining, lost, onEnded, onTrouble }: DoingUnit,
 ): Promise<void> {
+  let askedAt = performance.now();
   const begun = await beginUnit(db, { unitId, workerId: worker.workerId });
   if (begun === null) return;
+  let heldUntil = askedAt + Math.min(begun.runLeaseMs, GONE_AFTER_MS);
   const { unit, attempt } = begun;
   const unwanted = new AbortController();
   const beganAt = performance.now();
@@ -103,8 +110,12 @@ async function doUnit(
   const telling = setInterval(() => {
     if (isTelling) return;
     isTelling = true;
+    askedAt = performance.now();
     void keepUnit(db, { unitId, attempt, done })
-      .then((isWanted) => isWanted || unwanted.abort())
+      .then((runLeaseMs) => {
+        heldUntil = askedAt + Math.min(runLeaseMs ?? 0, GONE_AFTER_MS);
+        if (runLeaseMs === null) unwanted.abort();
+      })
       .catch(onTrouble)
       .finally(() => {
         isTelling = false;
@@ -123,6 +134,7 @@ async function doUnit(
       advance: (count) => {
         done += count;
       },
+      isRunHeld: () => performance.now() < heldUntil,
     });
     await endUnit(db, { unitId, attempt, done, ...ended });
     tellEnd(ended.state, ended.state === 'failed' ? ended.outcome.code : null);

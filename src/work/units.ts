@@ -47,9 +47,9 @@ export async function addUnits(
 /** A unit that a worker has started. */
 export type BegunUnit = {
   readonly unit: Unit;
-  /** Identifies the process of the run in its leases. */
-  readonly runOwner: string;
   readonly attempt: number;
+  /** Time for which the leases of the run are in force, in milliseconds. */
+  readonly runLeaseMs: number;
 };
 
 /**
@@ -63,45 +63,55 @@ export async function beginUnit(
 ): Promise<BegunUnit | null> {
   const { rows } = await sql<{
     run_id: string;
-    run_owner: string;
     job: string;
     kind: UnitKind;
     payload: UnitPayload;
     attempt: number;
     state: string;
+    run_lease_ms: string;
   }>`
     update ops.work_units u
     set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(), seen_at = clock_timestamp(),
       state = case when u.attempt < ${ATTEMPTS_AT_MOST} then 'open' else 'given_up' end,
       ended_at = case when u.attempt < ${ATTEMPTS_AT_MOST} then null else clock_timestamp() end
     where u.unit_id = ${unitId}::uuid and u.state in ('open', 'returned') and u.is_wanted and ${isRunAlive}
-    returning u.run_id, u.run_owner, u.job, u.kind, u.payload, u.attempt, u.state`.execute(db);
+    returning u.run_id, u.job, u.kind, u.payload, u.attempt, u.state, ${runLeaseMs} as run_lease_ms`.execute(
+    db,
+  );
   const [row] = rows;
   if (row === undefined || row.state !== 'open') return null;
-  const { run_id: runId, run_owner: runOwner, job, kind, payload, attempt } = row;
-  return { unit: { unitId, runId, job, kind, payload }, runOwner, attempt };
+  const { run_id: runId, job, kind, payload, attempt, run_lease_ms: leaseMs } = row;
+  return { unit: { unitId, runId, job, kind, payload }, attempt, runLeaseMs: Number(leaseMs) };
 }
 
 /** SQL condition: the process of the run is alive. Without it, the result of a unit is useless. */
 const isRunAlive = sql<boolean>`
   exists (select from ops.leases l where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
 
+/** SQL: the time for which the leases of the run are in force, in milliseconds. Null if they are not. */
+const runLeaseMs = sql<string | null>`
+  (select extract(epoch from max(l.expires_at) - clock_timestamp()) * 1000 from ops.leases l
+   where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
+
 /** The attempt that may still report on a unit. */
 export type UnitAttempt = { readonly unitId: string; readonly attempt: number };
 
 /**
- * Reports the progress of a unit. @returns false if the unit must be abandoned: it was cancelled or taken
- * over, or its run is over.
+ * Reports the progress of a unit.
+ *
+ * @returns the time for which the leases of the run are in force, in milliseconds. Null if the unit must be
+ * abandoned: it was cancelled or taken over, or its run is over.
  */
 export async function keepUnit(
   db: Database,
   { unitId, attempt, done }: UnitAttempt & { readonly done: number },
-): Promise<boolean> {
-  const { rows } = await sql<{ is_wanted: boolean }>`
+): Promise<number | null> {
+  const { rows } = await sql<{ is_wanted: boolean; run_lease_ms: string | null }>`
     update ops.work_units u set done = ${done}::bigint, seen_at = clock_timestamp()
     where u.unit_id = ${unitId}::uuid and u.attempt = ${attempt} and u.state = 'open' and ${isRunAlive}
-    returning u.is_wanted`.execute(db);
-  return rows[0]?.is_wanted === true;
+    returning u.is_wanted, ${runLeaseMs} as run_lease_ms`.execute(db);
+  const [row] = rows;
+  return row?.is_wanted === true && row.run_lease_ms !== null ? Number(row.run_lease_ms) : null;
 }
 
 /** The result with which a worker ends a unit. */

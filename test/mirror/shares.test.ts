@@ -169,7 +169,7 @@ function spreadOver(
       for (const [index, payload] of payloads.entries()) {
         const perform: SpreadUnit['perform'] = async (changes) => {
           const unit = { unitId: String(index), runId, job, kind, payload: { ...payload, ...changes } };
-          return toEnd(await performUnit(site, { unit, signal, advance: onProgress }));
+          return toEnd(await performUnit(site, { unit, signal, advance: onProgress, isRunHeld: () => true }));
         };
         const ended = await end({ perform }, index);
         ends[index] = ended;

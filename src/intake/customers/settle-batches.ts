@@ -92,17 +92,29 @@ export async function splitBatch(
 }
 
 /**
- * True if the service has ever accepted a batch of this brand with this label. A refusal then concerns the
- * address and not the settings.
+ * True if the service has accepted a batch of this brand with this label. A refusal then concerns the address
+ * and not the settings.
+ *
+ * @param options.since the batch was sent by this run and accepted after this time (`readClock`). Null: any
+ * batch that was ever sent.
  */
-export async function wasEverAccepted(
+export async function wasAccepted(
   db: Database,
-  { brandId, sourceType }: { readonly brandId: string; readonly sourceType: string | null },
+  options: BatchCall & { readonly brandId: string; readonly since: string | null },
 ): Promise<boolean> {
+  const { brandId, sourceType, runId, since } = options;
+  const isRecent =
+    since === null ? sql`true` : sql`run_id = ${runId}::bigint and settled_at > ${since}::timestamptz`;
   const { rows } = await sql`
     select from intake.identify_batches
-    where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' limit 1`.execute(
-    db,
-  );
+    where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' and ${isRecent}
+    limit 1`.execute(db);
   return rows.length > 0;
+}
+
+/** The time by the clock of the database, plus a number of milliseconds. */
+export async function readClock(db: Database, { plusMs }: { readonly plusMs: number }): Promise<string> {
+  const { rows } = await sql<{ at: string }>`
+    select (clock_timestamp() + ${plusMs} * interval '1 millisecond')::text as at`.execute(db);
+  return rows[0]?.at ?? '';
 }

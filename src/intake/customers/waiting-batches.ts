@@ -19,14 +19,36 @@ export type WaitingBatch = {
  */
 const PAGE_BATCHES = 16;
 
+/** A range of batch ids; both ends are included. */
+export type BatchRange = { readonly from: string; readonly to: string };
+
+/** Divides the waiting batches of a brand into ranges of at most `size` batches, oldest first. */
+export async function waitingRanges(
+  db: Database,
+  { brandId, size }: { readonly brandId: string; readonly size: number },
+): Promise<readonly BatchRange[]> {
+  const { rows } = await sql<BatchRange>`
+    select min(batch_id) as "from", max(batch_id) as "to"
+    from (
+      select b.batch_id, (row_number() over (order by b.batch_id) - 1) / ${size}::bigint as share
+      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      where b.brand_id = ${brandId} and b.purpose = 'submit') numbered
+    group by share order by share`.execute(db);
+  return rows;
+}
+
 /**
  * Yields the waiting batches of a brand, oldest first. Batches created after the call started are not
  * included.
+ *
+ * @param range restricts the ids; all batches if omitted.
  */
-export async function* waitingBatches(db: Database, brandId: string): AsyncGenerator<WaitingBatch> {
-  const { rows: ends } = await sql<{ end: string | null }>`
-    select max(batch_id) as end from intake.waiting_batches`.execute(db);
-  const end = ends[0]?.end ?? '0';
+export async function* waitingBatches(
+  db: Database,
+  brandId: string,
+  range?: BatchRange,
+): AsyncGenerator<WaitingBatch> {
+  const { from, to: end } = range ?? { from: '1', to: await readLastId(db) };
 
   async function readAfter(batchId: string): Promise<readonly WaitingBatch[]> {
     const { rows } = await sql<WaitingBatch>`
@@ -38,7 +60,7 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
     return rows;
   }
 
-  let page = await readAfter('0');
+  let page = await readAfter(String(BigInt(from) - 1n));
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     // Read the next page while this one is sent.
     const next = readAfter(last.batchId);
@@ -47,6 +69,12 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
     yield* page;
     page = await next;
   }
+}
+
+async function readLastId(db: Database): Promise<string> {
+  const { rows } = await sql<{ last: string | null }>`
+    select max(batch_id) as last from intake.waiting_batches`.execute(db);
+  return rows[0]?.last ?? '0';
 }
 
 /**

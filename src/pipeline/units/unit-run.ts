@@ -36,6 +36,7 @@ const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<Unit
   'post-share': postShare,
   'post-backfill': postShare,
   'fetch-deals': performOwn,
+  'submit-batches': performOwn,
 };
 
 /** Performs a unit that only runs of one kind hand out. */
@@ -55,7 +56,7 @@ const NOTES_AT_MOST = 100;
  */
 export async function performUnit(
   { config, db, sourceClients, client, findJob, onTarget }: UnitSite,
-  { unit, signal, advance }: UnitAtWork,
+  { unit, signal, advance, isRunHeld }: UnitAtWork,
 ): Promise<UnitOutcome> {
   const notes: string[] = [];
   const told: Progress = {
@@ -74,6 +75,8 @@ export async function performUnit(
     ttlMs: config.api.leaseSeconds * 1_000,
     draining: signal,
   };
+  /** True if the unit was cut short because its run or this worker ends, which is not its fault. */
+  const isLeft = () => signal.aborted || !isRunHeld();
   try {
     const { job, kind } = findJob(unit.job);
     const result = await withLeases(db, lease, ({ owner, heartbeat }) =>
@@ -84,7 +87,8 @@ export async function performUnit(
           run: {
             ...{ runId: unit.runId, owner, config, job, nouns: kind.nouns },
             ...{ db, progress, sourceClients, client },
-            ...{ draining: signal, isLeaseHeld: heartbeat.isHeld, onTarget },
+            isLeaseHeld: () => heartbeat.isHeld() && isRunHeld(),
+            ...{ draining: signal, onTarget },
             options: {
               limit: null,
               file: textOf(unit.payload.file),
@@ -94,10 +98,10 @@ export async function performUnit(
         }),
       ),
     );
-    if (signal.aborted) return { state: 'returned', outcome: null };
+    if (isLeft()) return { state: 'returned', outcome: null };
     return { state: 'done', outcome: { ...result, notes } };
   } catch (error) {
-    if (signal.aborted) return { state: 'returned', outcome: null };
+    if (isLeft()) return { state: 'returned', outcome: null };
     if (!(error instanceof KnownError) || isConnectionLost(error)) throw error;
     return { state: 'failed', outcome: storable(error.details) };
   }

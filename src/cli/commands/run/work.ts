@@ -18,7 +18,7 @@ export const workCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'do work for runs on other machines until stopped: read sources, post orders and mirror deals (needs work.engine: pg-boss)',
+        'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
       ),
     )
       .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)

@@ -1,0 +1,79 @@
+import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-batches.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { RunStop } from '../../src/model/run.ts';
+import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
+import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
+import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { requireSame } from '../../src/pipeline/units/require-same.ts';
+import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from '../../src/pipeline/units/share.ts';
+import type { IdentifyCustomersSettings } from './settings.ts';
+import { SUBMITTING, submitBatches } from './submit-batches.ts';
+
+type CustomersRun = Run<IdentifyCustomersSettings>;
+
+/**
+ * Has workers submit the waiting batches of the brand, a share each. What they leave still waits afterwards:
+ * shares that no worker has begun, and customers about whom the batches of one share show too little. If a
+ * service refuses all batches of a share, no further share begins. Only the run decides that the service
+ * refuses everything.
+ *
+ * @returns why the run must stop. Null if it must submit what still waits.
+ * @throws KnownError the error of the first share that failed.
+ */
+export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Promise<RunStop | null> {
+  const { spread, db, progress, draining, config, job, options } = run;
+  // A run with `--limit` counts the customers that it sends, one batch after the other.
+  if (options.limit !== null) return null;
+  const { brandId, sourceType } = job;
+  let stop: RunStop | null = null;
+  const ends = await spread?.({
+    kind: 'submit-batches',
+    async cut(places) {
+      const { calls, customers } = await countWaiting(db, brandId);
+      const size = shareSize(config.api, { requests: calls, places });
+      const ranges = await waitingRanges(db, { brandId, size });
+      if (ranges.length > 1) progress.begin({ ...SUBMITTING, total: customers });
+      const forAll = { ...toUnitAccount(run, ledger), brandId, sourceType };
+      return ranges.map(({ from, to }) => ({ ...forAll, from, to }));
+    },
+    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
+    onProgress: (customers) => progress.advance(customers),
+    onEnd(end) {
+      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
+      stop ??= stopOf(end);
+      return stop !== null || end.kind === 'failed' || (end.kind === 'done' && end.result.isRefused === true);
+    },
+  });
+  for (const end of ends ?? []) if (end.kind === 'failed') throw new KnownError(end.problem);
+  return stop ?? (draining.aborted ? { kind: 'drained' } : null);
+}
+
+function stopOf(end: UnitEnd): RunStop | null {
+  if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
+  if (end.kind !== 'given_up') return null;
+  return { kind: 'units_given_up', message: `Some customers were not submitted. ${end.message}` };
+}
+
+/**
+ * Performs the unit `submit-batches`: submits a range of the waiting batches of the job's brand. Batches that
+ * an earlier attempt has submitted no longer wait. Halves of a batch that it has split wait for the run.
+ *
+ * @returns `isRefused`: the service accepted none of these batches.
+ */
+export async function submitShare(
+  run: CustomersRun,
+  payload: UnitPayload,
+): Promise<{ readonly stop: RunStop | null; readonly isRefused: boolean }> {
+  const { brandId, sourceType } = run.job;
+  requireSame('brand_id of the job', { here: brandId, there: payload.brandId });
+  requireSame('source_type of the job', { here: sourceType, there: payload.sourceType });
+  const { client } = await openUnitLedger(run, payload);
+  const open = openRequestGate(run, client);
+  const range = { from: String(payload.from), to: String(payload.to) };
+  const refusal = await submitBatches(run, client, { ...open, range }).finally(open.close);
+  if (refusal !== null) return { stop: null, isRefused: true };
+  const stop = open.gate.stopped();
+  throwIfOnlyHere(stop);
+  return { stop, isRefused: false };
+}
