@@ -36,28 +36,26 @@ export async function publishVersions(
   const table = sql.table(shape.table);
   const key = sql.ref(shape.key);
   const incoming = stagedRecords(shape.kind);
-  // A record that returns after it was gone gets a new version even if its content is equal, so that its
-  // history shows the gap.
-  await sql`
-    update ${table} v set is_latest = false, valid_to = coalesce(v.valid_to, i.fetched_at)
-    from ${incoming} i
-    where v.is_latest and v.${key} = i.id and (v.row_hash <> i.row_hash or v.valid_to is not null)`.execute(
-    trx,
-  );
-
   const names = sql.join(shape.columns.map(({ name }) => sql.ref(name)));
   const values = sql.join(
     shape.columns.map(({ name, type }) => sql`(i.fields ->> ${sql.lit(name)})::${sql.raw(SQL_TYPES[type])}`),
   );
   const [seenColumn, seenValue] = isListed(shape) ? [sql`, seen_at`, sql`, i.fetched_at`] : [sql``, sql``];
+  // A record that returns after it was gone gets a new version even if its content is equal, so that its
+  // history shows the gap. The count makes Postgres end all previous versions before it adds the first new
+  // one, because a record has only one latest version.
   const { rows } = await sql<{ added: string; fresh: string; read: string }>`
-    with added as (
-      insert into ${table} (${key}, ${names}, raw, row_hash, valid_from, first_seen_at, run_id${seenColumn})
-      select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(p.first_seen_at, i.fetched_at), ${runId}::bigint${seenValue}
+    with ended as (
+      update ${table} v set is_latest = false, valid_to = coalesce(v.valid_to, i.fetched_at)
       from ${incoming} i
-      left join lateral (
-        select v.first_seen_at from ${table} v where v.${key} = i.id order by v.valid_from desc limit 1) p on true
-      where not exists (select from ${table} v where v.${key} = i.id and v.is_latest)
+      where v.is_latest and v.${key} = i.id and (v.row_hash <> i.row_hash or v.valid_to is not null)
+      returning v.${key} as id, v.first_seen_at),
+    added as (
+      insert into ${table} (${key}, ${names}, raw, row_hash, valid_from, first_seen_at, run_id${seenColumn})
+      select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(e.first_seen_at, i.fetched_at), ${runId}::bigint${seenValue}
+      from ${incoming} i left join ended e on e.id = i.id cross join (select count(*) from ended) all_ended
+      where not exists (
+        select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash and v.valid_to is null)
       returning first_seen_at = valid_from as is_new)
     select count(*) as added, count(*) filter (where is_new) as fresh, (select count(*) from ${incoming} i) as read
     from added`.execute(trx);

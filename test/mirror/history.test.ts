@@ -342,6 +342,28 @@ describe('the publication of answers', () => {
     expect(await rowsOf(db, 'select 1 from mirror.publications')).toEqual([]);
   });
 
+  it('of many deals scans the history a few times, also if Postgres expects it to be short', async () => {
+    const story = await openStory();
+    const { db } = story;
+    await sql`vacuum analyze mirror.deal_versions, mirror.collaboration_versions`.execute(db);
+    const at = await clockOf(db);
+    const many = Array.from({ length: 1_200 }, (_, index) =>
+      askedBefore(at, { id: `D${index}`, collabs: [{ collab_id: `C${index}` }] }),
+    );
+    await stageDeals(db, await newRun(story), many);
+    const runId = await newRun(story);
+    const owner = await holdLease(story);
+    await db.transaction().execute(async (trx) => {
+      const published = await publish(trx, { runId, owner, now: at, refreshAfterHours: 20 });
+      expect(published).toMatchObject({ deals: { new: 1_200 }, collaborations: { new: 1_200 } });
+      const [{ scans } = {}] = await rowsOf(
+        trx,
+        "select sum(seq_scan) as scans from pg_stat_xact_user_tables where relname in ('deal_versions', 'collaboration_versions')",
+      );
+      expect(Number(scans)).toBeLessThan(100);
+    });
+  });
+
   it('uses the time before the request as fetched_at, by the clock of the database', async () => {
     const { db, service, run } = await openStory();
     service.deals.set('A', dealRecord('A'));
@@ -384,11 +406,17 @@ async function newRun({ db }: Story): Promise<string> {
 /** Stages an answer and publishes it, as a process that holds the lease would. */
 async function republish(story: Story, asked: AskedDeal) {
   const { db } = story;
+  const owner = await holdLease(story);
+  const runId = await newRun(story);
+  await stageDeals(db, runId, [asked]);
+  return publish(db, { runId, owner, now: new Date(), refreshAfterHours: 20 });
+}
+
+/** @returns the owner of a lease that is in force. */
+async function holdLease({ db }: Story): Promise<string> {
   const owner = crypto.randomUUID();
   await sql`
     insert into ops.leases (name, owner, expires_at, host, pid)
     values ('job:test', ${owner}::uuid, clock_timestamp() + interval '1 minute', 'h', 1)`.execute(db);
-  const runId = await newRun(story);
-  await stageDeals(db, runId, [asked]);
-  return publish(db, { runId, owner, now: new Date(), refreshAfterHours: 20 });
+  return owner;
 }
