@@ -241,6 +241,55 @@ CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
 
 COMMENT ON FUNCTION reporting.deal_id_of(reference text) IS 'The id of a deal where codes.csv or an export gives its address in the service; an id stays as it is.';
 
+CREATE FUNCTION reporting.note_changed_attribution() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if old.entry_id is not null then
+    insert into reporting.changed_earnings (entry_id) values (old.entry_id);
+  end if;
+  if new.entry_id is distinct from old.entry_id and new.entry_id is not null then
+    insert into reporting.changed_earnings (entry_id) values (new.entry_id);
+  end if;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_changed_attribution() IS 'Notes that the entries of a changed or deleted attribution may have earned something else.';
+
+CREATE FUNCTION reporting.note_changed_entry() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id) values (new.entry_id);
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_changed_entry() IS 'Notes that the entry of a row may have earned something else.';
+
+CREATE FUNCTION reporting.note_changed_rate() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (collab_id) select distinct c from unnest(array[old.collab_id, new.collab_id]) as c where c is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_changed_rate() IS 'Notes that the orders of a collaboration may have earned something else.';
+
+CREATE FUNCTION reporting.note_closed_lines() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id) select entry_id from closed_lines where entry_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_closed_lines() IS 'Notes that the orders of a closed statement have been closed.';
+
 CREATE FUNCTION reporting.without_addresses(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (POSITION(('@'::text) IN (words)) = 0) THEN words ELSE regexp_replace(words, '([^\s@"''<>(),;:])[^\s@"''<>(),;:]{0,253}@[^\s@"''<>(),;:]{1,254}'::text, '\1***@***'::text, 'g'::text) END;
@@ -6475,6 +6524,30 @@ COMMENT ON COLUMN reporting.changed_deals.deal_id IS 'Deal.';
 
 COMMENT ON COLUMN reporting.changed_deals.month_utc IS 'First day of the month.';
 
+CREATE TABLE reporting.changed_earnings (
+    change_no bigint NOT NULL,
+    entry_id bigint,
+    collab_id text,
+    CONSTRAINT changed_earnings_name_one CHECK ((num_nonnulls(entry_id, collab_id) = 1))
+);
+
+COMMENT ON TABLE reporting.changed_earnings IS 'Entries and collaborations that have changed since order_earnings was last updated. Written by triggers, emptied by the update.';
+
+COMMENT ON COLUMN reporting.changed_earnings.change_no IS 'Counts up.';
+
+COMMENT ON COLUMN reporting.changed_earnings.entry_id IS 'Entry of the ledger that may earn something else now.';
+
+COMMENT ON COLUMN reporting.changed_earnings.collab_id IS 'Collaboration whose rate has changed: all of its orders may earn something else now.';
+
+ALTER TABLE reporting.changed_earnings ALTER COLUMN change_no ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reporting.changed_earnings_change_no_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,
     source_file_id bigint NOT NULL,
@@ -6488,6 +6561,41 @@ COMMENT ON COLUMN reporting.counted_files.job IS 'Job that decided.';
 COMMENT ON COLUMN reporting.counted_files.source_file_id IS 'File whose orders it decided about.';
 
 COMMENT ON COLUMN reporting.counted_files.attributed_at IS 'When it decided, as intake.attributed_files says.';
+
+CREATE TABLE reporting.deal_earnings (
+    currency text NOT NULL,
+    deal_id text NOT NULL,
+    standing text NOT NULL,
+    ordered_month date NOT NULL,
+    due_month date NOT NULL,
+    influencer_handle text NOT NULL,
+    orders bigint NOT NULL,
+    net_amount numeric(24,4) NOT NULL,
+    earned_amount numeric(24,4) NOT NULL,
+    closed_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.deal_earnings IS 'order_earnings added up by deal, currency, standing, months and influencer, without settled orders.';
+
+COMMENT ON COLUMN reporting.deal_earnings.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.deal_earnings.deal_id IS 'Deal; empty if unknown.';
+
+COMMENT ON COLUMN reporting.deal_earnings.standing IS 'As in order_earnings.';
+
+COMMENT ON COLUMN reporting.deal_earnings.ordered_month IS 'First day of the month of ordered_on.';
+
+COMMENT ON COLUMN reporting.deal_earnings.due_month IS 'First day of the month of due_on.';
+
+COMMENT ON COLUMN reporting.deal_earnings.influencer_handle IS 'Influencer; empty if unknown.';
+
+COMMENT ON COLUMN reporting.deal_earnings.orders IS 'How many.';
+
+COMMENT ON COLUMN reporting.deal_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+
+COMMENT ON COLUMN reporting.deal_earnings.earned_amount IS 'What they have earned; 0 if unknown.';
+
+COMMENT ON COLUMN reporting.deal_earnings.closed_amount IS 'Sum of their lines in closed statements.';
 
 CREATE TABLE reporting.deal_totals (
     target text NOT NULL,
@@ -6512,6 +6620,47 @@ COMMENT ON COLUMN reporting.deal_totals.orders IS 'How many; 0 if they were all 
 
 COMMENT ON COLUMN reporting.deal_totals.amount IS 'Their revenue, in currency.';
 
+CREATE TABLE reporting.earning_days (
+    currency text NOT NULL,
+    standing text NOT NULL,
+    ordered_on date NOT NULL,
+    due_on date NOT NULL,
+    orders bigint NOT NULL,
+    net_amount numeric(24,4) NOT NULL,
+    earned_amount numeric(24,4) NOT NULL,
+    closed_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.earning_days IS 'order_earnings added up by currency, standing and day, without settled orders.';
+
+COMMENT ON COLUMN reporting.earning_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.earning_days.standing IS 'As in order_earnings.';
+
+COMMENT ON COLUMN reporting.earning_days.ordered_on IS 'Day of the orders.';
+
+COMMENT ON COLUMN reporting.earning_days.due_on IS 'Day from which they count.';
+
+COMMENT ON COLUMN reporting.earning_days.orders IS 'How many.';
+
+COMMENT ON COLUMN reporting.earning_days.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+
+COMMENT ON COLUMN reporting.earning_days.earned_amount IS 'What they have earned; 0 if unknown.';
+
+COMMENT ON COLUMN reporting.earning_days.closed_amount IS 'Sum of their lines in closed statements.';
+
+CREATE TABLE reporting.earning_rules (
+    only_row boolean DEFAULT true NOT NULL,
+    rules_hash text NOT NULL,
+    CONSTRAINT earning_rules_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE reporting.earning_rules IS 'The rules by which order_earnings was computed. A reader with other rules does not use it.';
+
+COMMENT ON COLUMN reporting.earning_rules.only_row IS 'There is one row.';
+
+COMMENT ON COLUMN reporting.earning_rules.rules_hash IS 'Digest of the terms, the return window and the time zone. Empty: never computed.';
+
 CREATE TABLE reporting.exchange_rates (
     currency text NOT NULL,
     day_local date NOT NULL,
@@ -6526,6 +6675,69 @@ COMMENT ON COLUMN reporting.exchange_rates.currency IS 'ISO 4217.';
 COMMENT ON COLUMN reporting.exchange_rates.day_local IS 'Day, in statements.time_zone.';
 
 COMMENT ON COLUMN reporting.exchange_rates.rate IS 'What 1 of currency was worth on the day, in statements.reporting_currency.';
+
+CREATE TABLE reporting.order_earnings (
+    entry_id bigint NOT NULL,
+    source text,
+    order_platform text,
+    order_id text,
+    ordered_on date NOT NULL,
+    due_on date NOT NULL,
+    deal_id text,
+    collab_id text,
+    brand_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    sent_amount numeric(18,4) NOT NULL,
+    net_amount numeric(18,4) NOT NULL,
+    excluded_amount numeric(18,4),
+    rate_percent numeric,
+    rate_from text,
+    earned_amount numeric(18,4),
+    closed_amount numeric(18,4),
+    standing text NOT NULL,
+    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text])))
+);
+
+COMMENT ON TABLE reporting.order_earnings IS 'What each accepted order has earned, one row per order that this tool posted. Orders in changed_earnings may earn something else by now.';
+
+COMMENT ON COLUMN reporting.order_earnings.entry_id IS 'Entry of the ledger.';
+
+COMMENT ON COLUMN reporting.order_earnings.source IS 'Source of the order.';
+
+COMMENT ON COLUMN reporting.order_earnings.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN reporting.order_earnings.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN reporting.order_earnings.ordered_on IS 'Day of the order, in the time zone of the statements.';
+
+COMMENT ON COLUMN reporting.order_earnings.due_on IS 'Day from which it counts.';
+
+COMMENT ON COLUMN reporting.order_earnings.deal_id IS 'Deal that the service credited.';
+
+COMMENT ON COLUMN reporting.order_earnings.collab_id IS 'Collaboration that the service credited.';
+
+COMMENT ON COLUMN reporting.order_earnings.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.order_earnings.influencer_handle IS 'Influencer, if known.';
+
+COMMENT ON COLUMN reporting.order_earnings.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.order_earnings.sent_amount IS 'Revenue as it was sent, in currency.';
+
+COMMENT ON COLUMN reporting.order_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+
+COMMENT ON COLUMN reporting.order_earnings.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product. Null: unknown.';
+
+COMMENT ON COLUMN reporting.order_earnings.rate_percent IS 'Commission in percent. Null: unknown.';
+
+COMMENT ON COLUMN reporting.order_earnings.rate_from IS 'Where the rate comes from: code or deal (of the terms), or service.';
+
+COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned, in currency. Null: unknown.';
+
+COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
+
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.';
 
 CREATE TABLE reporting.uncounted_entries (
     entry_id bigint NOT NULL
@@ -6817,17 +7029,32 @@ ALTER TABLE ONLY reporting.changed_days
 ALTER TABLE ONLY reporting.changed_deals
     ADD CONSTRAINT changed_deals_pkey PRIMARY KEY (deal_id, month_utc);
 
+ALTER TABLE ONLY reporting.changed_earnings
+    ADD CONSTRAINT changed_earnings_pkey PRIMARY KEY (change_no);
+
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
+ALTER TABLE ONLY reporting.deal_earnings
+    ADD CONSTRAINT deal_earnings_pkey PRIMARY KEY (deal_id, currency, standing, ordered_month, due_month, influencer_handle);
+
 ALTER TABLE ONLY reporting.deal_totals
     ADD CONSTRAINT deal_totals_pkey PRIMARY KEY (target, currency);
+
+ALTER TABLE ONLY reporting.earning_days
+    ADD CONSTRAINT earning_days_pkey PRIMARY KEY (currency, standing, ordered_on, due_on);
+
+ALTER TABLE ONLY reporting.earning_rules
+    ADD CONSTRAINT earning_rules_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY reporting.exchange_rates
     ADD CONSTRAINT exchange_rates_pkey PRIMARY KEY (currency, day_local);
 
 ALTER TABLE ONLY reporting.order_dispositions
     ADD CONSTRAINT order_dispositions_pkey PRIMARY KEY (job, source, order_id);
+
+ALTER TABLE ONLY reporting.order_earnings
+    ADD CONSTRAINT order_earnings_pkey PRIMARY KEY (entry_id);
 
 ALTER TABLE ONLY reporting.reconciliation
     ADD CONSTRAINT reconciliation_pkey PRIMARY KEY (deal_id);
@@ -7003,6 +7230,8 @@ CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_
 
 CREATE INDEX statement_lines_deal ON ops.statement_lines USING btree (statement_id, currency, deal_id);
 
+CREATE INDEX statement_lines_fees ON ops.statement_lines USING btree (subject) WHERE (entry_id IS NULL);
+
 CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject);
 
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
@@ -7023,6 +7252,14 @@ CREATE INDEX deal_days_day ON reporting.deal_days USING btree (day_utc);
 
 CREATE INDEX deal_days_deal ON reporting.deal_days USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
+CREATE INDEX deal_earnings_empty ON reporting.deal_earnings USING btree (deal_id) WHERE (orders = 0);
+
+CREATE INDEX deal_earnings_lines ON reporting.deal_earnings USING btree (currency, deal_id) WHERE (standing = ANY (ARRAY['new'::text, 'correction'::text]));
+
+CREATE INDEX deal_earnings_ordered ON reporting.deal_earnings USING btree (ordered_month) WHERE (standing = ANY (ARRAY['new'::text, 'nothing'::text]));
+
+CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text]));
+
 CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
 
 CREATE INDEX funnel_days_day ON reporting.funnel_days USING btree (day_utc);
@@ -7037,7 +7274,17 @@ CREATE INDEX order_dispositions_held ON reporting.order_dispositions USING btree
 
 CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree (job, source, order_id) WHERE is_open;
 
+CREATE INDEX order_earnings_collab ON reporting.order_earnings USING btree (collab_id) WHERE (collab_id IS NOT NULL);
+
+CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_id) WHERE (standing <> 'settled'::text);
+
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
+
+CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions FOR EACH ROW WHEN ((old.entry_id IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_attribution();
+
+CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions FOR EACH ROW WHEN ((new.entry_id IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_entry();
+
+CREATE TRIGGER note_earnings_updated AFTER UPDATE ON intake.attributions FOR EACH ROW WHEN ((((old.entry_id IS NOT NULL) OR (new.entry_id IS NOT NULL)) AND (((((old.entry_id IS DISTINCT FROM new.entry_id) OR (old.job IS DISTINCT FROM new.job)) OR (old.order_version_id IS DISTINCT FROM new.order_version_id)) OR (old.matched_by IS DISTINCT FROM new.matched_by)) OR (old.influencer_handle IS DISTINCT FROM new.influencer_handle)))) EXECUTE FUNCTION reporting.note_changed_attribution();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
@@ -7063,7 +7310,21 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds F
 
 CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
 
+CREATE TRIGGER note_earnings AFTER INSERT ON ledger.adjustments FOR EACH ROW EXECUTE FUNCTION reporting.note_changed_entry();
+
+CREATE TRIGGER note_earnings_inserted AFTER INSERT ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND (new.state = 'accepted'::text))) EXECUTE FUNCTION reporting.note_changed_entry();
+
+CREATE TRIGGER note_earnings_updated AFTER UPDATE OF state, attempt, amount, currency, deal_id, collab_id, brand_id, job, source, order_platform, order_id ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND ((new.state = 'accepted'::text) OR (old.state = 'accepted'::text)))) EXECUTE FUNCTION reporting.note_changed_entry();
+
+CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versions FOR EACH ROW WHEN ((old.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
+
+CREATE TRIGGER note_earnings_inserted AFTER INSERT ON mirror.collaboration_versions FOR EACH ROW WHEN ((new.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
+
+CREATE TRIGGER note_earnings_updated AFTER UPDATE OF collab_id, commission_perc, valid_from ON mirror.collaboration_versions FOR EACH ROW WHEN ((((old.collab_id IS DISTINCT FROM new.collab_id) OR (old.commission_perc IS DISTINCT FROM new.commission_perc)) OR (old.valid_from IS DISTINCT FROM new.valid_from))) EXECUTE FUNCTION reporting.note_changed_rate();
+
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
+
+CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 

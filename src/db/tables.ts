@@ -4353,6 +4353,21 @@ export interface ReportingChangedDeals {
   month_utc: Timestamp;
 }
 
+export interface ReportingChangedEarnings {
+  /**
+   * Counts up.
+   */
+  change_no: Generated<Int8>;
+  /**
+   * Collaboration whose rate has changed: all of its orders may earn something else now.
+   */
+  collab_id: string | null;
+  /**
+   * Entry of the ledger that may earn something else now.
+   */
+  entry_id: Int8 | null;
+}
+
 export interface ReportingCodeDays {
   /**
    * Their revenue, in currency.
@@ -4493,6 +4508,49 @@ export interface ReportingDealDays {
   target: string;
 }
 
+export interface ReportingDealEarnings {
+  /**
+   * Sum of their lines in closed statements.
+   */
+  closed_amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal; empty if unknown.
+   */
+  deal_id: string;
+  /**
+   * First day of the month of due_on.
+   */
+  due_month: Timestamp;
+  /**
+   * What they have earned; 0 if unknown.
+   */
+  earned_amount: Numeric;
+  /**
+   * Influencer; empty if unknown.
+   */
+  influencer_handle: string;
+  /**
+   * Revenue net of refunds and cancellations, in currency.
+   */
+  net_amount: Numeric;
+  /**
+   * First day of the month of ordered_on.
+   */
+  ordered_month: Timestamp;
+  /**
+   * How many.
+   */
+  orders: Int8;
+  /**
+   * As in order_earnings.
+   */
+  standing: string;
+}
+
 export interface ReportingDealTotals {
   /**
    * Their revenue, in currency.
@@ -4518,6 +4576,52 @@ export interface ReportingDealTotals {
    * As in deal_days.
    */
   target: string;
+}
+
+export interface ReportingEarningDays {
+  /**
+   * Sum of their lines in closed statements.
+   */
+  closed_amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day from which they count.
+   */
+  due_on: Timestamp;
+  /**
+   * What they have earned; 0 if unknown.
+   */
+  earned_amount: Numeric;
+  /**
+   * Revenue net of refunds and cancellations, in currency.
+   */
+  net_amount: Numeric;
+  /**
+   * Day of the orders.
+   */
+  ordered_on: Timestamp;
+  /**
+   * How many.
+   */
+  orders: Int8;
+  /**
+   * As in order_earnings.
+   */
+  standing: string;
+}
+
+export interface ReportingEarningRules {
+  /**
+   * There is one row.
+   */
+  only_row: Generated<boolean>;
+  /**
+   * Digest of the terms, the return window and the time zone. Empty: never computed.
+   */
+  rules_hash: string;
 }
 
 export interface ReportingExchangeRates {
@@ -4651,6 +4755,85 @@ export interface ReportingOrderDispositions {
    * deal:, collab: or handle:, and the owner of the order; null without an owner.
    */
   target: string | null;
+}
+
+export interface ReportingOrderEarnings {
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * Sum of its lines in closed statements. Null: it has none.
+   */
+  closed_amount: Numeric | null;
+  /**
+   * Collaboration that the service credited.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal that the service credited.
+   */
+  deal_id: string | null;
+  /**
+   * Day from which it counts.
+   */
+  due_on: Timestamp;
+  /**
+   * What it has earned, in currency. Null: unknown.
+   */
+  earned_amount: Numeric | null;
+  /**
+   * Entry of the ledger.
+   */
+  entry_id: Int8;
+  /**
+   * Part of net_amount that earns nothing, because the terms exclude the product. Null: unknown.
+   */
+  excluded_amount: Numeric | null;
+  /**
+   * Influencer, if known.
+   */
+  influencer_handle: string | null;
+  /**
+   * Revenue net of refunds and cancellations, in currency.
+   */
+  net_amount: Numeric;
+  /**
+   * Order as sent.
+   */
+  order_id: string | null;
+  /**
+   * Shop platform as sent.
+   */
+  order_platform: string | null;
+  /**
+   * Day of the order, in the time zone of the statements.
+   */
+  ordered_on: Timestamp;
+  /**
+   * Where the rate comes from: code or deal (of the terms), or service.
+   */
+  rate_from: string | null;
+  /**
+   * Commission in percent. Null: unknown.
+   */
+  rate_percent: Numeric | null;
+  /**
+   * Revenue as it was sent, in currency.
+   */
+  sent_amount: Numeric;
+  /**
+   * Source of the order.
+   */
+  source: string | null;
+  /**
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.
+   */
+  standing: string;
 }
 
 export interface ReportingReconciliation {
@@ -5014,14 +5197,19 @@ export interface DB {
   "reporting.brand_days": ReportingBrandDays;
   "reporting.changed_days": ReportingChangedDays;
   "reporting.changed_deals": ReportingChangedDeals;
+  "reporting.changed_earnings": ReportingChangedEarnings;
   "reporting.code_days": ReportingCodeDays;
   "reporting.code_use_days": ReportingCodeUseDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
+  "reporting.deal_earnings": ReportingDealEarnings;
   "reporting.deal_totals": ReportingDealTotals;
+  "reporting.earning_days": ReportingEarningDays;
+  "reporting.earning_rules": ReportingEarningRules;
   "reporting.exchange_rates": ReportingExchangeRates;
   "reporting.funnel_days": ReportingFunnelDays;
   "reporting.order_dispositions": ReportingOrderDispositions;
+  "reporting.order_earnings": ReportingOrderEarnings;
   "reporting.reconciliation": ReportingReconciliation;
   "reporting.refresh": ReportingRefresh;
   "reporting.return_fees": ReportingReturnFees;

@@ -59,7 +59,7 @@ export async function closeStatement(
     insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on,
       deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
       earned_amount, closed_before, amount)
-    ${linesOf(rules, month)}
+    ${linesOf(rules, { month })}
     select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source, order_platform, order_id, ordered_on,
       due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from, earned_amount,
       closed_before, earned_amount - closed_before

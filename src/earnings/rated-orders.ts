@@ -35,14 +35,14 @@ export function ratedOrders(
         as s ("dealId" text, code text, since date[], rates numeric[], lines integer[], skus jsonb)
     ),
     accepted as materialized (
-      select e.entry_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
+      select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
         e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount,
         case when a.entry_id is null then e.amount when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
           else coalesce(a.new_amount, 0) end as net_amount,
         o.codes
       from ledger.entries e
       join (
-        select t.entry_id, t.job, t.influencer_handle, v.ordered_at, case when t.matched_by = 'code' then v.codes_folded end as codes
+        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, v.ordered_at, case when t.matched_by = 'code' then v.codes_folded end as codes
         from intake.attributions t
         ${entries === null ? EVERY_VERSION : VERSION_BY_KEY}
         where t.entry_id is not null ${only(sql`t.entry_id`)}
@@ -114,7 +114,8 @@ const NOTHING_EXCLUDED = sql`lined as (select r.*, 0::numeric as excluded_amount
 /**
  * The part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
  * the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it is zero,
- * unless all of them are excluded. Uses the lines of the current version, because refunds do so too.
+ * unless all of them are excluded. Uses the lines of the version that its job decided about last, because
+ * refunds do so too.
  */
 const LINED = sql`
   excluded as (
@@ -142,7 +143,7 @@ const LINED = sql`
     left join excluded x on x.entry_id = r.entry_id
     left join lateral (
       select o.lines from intake.orders o
-      where x.skus is not null and o.source = r.source and o.order_id = r.order_id and o.is_current limit 1) v on true
+      where x.skus is not null and o.order_version_id = r.order_version_id limit 1) v on true
     left join lateral (
       select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded
       from (

@@ -3,8 +3,12 @@ import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
+
+/** A month, and the deal of which only the lines are wanted; null: all. */
+type Wanted = { readonly month: string; readonly dealId?: string | null };
 
 /**
  * How statements determine what was earned (see `ratedOrders`).
@@ -13,64 +17,84 @@ import type { Statement, StatementLine, StatementRules, UncountedOrders } from '
  * from the total of all closed statements. So anything late (a refund, a file, a settled doubt, corrected terms)
  * is automatically in the next statement, and nothing is counted twice.
  *
- * @param dealId only the lines of this deal. Null: all.
+ * @param kept what `inSets` found to be usable. Null: all orders are computed.
  */
 export function linesOf(
   rules: StatementRules,
-  month: string,
-  dealId: string | null = null,
+  { month, dealId = null }: Wanted,
+  kept: Kept | null = null,
 ): RawBuilder<unknown> {
   return sql`
-    ${withEarnings(rules, { month, dealId })},
+    with ${kept === null ? computedOrders(rules, { month, dealId }) : keptOrders(rules, { kept, dealId })},
+    ${feesOf(rules, { month, dealId })},
     lines as (
-      select case when c.subject is null then 'order' else 'correction' end as kind, e.subject, e.entry_id, e.source, e.order_platform,
-        e.order_id, e.ordered_on, e.due_on, e.deal_id, e.collab_id, e.brand_id, e.influencer_handle, e.currency, e.sent_amount, e.net_amount,
-        nullif(e.excluded_amount, 0) as excluded_amount, e.rate_percent, e.rate_from, e.earned_amount, coalesce(c.amount, 0) as closed_before
-      from earnings e left join closed c using (subject)
-      where e.earned_amount is not null and (e.due_on <= ${lastDay(month)} or c.subject is not null)
+      select case standing when 'new' then 'order' else 'correction' end as kind, 'order:' || entry_id as subject, entry_id, source,
+        order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount,
+        nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, earned_amount, coalesce(closed_amount, 0) as closed_before
+      from orders
+      where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
       union all
-      select case when c.subject is null then 'fixed_fee' else 'correction' end, f.subject, null, null, null, null, null, f.due_on, f.deal_id,
-        null, null, null, f.currency, null, null, null, null, null, f.earned_amount, coalesce(c.amount, 0)
-      from fees f left join closed c using (subject)
-      where f.due_on <= ${lastDay(month)} or c.subject is not null
-      union all
-      -- A fee that the terms no longer contain.
-      select 'correction', c.subject, null, null, null, null, null, c.due_on, c.deal_id, null, c.brand_id, null, c.currency, null, null, null,
-        null, null, 0, c.amount
-      from closed c where starts_with(c.subject, 'fee:') and not exists (select from fees f where f.subject = c.subject)
+      select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, null, currency, null, null, null, null, null,
+        earned_amount, closed_before
+      from fee_lines
     )`;
 }
 
 /** The last day of a month such as `2026-10`. */
-function lastDay(month: string): RawBuilder<Date> {
+export function lastDay(month: string): RawBuilder<Date> {
   return sql`(${`${month}-01`}::date + interval '1 month' - interval '1 day')::date`;
 }
 
-function withEarnings(
+/** SQL: `orders` like `keptOrders`, computed from all accepted orders. */
+function computedOrders(
   rules: StatementRules,
   { month, dealId }: { readonly month: string; readonly dealId: string | null },
 ): RawBuilder<unknown> {
-  const fees = rules.terms.filter(
-    (row) => row.fixedFee !== null && (dealId === null || row.dealId === dealId),
-  );
   const ofDeal = sql`
     wanted as materialized (select entry_id from ledger.entries where deal_id = ${dealId} and effect = 'referral' and state = 'accepted'),
     ${ratedOrders(rules, sql`select entry_id from wanted`)}`;
   return sql`
-    with ${dealId === null ? ratedOrders(rules) : ofDeal},
+    ${dealId === null ? ratedOrders(rules) : ofDeal},
+    closed_orders as (
+      select l.entry_id, sum(l.amount) as amount from ops.statement_lines l join ops.statements s using (statement_id)
+      where s.month < ${`${month}-01`}::date and l.entry_id is not null and (${dealId}::text is null or l.deal_id = ${dealId})
+      group by l.entry_id
+    ),
+    orders as (
+      select e.*, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
+      from earnings e left join closed_orders c using (entry_id)
+    )`;
+}
+
+/** SQL: `fee_lines`, the lines of fixed fees. Fees are few, so they are always computed. */
+export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
+  const fees = rules.terms.filter(
+    (row) => row.fixedFee !== null && (dealId === null || row.dealId === dealId),
+  );
+  return sql`
     fees as (
       select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':', "validFrom") as subject, "validFrom" as due_on,
         "dealId" as deal_id, currency, "fixedFee" as earned_amount
       from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
         as f ("dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
-    closed as (
+    closed_fees as (
       select l.subject, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id,
         min(l.currency) as currency
       from ops.statement_lines l
       join ops.statements s using (statement_id)
-      where s.month < ${`${month}-01`}::date and (${dealId}::text is null or l.deal_id = ${dealId})
+      where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
       group by l.subject
+    ),
+    fee_lines as (
+      select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id, null as brand_id,
+        f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before
+      from fees f left join closed_fees c using (subject)
+      where f.due_on <= ${lastDay(month)} or c.subject is not null
+      union all
+      -- A fee that the terms no longer contain.
+      select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount
+      from closed_fees c where not exists (select from fees f where f.subject = c.subject)
     )`;
 }
 
@@ -88,15 +112,14 @@ export async function readStatement(
     const { timeZone, returnWindowDays, ...closing } = closed;
     return { month, closed: closing, timeZone, returnWindowDays, lines, uncounted: [] };
   }
-  const { lines, uncounted } = await inSets(db, async (trx) => {
+  const { lines, uncounted } = await inSets(db, { month, rules }, async (trx, kept) => {
+    const all = linesOf(rules, { month }, kept);
     const counted = await sql<StatementLine>`
-      ${linesOf(rules, month)}
+      ${all}
       select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
       trx,
     );
-    const others = await sql<UncountedOrders>`${linesOf(rules, month)} ${uncountedOrders(month)}`.execute(
-      trx,
-    );
+    const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
     return { lines: counted.rows, uncounted: others.rows };
   });
   const { timeZone, returnWindowDays } = rules;
@@ -105,27 +128,38 @@ export async function readStatement(
 
 /**
  * Runs the queries of an open month in a transaction for large statements. They join all accepted orders, and with
- * nested loops that takes hours.
+ * nested loops that takes hours. All of them see the same snapshot, and may use the kept earnings (`findKept`).
+ *
+ * In a transaction of the caller, which may have another snapshot for each statement, all orders are computed.
  */
 export function inSets<Result>(
   db: Database,
-  work: (trx: DatabaseTransaction) => Promise<Result>,
+  of: { readonly month: string; readonly rules: StatementRules },
+  work: (trx: DatabaseTransaction, kept: Kept | null) => Promise<Result>,
 ): Promise<Result> {
-  return inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    return work(trx);
-  });
+  if (db.isTransaction)
+    return inTransaction(db, async (trx) => {
+      await suitLargeStatements(trx);
+      return work(trx, null);
+    });
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (trx) => {
+      await suitLargeStatements(trx);
+      return work(trx, await findKept(trx, of));
+    });
 }
 
 /** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
 export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
   return sql<UncountedOrders>`
-    select case when earned_amount is not null then 'pending' when rate_percent is null then 'unknown_rate' else 'unknown_lines' end as why, deal_id as "dealId",
-      min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::text as "netAmount",
-      case when bool_and(earned_amount is not null) then sum(earned_amount)::text end as "earnedAmount"
-    from earnings e
-    where e.ordered_on <= ${lastDay(month)}
-      and (e.earned_amount is null or (e.due_on > ${lastDay(month)} and not exists (select from closed c where c.subject = e.subject)))
+    select case when standing in ('new', 'nothing') then 'pending' else standing end as why, deal_id as "dealId",
+      min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::numeric(24,4)::text as "netAmount",
+      case when bool_and(earned_amount is not null) then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
+    from orders
+    where ordered_on <= ${lastDay(month)}
+      and (standing in ('unknown_rate', 'unknown_lines') or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 

@@ -1,6 +1,7 @@
 import { analyzeGrown } from '../db/analyze.ts';
 import { isConnectionLost } from '../db/server/connection-lost.ts';
 import type { ReturnRules } from '../earnings/add-up-returns.ts';
+import { keepEarnings } from '../earnings/keep-earnings.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
@@ -20,6 +21,9 @@ const TABLES = [
   'code_days',
   'code_use_days',
   'return_months',
+  'order_earnings',
+  'deal_earnings',
+  'earning_days',
 ];
 
 /**
@@ -43,7 +47,11 @@ export async function updateReports(run: Run): Promise<string | null> {
   try {
     await refreshReporting(db, { job: job.name, onStep });
     const rules = loadReturnRules(run);
-    if (rules !== null) await updateReturns(db, { rules, onStep: () => onStep(0) });
+    if (rules !== null) {
+      // A plan accepts and adjusts nothing, so it leaves the earnings as they are.
+      if (!db.isTransaction) await keepEarnings(db, { rules, onStep: () => onStep(0) });
+      await updateReturns(db, { rules, onStep: () => onStep(0) });
+    }
   } catch (error) {
     // A plan is a single transaction, and no statement can follow an error in it.
     if (db.isTransaction || isConnectionLost(error) || isInterrupted(error)) throw error;

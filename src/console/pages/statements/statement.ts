@@ -197,12 +197,13 @@ const UNCOUNTED: readonly {
   },
 ];
 
-function uncountedTables({ uncounted }: StatementSums): Html {
+function uncountedTables({ month, uncounted, uncountedSums }: StatementSums): Html {
   return html`${UNCOUNTED.map(({ why, title, text }) => {
+    const sums = uncountedSums.filter((one) => one.why === why);
+    if (sums.length === 0) return null;
     const rows = uncounted.filter((one) => one.why === why);
-    if (rows.length === 0) return null;
-    const orders = rows.reduce((sum, one) => sum + one.orders, 0);
-    const currencies = rows.map(({ currency, netAmount }) => ({ currency, amount: netAmount }));
+    const orders = sums.reduce((sum, one) => sum + one.orders, 0);
+    const currencies = sums.map(({ currency, netAmount }) => ({ currency, amount: netAmount }));
     return html`<h2>${title}: ${plural(orders, 'order')}</h2>
 <p>${text} Their net revenue is ${formatAmounts(currencies)}.</p>
 ${table(
@@ -225,7 +226,7 @@ ${table(
   rows.slice(0, PAGE_ROWS),
   { about: title, none: '' },
 )}
-${rows.length > PAGE_ROWS ? html`<p class="dim">and ${formatCount(rows.length - PAGE_ROWS)} more</p>` : null}`;
+${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <code>npx influencer-sync statement --month ${month}</code></p>` : null}`;
   })}`;
 }
 

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { ratedOrders } from './rated-orders.ts';
+import { scheduleTerms } from './schedule-terms.ts';
+import type { StatementRules } from './statement.ts';
+
+/*
+ * To compute what a million orders have earned takes seconds. So `reporting.order_earnings` keeps the result for
+ * each order (keep-earnings.ts), and sums of it. It is never shown as it is:
+ *
+ * - Triggers note each change that can affect what an order has earned (accepted entries, adjustments, decisions,
+ *   rates of the service, closed statements) in the transaction of the change. An order that is not noted has
+ *   earned exactly what is kept.
+ * - A reader computes the noted orders live, with the same expressions, in place of the kept ones. It reads all of
+ *   it in one snapshot.
+ * - With other rules than those that were kept, with too many changes, or for a month before a closed one, it
+ *   computes all orders.
+ */
+
+/** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
+const FORMULA = 1;
+
+/** With more noted changes, it is hardly slower to compute all orders. */
+const MAX_CHANGES = 20_000;
+
+/** Describes what may be taken from the kept earnings. */
+export type Kept = {
+  /** False if no change is noted, so that nothing need be computed. */
+  readonly hasChanges: boolean;
+};
+
+/** Digest of everything in the rules that the earnings of orders depend on. Fees are not kept. */
+export function hashRules({ terms, returnWindowDays, timeZone }: StatementRules): string {
+  return createHash('sha256')
+    .update(JSON.stringify([FORMULA, scheduleTerms(terms), returnWindowDays, timeZone]))
+    .digest('hex');
+}
+
+/**
+ * Finds out whether the statement of a month may be computed from the kept earnings.
+ *
+ * @param trx a transaction with one snapshot, in which the statement is then read.
+ * @returns null if all orders must be computed.
+ */
+export async function findKept(
+  trx: DatabaseTransaction,
+  { month, rules }: { readonly month: string; readonly rules: StatementRules },
+): Promise<Kept | null> {
+  const { rows } = await sql<{ is_usable: boolean; changes: number }>`
+    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${`${month}-01`}::date) as is_usable,
+      (select count(*)::integer from (${changedEntries} limit ${MAX_CHANGES + 1}::integer) c) as changes
+    from reporting.earning_rules r`.execute(trx);
+  const [state] = rows;
+  if (state?.is_usable !== true || state.changes > MAX_CHANGES) return null;
+  return { hasChanges: state.changes > 0 };
+}
+
+/** The entries whose kept earnings may be outdated, some of them several times. */
+const changedEntries = sql`
+  select entry_id from reporting.changed_earnings where entry_id is not null
+  union all
+  select e.entry_id
+  from (select distinct collab_id from reporting.changed_earnings where collab_id is not null) c
+  cross join lateral (select e.entry_id from reporting.order_earnings e where e.collab_id = c.collab_id offset 0) e`;
+
+/**
+ * SQL: common table expressions, the last of which, `orders`, has what each order has earned, in the columns of
+ * `reporting.order_earnings`, without those that are settled. With changes, `changed` lists their entries, and
+ * `live` has their earnings.
+ *
+ * @param dealId only the orders of this deal. Null: all.
+ */
+export function keptOrders(
+  rules: StatementRules,
+  { kept, dealId }: { readonly kept: Kept; readonly dealId: string | null },
+): RawBuilder<unknown> {
+  const ofDeal = dealId === null ? sql`` : sql`and deal_id = ${dealId}`;
+  const stored = sql`
+    select ${keptColumns('k')}, k.closed_amount, k.standing
+    from reporting.order_earnings k where k.standing <> 'settled' ${ofDeal}`;
+  if (!kept.hasChanges) return sql`orders as not materialized (${stored})`;
+  return sql`
+    ${changedOrders(rules)},
+    orders as not materialized (
+      ${stored} and k.entry_id not in (select entry_id from changed)
+      union all select ${keptColumns('l')}, l.closed_amount, l.standing from live l where l.standing <> 'settled' ${ofDeal}
+    )`;
+}
+
+/** SQL: common table expressions `changed` and `live` for the changes, as `keptOrders` explains. */
+export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
+  return sql`
+    changed as materialized (select distinct entry_id from (${changedEntries}) c),
+    ${ratedOrders(rules, sql`select entry_id from changed`)},
+    live as materialized (
+      select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
+      from earnings e
+      left join lateral (
+        select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true
+    )`;
+}
+
+const COLUMNS = [
+  'entry_id',
+  'source',
+  'order_platform',
+  'order_id',
+  'ordered_on',
+  'due_on',
+  'deal_id',
+  'collab_id',
+  'brand_id',
+  'influencer_handle',
+  'currency',
+  'sent_amount',
+  'net_amount',
+  'excluded_amount',
+  'rate_percent',
+  'rate_from',
+  'earned_amount',
+];
+
+/** The columns of `earnings` that `reporting.order_earnings` keeps, of a relation. */
+export function keptColumns(of: string | null = null): RawBuilder<unknown> {
+  return sql.join(COLUMNS.map((column) => sql.ref(of === null ? column : `${of}.${column}`)));
+}
+
+/**
+ * SQL for the standing of an order, as the comment of the column explains.
+ *
+ * @param of a relation with the columns of `earnings`.
+ * @param closed the sum of its closed lines; null if it has none.
+ */
+export function standingOf(of: RawBuilder<unknown>, closed: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    case when ${of}.earned_amount is null then case when ${of}.rate_percent is null then 'unknown_rate' else 'unknown_lines' end
+      when ${closed} is null then case when ${of}.earned_amount = 0 then 'nothing' else 'new' end
+      when ${of}.earned_amount = ${closed} then 'settled' else 'correction' end`;
+}
