@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/** The rows of the table in docs/money.md that says where each question is answered. */
+const ROWS = readFileSync('docs/money.md', 'utf8')
+  .split('## Where each answer is')[1]
+  ?.split('\n## ')[0]
+  ?.split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| Question'))
+  .map((line) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+
+const read = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
+    .join('\n');
+/** Titles of sections; one of them names what the reader chose to add up. */
+const titles = (read('src/present') + read('jobs/attribute-orders')).replace(
+  /What each \$\{\w+\}/,
+  'What each deal',
+);
+const commands = read('src/cli/commands');
+const sections = readFileSync('src/console/pages/money/sections.ts', 'utf8');
+/** The definition of each view for dbt. */
+const dbt = readFileSync('deploy/dbt/sources.yml', 'utf8').split(/^ {6}- name: /m);
+
+describe('every question about money', () => {
+  it.each(ROWS ?? [])('"%s" has what the table names: %s, %s, %s, %s, %s', (...cells) => {
+    const [question = '', command = '', page = '', panel = '', view = '', metabase = ''] = cells;
+    expect(question).toMatch(/\?$/);
+    const [name = '', part] = command.replaceAll('`', '').split(' ');
+    expect(commands.includes(`name: '${name}'`), name).toBe(true);
+    expect(part === undefined || commands.includes(`.command('${part}')`), part).toBe(true);
+    expect(page === 'Statements' || sections.includes(`'${page.replace('Money: ', '')}'`), page).toBe(true);
+    expect(titles.includes(panel), panel).toBe(true);
+    const table = view.replace(/`bi\.|`/g, '');
+    expect(dbt.find((one) => one.startsWith(`${table}\n`))).toContain('data_tests');
+    for (const file of metabase.replaceAll('`', '').split(', ')) {
+      expect(existsSync(`deploy/metabase/${file}.sql`), file).toBe(true);
+      expect(readFileSync(`deploy/metabase/${file}.sql`, 'utf8')).toContain(`bi.${table}`);
+    }
+  });
+
+  it('is in the table', () => {
+    expect(ROWS).toHaveLength(7);
+  });
+});
