@@ -130,7 +130,10 @@ function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
   };
 }
 
-/** Inserts a deal and its collaborations in one statement, so that neither is stored without the other. */
+/**
+ * Inserts deals and their collaborations in one statement, so that neither is stored without the other. In the
+ * order of the key, so that two workers with the same deals wait for each other instead of deadlocking.
+ */
 async function insertStaged(
   db: Database,
   runId: string,
@@ -145,6 +148,7 @@ async function insertStaged(
       from jsonb_to_recordset(${toJsonParameter(rows.records)}::jsonb) as r(
         record_kind text, record_id text, outcome text, fetched_at timestamptz, answer_hash text, row_hash text, fields jsonb,
         raw jsonb, drift jsonb, problem text)
+      order by record_kind, record_id
       on conflict (record_kind, record_id) do update
       set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id, answer_hash = excluded.answer_hash,
           row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, drift = excluded.drift, problem = excluded.problem

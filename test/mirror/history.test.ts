@@ -300,6 +300,19 @@ describe('the publication of answers', () => {
     expect(await rowsOf(db, 'select 1 from mirror.staged_collaborations')).toEqual([]);
   });
 
+  it('stages the same deals from several processes without a deadlock', async () => {
+    const story = await openStory();
+    const at = await clockOf(story.db);
+    const runId = await newRun(story);
+    const many = Array.from({ length: 500 }, (_, index) => askedBefore(at, { id: `D${index}` }));
+    const orders = [many, many.toReversed()];
+    for (let round = 0; round < 4; round += 1)
+      await Promise.all(orders.map((asked) => stageDeals(story.db, runId, asked)));
+    expect(await rowsOf(story.db, 'select from mirror.staged')).toHaveLength(500);
+    const counted = 'select deadlocks from pg_stat_database where datname = current_database()';
+    expect(await rowsOf(story.db, counted)).toEqual([{ deadlocks: '0' }]);
+  });
+
   it('assigns a collaboration that two deals return to the deal that was requested last', async () => {
     const story = await openStory();
     const { db } = story;
