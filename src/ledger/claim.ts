@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { keepsPlan } from '../db/keeps-plan.ts';
 import { attemptReference } from '../effects/effect.ts';
 import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
@@ -122,7 +123,7 @@ async function claimGroup(
     select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount, n.currency,
       ledger.key_hash(n.account_id, n.effect, n.key) as key_hash
     from continuous c left join numbered n on true
-    order by n.claim_no`.execute(db);
+    order by n.claim_no ${keepsPlan}`.execute(db);
   if (rows[0]?.is_continuous !== true) throw new LedgerWentBack();
   return rows.filter(({ entry_id: entryId }) => entryId !== null);
 }

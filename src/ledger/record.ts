@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { keepsPlan } from '../db/keeps-plan.ts';
 import type { Claim, EntryState, Outcome } from '../model/ledger.ts';
 import { groupCommit } from './group-commit.ts';
 
@@ -104,7 +105,7 @@ export async function recordAnswers(
              c.entry_id is not null
       from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt
     )
-    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt`.execute(
+    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`.execute(
     db,
   );
   const states = new Map(result.rows.map((row) => [`${row.entry_id}/${row.attempt}`, row.state]));

@@ -13,7 +13,8 @@ import type { ConnectOptions, Database } from '../connect.ts';
 import { currentPhase } from '../phase.ts';
 import type { DB } from '../tables.ts';
 import type { WireClient } from './cancel-request.ts';
-import { applicationName, prepareSession } from './session.ts';
+import { preparingExecutor } from './prepared-statements.ts';
+import { applicationName, type PreparedSession, prepareSession } from './session.ts';
 import { cut, type StatementWatch, watchStatements } from './statement-watch.ts';
 
 /** A connection attempt that takes longer than this is a network problem, not a slow server. */
@@ -55,11 +56,15 @@ export function connectServer(options: ConnectOptions): {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   };
+  const owned = new WeakSet<object>();
   const pool = new pg.Pool({
     ...connection,
     max: options.maxConnections ?? 8,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    onConnect: (client) => prepared(client as WireClient, options.sortMemoryMb ?? 0),
+    async onConnect(client) {
+      const { ownsSession } = await prepared(client as WireClient, options.sortMemoryMb ?? 0);
+      if (ownsSession) owned.add(client);
+    },
   });
   const clients = new Set<WireClient>();
   const reasons = new WeakMap<object, Error>();
@@ -88,7 +93,7 @@ export function connectServer(options: ConnectOptions): {
       for (const client of clients) cut(client, error);
     },
   });
-  const dialect = new ServerDialect({ pool: guarded(pool, { watch, reasons, clients }) });
+  const dialect = new ServerDialect({ pool: guarded(pool, { watch, reasons, clients, owned }) });
   return { db: new Kysely<DB>({ dialect }), cancelAll: watch.cancelAll };
 }
 
@@ -101,11 +106,11 @@ const DEFAULT_STATEMENT_LIMIT_MS = 15 * 60_000;
  * Sets up a session within a time limit, because the pool's own limit covers only the handshake. @throws the
  * error of the server, or a timeout if it does not answer.
  */
-async function prepared(client: WireClient, sortMemoryMb: number): Promise<void> {
+async function prepared(client: WireClient, sortMemoryMb: number): Promise<PreparedSession> {
   const error = new Error('timeout exceeded when trying to connect');
   const timer = setTimeout(() => cut(client, error), CONNECT_TIMEOUT_MS);
   try {
-    await prepareSession(client, { sortMemoryMb });
+    return await prepareSession(client, { sortMemoryMb });
   } finally {
     clearTimeout(timer);
   }
@@ -115,6 +120,8 @@ type Guard = {
   readonly watch: StatementWatch;
   readonly reasons: WeakMap<object, Error>;
   readonly clients: ReadonlySet<WireClient>;
+  /** Clients whose session in the server is theirs alone. */
+  readonly owned: WeakSet<object>;
 };
 
 /**
@@ -144,7 +151,8 @@ function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
   };
 }
 
-function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoolClient {
+function guardClient(client: WireClient, { watch, reasons, owned }: Guard): PostgresPoolClient {
+  const execute = preparingExecutor(client, { ownsSession: owned.has(client) });
   let isInTransaction = false;
   let wasCancelled = false;
 
@@ -154,7 +162,7 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
     const begunAt = performance.now();
     let code: string | null = null;
     try {
-      return await client.query(text, [...parameters]);
+      return await execute(text, parameters);
     } catch (error) {
       code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
       throw watch.explain(statement, reasons.get(client) ?? error);

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type pg from 'pg';
 import type { WireClient } from './cancel-request.ts';
 
 /** Postgres truncates application_name to this length. */
@@ -37,6 +38,11 @@ export const SESSION_SETTINGS = {
 /** How soon a server on Linux notices that this process is gone, and stops its statement. */
 const NOTICE_AFTER = '2s';
 
+export type PreparedSession = {
+  /** False behind a pooler, where the next statement may reach another session. */
+  readonly ownsSession: boolean;
+};
+
 /**
  * Sets up a new session. Does nothing behind a pooler, where sessions are shared and the settings would
  * remain for other users. A pooler is detected by its process id, which differs from that of the server.
@@ -46,12 +52,14 @@ const NOTICE_AFTER = '2s';
 export async function prepareSession(
   client: WireClient,
   { sortMemoryMb }: { readonly sortMemoryMb: number },
-): Promise<void> {
+): Promise<PreparedSession> {
+  const ownId = Number(client.processID);
   const settings = Object.entries(SESSION_SETTINGS).map(
     ([name, value]) => `perform set_config('${name}', '${value}', false);`,
   );
-  await client.query(`do $session$ begin
-    if pg_backend_pid() <> ${Number(client.processID)} then return; end if;
+  // Several statements in one query have a result each, which the driver's types do not say.
+  const results = (await client.query(`do $session$ begin
+    if pg_backend_pid() <> ${ownId} then return; end if;
     ${settings.join('\n    ')}
     if pg_size_bytes(current_setting('work_mem')) < ${sortMemoryMb} * 1048576 then
       perform set_config('work_mem', '${sortMemoryMb}MB', false);
@@ -64,5 +72,9 @@ export async function prepareSession(
       perform set_config('transaction_timeout', '0', false);
     exception when others then null; -- Since Postgres 17.
     end;
-  end $session$`);
+  end $session$;
+  select pg_backend_pid() = ${ownId} as owns_session`)) as unknown as readonly pg.QueryResult<{
+    owns_session: boolean;
+  }>[];
+  return { ownsSession: results[1]?.rows[0]?.owns_session === true };
 }
