@@ -10,7 +10,11 @@ import { join } from 'node:path';
 /** Where a program is, or why it cannot be had. */
 export type Installed = { readonly path: string } | { readonly missing: string };
 
-const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'influencer-sync-bench');
+function cacheFolder(): string {
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'influencer-sync-bench');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
 
 /**
  * Builds a command of a Go module, with the versions that its own go.mod and go.sum name. `go install` refuses
@@ -28,12 +32,12 @@ export function installGo(options: {
 }): Installed {
   const { module, version, command, flags = [] } = options;
   const name = command.slice(command.lastIndexOf('/') + 1);
-  const path = join(CACHE, `${name}-${version}`);
+  const cache = cacheFolder();
+  const path = join(cache, `${name}-${version}`);
   if (existsSync(path)) return { path };
   if (!isThere('go', 'version')) return { missing: 'Go was not found' };
-  mkdirSync(CACHE, { recursive: true });
   const env = { ...process.env, GOWORK: 'off' };
-  const download = run('go', ['mod', 'download', '-json', `${module}@${version}`], { env, cwd: CACHE });
+  const download = run('go', ['mod', 'download', '-json', `${module}@${version}`], { env, cwd: cache });
   if (download.status !== 0) return failure(`go mod download ${module}@${version}`, download);
   const { Dir: folder } = JSON.parse(download.stdout) as { Dir: string };
   const built = `${path}.${process.pid}`;
@@ -51,13 +55,12 @@ export function installGo(options: {
  */
 export function installPython(name: string, requirements: URL): Installed {
   const pinned = readFileSync(requirements, 'utf8');
-  const folder = join(CACHE, name);
+  const folder = join(cacheFolder(), name);
   const path = join(folder, 'bin');
   const done = join(folder, 'requirements.txt');
   if (existsSync(done) && readFileSync(done, 'utf8') === pinned) return { path };
   if (!isThere('python3', '--version')) return { missing: 'Python (python3) was not found' };
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(CACHE, { recursive: true });
   const venv = run('python3', ['-m', 'venv', folder]);
   if (venv.status !== 0) return failure('python3 -m venv', venv);
   const args = ['install', '--quiet', '--requirement', requirements.pathname];

@@ -220,7 +220,13 @@ async function knowOldKeys(db: Database, oldKeys: number): Promise<void> {
     from intake.file_statistics s, intake.source_files f where f.source_file_id <> s.source_file_id`.execute(
     db,
   );
-  await sql`analyze intake.source_files, intake.file_statistics`.execute(db);
+  await sql`
+    insert into intake.attributed_files (job, source_file_id, rules_hash)
+    select a.job, f.source_file_id, a.rules_hash
+    from intake.attributed_files a, intake.source_files f where f.source_file_id <> a.source_file_id`.execute(
+    db,
+  );
+  await sql`analyze intake.source_files, intake.file_statistics, intake.attributed_files`.execute(db);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
