@@ -1102,6 +1102,52 @@ COMMENT ON COLUMN intake.order_claims.deal_id IS 'Deal.';
 
 COMMENT ON COLUMN intake.order_claims.collab_id IS 'Collaboration.';
 
+CREATE TABLE reporting.conflicts (
+    job text NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    ordered_at timestamp with time zone NOT NULL,
+    day_utc date NOT NULL,
+    conflict text NOT NULL,
+    currency text NOT NULL,
+    amount numeric(18,4) NOT NULL,
+    disposition text NOT NULL,
+    target text,
+    first_target text,
+    last_target text,
+    explicit_target text,
+    CONSTRAINT conflicts_conflict_check CHECK ((conflict = ANY (ARRAY['named'::text, 'link_and_code'::text, 'codes'::text, 'links'::text]))),
+    CONSTRAINT conflicts_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text])))
+);
+
+COMMENT ON TABLE reporting.conflicts IS 'Orders of intake.order_claims, one row each, as of the last refresh. Orders that are not credited to anybody are left out, unless they are held.';
+
+COMMENT ON COLUMN reporting.conflicts.job IS 'Job that decided.';
+
+COMMENT ON COLUMN reporting.conflicts.source IS 'Source of the order.';
+
+COMMENT ON COLUMN reporting.conflicts.order_id IS 'The order.';
+
+COMMENT ON COLUMN reporting.conflicts.ordered_at IS 'As in order_dispositions.';
+
+COMMENT ON COLUMN reporting.conflicts.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN reporting.conflicts.conflict IS 'named (the export names one owner, and a code or link another), link_and_code, codes or links.';
+
+COMMENT ON COLUMN reporting.conflicts.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.conflicts.amount IS 'Revenue, in currency, as in order_dispositions.';
+
+COMMENT ON COLUMN reporting.conflicts.disposition IS 'As in order_dispositions.';
+
+COMMENT ON COLUMN reporting.conflicts.target IS 'Who is credited, as in order_dispositions.';
+
+COMMENT ON COLUMN reporting.conflicts.first_target IS 'Owner of the first link or code. Null: it has two owners.';
+
+COMMENT ON COLUMN reporting.conflicts.last_target IS 'Owner of the last link or code. Null: it has two owners.';
+
+COMMENT ON COLUMN reporting.conflicts.explicit_target IS 'Owner whom the export names. Null: it names nobody.';
+
 CREATE TABLE reporting.order_dispositions (
     job text CONSTRAINT order_standings_job_not_null NOT NULL,
     source text CONSTRAINT order_standings_source_not_null NOT NULL,
@@ -1170,106 +1216,62 @@ COMMENT ON COLUMN reporting.order_dispositions.currency IS 'ISO 4217.';
 COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
 
 CREATE VIEW bi.conflicts AS
- WITH claims AS (
-         SELECT c.job,
-            c.source,
-            c.order_id,
-            c.place,
-            c.kind,
-            c.written,
-            c.target,
-            c.influencer_handle,
-            c.deal_id,
-            c.collab_id,
-            COALESCE(c.influencer_handle, ( SELECT m.influencer_handle
-                   FROM mirror.deal_versions m
-                  WHERE ((m.deal_id = reporting.deal_id_of(c.deal_id)) AND m.is_latest))) AS handle
-           FROM intake.order_claims c
-        ), orders AS (
-         SELECT claims.job,
-            claims.source,
-            claims.order_id,
-            string_agg(((claims.kind || ' '::text) || claims.written), ', '::text ORDER BY claims.place, claims.target) AS evidence,
-                CASE
-                    WHEN bool_or((claims.kind = 'explicit'::text)) THEN 'named'::text
-                    WHEN (bool_or((claims.kind = 'link'::text)) AND bool_or((claims.kind = 'code'::text))) THEN 'link_and_code'::text
-                    WHEN bool_or((claims.kind = 'code'::text)) THEN 'codes'::text
-                    ELSE 'links'::text
-                END AS conflict,
+ SELECT k.job,
+    k.source,
+    k.order_id,
+    k.ordered_at,
+    k.day_utc,
+    k.conflict,
+    reporting.without_addresses(c.evidence) AS evidence,
+    c.is_same_creator,
+    k.currency,
+    k.amount,
+    k.disposition,
+    s.disposition_reason,
+    s.matched_by,
+    k.target,
+    reporting.without_addresses(COALESCE(s.influencer_handle, ( SELECT m.influencer_handle
+           FROM mirror.deal_versions m
+          WHERE ((m.deal_id = s.deal_id) AND m.is_latest)))) AS influencer_handle,
+    k.first_target,
+        CASE
+            WHEN (k.first_target IS NOT NULL) THEN reporting.without_addresses(c.handles[(c.named + 1)])
+            ELSE NULL::text
+        END AS first_influencer_handle,
+    k.last_target,
+        CASE
+            WHEN (k.last_target IS NOT NULL) THEN reporting.without_addresses(c.handles[c.claims])
+            ELSE NULL::text
+        END AS last_influencer_handle,
+    k.explicit_target,
+    reporting.without_addresses(c.explicit_handle) AS explicit_influencer_handle
+   FROM ((reporting.conflicts k
+     LEFT JOIN reporting.order_dispositions s ON (((s.job = k.job) AND (s.source = k.source) AND (s.order_id = k.order_id))))
+     LEFT JOIN LATERAL ( SELECT string_agg(((claims.kind || ' '::text) || claims.written), ', '::text ORDER BY claims.place, claims.target) AS evidence,
                 CASE
                     WHEN (count(*) = count(claims.handle)) THEN (min(lower(ltrim(claims.handle, '@'::text))) = max(lower(ltrim(claims.handle, '@'::text))))
                     ELSE NULL::boolean
                 END AS is_same_creator,
             (count(*))::integer AS claims,
             (count(*) FILTER (WHERE (claims.place = 0)))::integer AS named,
-            array_agg(claims.place ORDER BY claims.place, claims.target) AS places,
-            array_agg(claims.target ORDER BY claims.place, claims.target) AS targets,
             array_agg(claims.handle ORDER BY claims.place, claims.target) AS handles,
-            min(claims.target) FILTER (WHERE (claims.place = 0)) AS explicit_target,
             min(claims.handle) FILTER (WHERE (claims.place = 0)) AS explicit_handle
-           FROM claims
-          GROUP BY claims.job, claims.source, claims.order_id
-        )
- SELECT o.job,
-    o.source,
-    o.order_id,
-    s.ordered_at,
-    s.day_utc,
-    o.conflict,
-    reporting.without_addresses(o.evidence) AS evidence,
-    o.is_same_creator,
-    s.currency,
-    s.amount,
-    s.disposition,
-    s.disposition_reason,
-    s.matched_by,
-    s.target,
-    reporting.without_addresses(COALESCE(s.influencer_handle, ( SELECT m.influencer_handle
-           FROM mirror.deal_versions m
-          WHERE ((m.deal_id = s.deal_id) AND m.is_latest)))) AS influencer_handle,
-        CASE
-            WHEN (o.places[(o.named + 1)] IS DISTINCT FROM o.places[(o.named + 2)]) THEN o.targets[(o.named + 1)]
-            ELSE NULL::text
-        END AS first_target,
-        CASE
-            WHEN (o.places[(o.named + 1)] IS DISTINCT FROM o.places[(o.named + 2)]) THEN reporting.without_addresses(o.handles[(o.named + 1)])
-            ELSE NULL::text
-        END AS first_influencer_handle,
-        CASE
-            WHEN (o.places[o.claims] IS DISTINCT FROM o.places[(o.claims - 1)]) THEN o.targets[o.claims]
-            ELSE NULL::text
-        END AS last_target,
-        CASE
-            WHEN (o.places[o.claims] IS DISTINCT FROM o.places[(o.claims - 1)]) THEN reporting.without_addresses(o.handles[o.claims])
-            ELSE NULL::text
-        END AS last_influencer_handle,
-    o.explicit_target,
-    reporting.without_addresses(o.explicit_handle) AS explicit_influencer_handle
-   FROM (orders o
-     CROSS JOIN LATERAL ( SELECT s_1.job,
-            s_1.source,
-            s_1.order_id,
-            s_1.order_version_id,
-            s_1.entry_id,
-            s_1.ordered_at,
-            s_1.day_utc,
-            s_1.disposition,
-            s_1.disposition_reason,
-            s_1.disposition_at,
-            s_1.is_open,
-            s_1.matched_by,
-            s_1.matched_value,
-            s_1.target,
-            s_1.brand_id,
-            s_1.deal_id,
-            s_1.collab_id,
-            s_1.influencer_handle,
-            s_1.currency,
-            s_1.amount
-           FROM reporting.order_dispositions s_1
-          WHERE ((s_1.job = o.job) AND (s_1.source = o.source) AND (s_1.order_id = o.order_id))
-         LIMIT 1) s)
-  WHERE (s.disposition <> ALL (ARRAY['excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text]));
+           FROM ( SELECT c_1.job,
+                    c_1.source,
+                    c_1.order_id,
+                    c_1.place,
+                    c_1.kind,
+                    c_1.written,
+                    c_1.target,
+                    c_1.influencer_handle,
+                    c_1.deal_id,
+                    c_1.collab_id,
+                    COALESCE(c_1.influencer_handle, ( SELECT m.influencer_handle
+                           FROM mirror.deal_versions m
+                          WHERE ((m.deal_id = reporting.deal_id_of(c_1.deal_id)) AND m.is_latest))) AS handle
+                   FROM intake.order_claims c_1
+                  WHERE ((c_1.job = k.job) AND (c_1.source = k.source) AND (c_1.order_id = k.order_id))
+                 OFFSET 0) claims) c ON (true));
 
 COMMENT ON VIEW bi.conflicts IS 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';
 
@@ -3672,6 +3674,7 @@ CREATE TABLE reporting.refresh (
     refreshed_at timestamp with time zone,
     counted_entry_id bigint DEFAULT 0 NOT NULL,
     totalled_at timestamp with time zone,
+    conflicts_at timestamp with time zone,
     CONSTRAINT refresh_only_row_check CHECK (only_row)
 );
 
@@ -3684,6 +3687,8 @@ COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never
 COMMENT ON COLUMN reporting.refresh.counted_entry_id IS 'Up to this id, entries are in accepted_sums or in uncounted_entries.';
 
 COMMENT ON COLUMN reporting.refresh.totalled_at IS 'Equals refreshed_at if deal_totals includes that refresh. Otherwise an older version refreshed the reports, and the totals must be added up again.';
+
+COMMENT ON COLUMN reporting.refresh.conflicts_at IS 'Equals refreshed_at if conflicts includes that refresh. Otherwise an older version refreshed the reports, and all conflicts must be read again.';
 
 CREATE VIEW bi.run_health AS
  WITH RECURSIVE jobs AS (
@@ -7032,6 +7037,9 @@ ALTER TABLE ONLY reporting.changed_deals
 ALTER TABLE ONLY reporting.changed_earnings
     ADD CONSTRAINT changed_earnings_pkey PRIMARY KEY (change_no);
 
+ALTER TABLE ONLY reporting.conflicts
+    ADD CONSTRAINT conflicts_pkey PRIMARY KEY (job, source, order_id);
+
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
@@ -7247,6 +7255,8 @@ CREATE INDEX code_days_day ON reporting.code_days USING btree (day_utc);
 CREATE INDEX code_use_days_code ON reporting.code_use_days USING btree (code_folded, day_utc);
 
 CREATE INDEX code_use_days_day ON reporting.code_use_days USING btree (day_utc);
+
+CREATE INDEX conflicts_day ON reporting.conflicts USING btree (day_utc DESC, job, source, order_id);
 
 CREATE INDEX deal_days_day ON reporting.deal_days USING btree (day_utc);
 

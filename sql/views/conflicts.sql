@@ -1,42 +1,28 @@
 -- Orders with evidence for more than one owner.
 
 create view bi.conflicts as
-  with claims as (
-    -- Handles are looked up in the list of columns, so that a query that needs none looks up none.
-    select c.*, coalesce(c.influencer_handle,
-        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)) as handle
-    from intake.order_claims c
-  ),
-  orders as (
-    select job, source, order_id,
-      string_agg(kind || ' ' || written, ', ' order by place, target) as evidence,
-      case when bool_or(kind = 'explicit') then 'named' when bool_or(kind = 'link') and bool_or(kind = 'code') then 'link_and_code'
-        when bool_or(kind = 'code') then 'codes' else 'links' end as conflict,
-      case when count(*) = count(handle) then min(lower(ltrim(handle, '@'))) = max(lower(ltrim(handle, '@'))) end as is_same_creator,
-      -- Sorted as the primary key, so that nothing is sorted again. What the export names stands first, at place 0.
-      count(*)::integer as claims, count(*) filter (where place = 0)::integer as named,
-      array_agg(place order by place, target) as places, array_agg(target order by place, target) as targets,
-      array_agg(handle order by place, target) as handles,
-      min(target) filter (where place = 0) as explicit_target, min(handle) filter (where place = 0) as explicit_handle
-    from claims group by job, source, order_id
-  )
-  select o.job, o.source, o.order_id, s.ordered_at, s.day_utc, o.conflict, reporting.without_addresses(o.evidence) as evidence, o.is_same_creator,
-    s.currency, s.amount, s.disposition, s.disposition_reason, s.matched_by, s.target,
+  select k.job, k.source, k.order_id, k.ordered_at, k.day_utc, k.conflict, reporting.without_addresses(c.evidence) as evidence, c.is_same_creator,
+    k.currency, k.amount, k.disposition, s.disposition_reason, s.matched_by, k.target,
     reporting.without_addresses(coalesce(s.influencer_handle,
       (select m.influencer_handle from mirror.deal_versions m where m.deal_id = s.deal_id and m.is_latest))) as influencer_handle,
-    -- Two claims at one place are a code with two owners. Neither stands before the other.
-    case when o.places[o.named + 1] is distinct from o.places[o.named + 2] then o.targets[o.named + 1] end as first_target,
-    case when o.places[o.named + 1] is distinct from o.places[o.named + 2]
-      then reporting.without_addresses(o.handles[o.named + 1]) end as first_influencer_handle,
-    case when o.places[o.claims] is distinct from o.places[o.claims - 1] then o.targets[o.claims] end as last_target,
-    case when o.places[o.claims] is distinct from o.places[o.claims - 1]
-      then reporting.without_addresses(o.handles[o.claims]) end as last_influencer_handle,
-    o.explicit_target, reporting.without_addresses(o.explicit_handle) as explicit_influencer_handle
-  from orders o
-  -- By key: few of all orders are in conflict.
-  cross join lateral (
-    select s.* from reporting.order_dispositions s where s.job = o.job and s.source = o.source and s.order_id = o.order_id limit 1) s
-  where s.disposition not in ('excluded', 'unattributed', 'organic', 'unaccounted');
+    k.first_target, case when k.first_target is not null then reporting.without_addresses(c.handles[c.named + 1]) end as first_influencer_handle,
+    k.last_target, case when k.last_target is not null then reporting.without_addresses(c.handles[c.claims]) end as last_influencer_handle,
+    k.explicit_target, reporting.without_addresses(c.explicit_handle) as explicit_influencer_handle
+  from reporting.conflicts k
+  -- A query that needs neither evidence nor creators reads neither of these tables.
+  left join reporting.order_dispositions s on s.job = k.job and s.source = k.source and s.order_id = k.order_id
+  left join lateral (
+    select string_agg(kind || ' ' || written, ', ' order by place, target) as evidence,
+      case when count(*) = count(handle) then min(lower(ltrim(handle, '@'))) = max(lower(ltrim(handle, '@'))) end as is_same_creator,
+      -- What the export names stands first, at place 0.
+      count(*)::integer as claims, count(*) filter (where place = 0)::integer as named,
+      array_agg(handle order by place, target) as handles, min(handle) filter (where place = 0) as explicit_handle
+    from (
+      select c.*, coalesce(c.influencer_handle,
+          (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)) as handle
+      from intake.order_claims c where c.job = k.job and c.source = k.source and c.order_id = k.order_id offset 0
+    ) claims
+  ) c on true;
 comment on view bi.conflicts is 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';
 comment on column bi.conflicts.job is 'Job that decided about the order.';
 comment on column bi.conflicts.source is 'Source in the configuration. With job and order_id, the key of the row.';

@@ -61,6 +61,7 @@ const COVERED = {
   'intake.waiting_batches': ['batch_id'],
   'intake.customers': ['customer_hash'],
   'reporting.order_dispositions': ['job', 'source', 'order_id'],
+  'reporting.conflicts': ['job', 'source', 'order_id'],
   'reporting.funnel_days': ['day_utc'],
   'reporting.deal_days': ['day_utc'],
   'reporting.brand_days': ['day_utc'],

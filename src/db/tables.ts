@@ -4426,6 +4426,61 @@ export interface ReportingCodeUseDays {
   without_link: Int8;
 }
 
+export interface ReportingConflicts {
+  /**
+   * Revenue, in currency, as in order_dispositions.
+   */
+  amount: Numeric;
+  /**
+   * named (the export names one owner, and a code or link another), link_and_code, codes or links.
+   */
+  conflict: string;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day of ordered_at in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * As in order_dispositions.
+   */
+  disposition: string;
+  /**
+   * Owner whom the export names. Null: it names nobody.
+   */
+  explicit_target: string | null;
+  /**
+   * Owner of the first link or code. Null: it has two owners.
+   */
+  first_target: string | null;
+  /**
+   * Job that decided.
+   */
+  job: string;
+  /**
+   * Owner of the last link or code. Null: it has two owners.
+   */
+  last_target: string | null;
+  /**
+   * The order.
+   */
+  order_id: string;
+  /**
+   * As in order_dispositions.
+   */
+  ordered_at: Timestamp;
+  /**
+   * Source of the order.
+   */
+  source: string;
+  /**
+   * Who is credited, as in order_dispositions.
+   */
+  target: string | null;
+}
+
 export interface ReportingCountedFiles {
   /**
    * When it decided, as intake.attributed_files says.
@@ -4937,6 +4992,10 @@ export interface ReportingReconciliation {
 
 export interface ReportingRefresh {
   /**
+   * Equals refreshed_at if conflicts includes that refresh. Otherwise an older version refreshed the reports, and all conflicts must be read again.
+   */
+  conflicts_at: Timestamp | null;
+  /**
    * Up to this id, entries are in accepted_sums or in uncounted_entries.
    */
   counted_entry_id: Generated<Int8>;
@@ -5200,6 +5259,7 @@ export interface DB {
   "reporting.changed_earnings": ReportingChangedEarnings;
   "reporting.code_days": ReportingCodeDays;
   "reporting.code_use_days": ReportingCodeUseDays;
+  "reporting.conflicts": ReportingConflicts;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
   "reporting.deal_earnings": ReportingDealEarnings;

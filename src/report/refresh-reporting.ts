@@ -6,6 +6,7 @@ import { dispositionOfOrders } from './disposition.ts';
 import { addUpDays } from './refresh/add-up-days.ts';
 import { beginStep } from './refresh/begin-step.ts';
 import { countAccepted } from './refresh/count-accepted.ts';
+import { keepConflicts, type OrderKey, ordersWithClaims } from './refresh/keep-conflicts.ts';
 import {
   countFiles,
   inSteps,
@@ -120,13 +121,19 @@ type Page = Step & { readonly lastSource: string; readonly lastId: string };
 /**
  * Compares some orders (up to `limit` if given) with `order_dispositions`, updates those that differ, and
  * marks their days before and after the change. No other refresh writes there at the same time, so a plain
- * insert suffices, which takes half the time of an upsert.
+ * insert suffices, which takes half the time of an upsert. Then it updates the conflicts of these orders.
  */
 async function refreshPage(
   trx: Transaction<DB>,
   { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
 ): Promise<Page> {
-  const { rows } = await sql<{ seen: string; changed: string; last_source: string; last_id: string }>`
+  const { rows } = await sql<{
+    seen: string;
+    changed: string;
+    disputed: readonly OrderKey[] | null;
+    last_source: string;
+    last_id: string;
+  }>`
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),
     compared as materialized (
       select n.*, s.day_before is null as is_new, s.day_before, case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
@@ -179,12 +186,15 @@ async function refreshPage(
         matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
       from compared where is_new order by day_utc, order_version_id
     )
-    select (select count(*) from page) as seen, (select count(*) from compared) as changed, last.source as last_source, last.order_id as last_id
+    select (select count(*) from page) as seen, (select count(*) from compared) as changed,
+      (select json_agg(json_build_object('source', source, 'orderId', order_id)) from (${ordersWithClaims(job, sql`page`)}) d) as disputed,
+      last.source as last_source, last.order_id as last_id
     from (select 1) one
     left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`.execute(
     trx,
   );
   const [row] = rows;
+  await keepConflicts(trx, { job, orders: row?.disputed ?? [] });
   return {
     seen: Number(row?.seen ?? 0),
     changed: Number(row?.changed ?? 0),

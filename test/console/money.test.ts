@@ -177,12 +177,13 @@ describe('the pages about money', () => {
       ...earned,
       '#90,,paid,EUR,70.00,BEN15,2026-04-24 10:00:00 +0000,utm_campaign: mia.test,90',
       '#91,,paid,EUR,20.00,"MIA10, BEN15",2026-05-25 10:00:00 +0000,,91',
+      '#89,,paid,EUR,5.00,"MIA10, BEN15",2026-02-25 10:00:00 +0000,,89',
     ]);
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('conflicts')).stdout;
-    expect(listed).toMatch(/ben\.test \(deal:DEALBEN\) +70\.00 EUR +0\.00 EUR +90\.00 EUR +0\.00 EUR/);
-    expect(listed).toMatch(/mia\.test \(deal:DEALMIA\) +0\.00 EUR +90\.00 EUR +0\.00 EUR +0\.00 EUR/);
-    expect(listed).toMatch(/no influencer +20\.00 EUR +0\.00 EUR +0\.00 EUR +90\.00 EUR/);
+    expect(listed).toMatch(/ben\.test \(deal:DEALBEN\) +70\.00 EUR +0\.00 EUR +95\.00 EUR +0\.00 EUR/);
+    expect(listed).toMatch(/mia\.test \(deal:DEALMIA\) +0\.00 EUR +95\.00 EUR +0\.00 EUR +0\.00 EUR/);
+    expect(listed).toMatch(/no influencer +25\.00 EUR +0\.00 EUR +0\.00 EUR +95\.00 EUR/);
     expect(listed).toMatch(/2026-05-25 +91 +20\.00 EUR +held +code MIA10, code BEN15/);
     const evidence = 'link mia.test → deal:DEALMIA, code BEN15 → deal:DEALBEN';
     expect((await shop.cli('explain', 'order', '90')).stdout.replace(/\s+/g, ' ')).toContain(
@@ -190,13 +191,16 @@ describe('the pages about money', () => {
     );
     expect(textOf((await get('/orders/shop/90')).text)).toContain(`Evidence for several owners ${evidence}`);
     const page = textOf((await get('/money/conflicts')).text);
+    expect(page).toContain('what other rules would credit, for 2026-03 to 2026-05;');
     expect(page).toMatch(/ben\.test \(deal:DEALBEN\) 70\.00 EUR 0\.00 EUR 90\.00 EUR 0\.00 EUR/);
     expect(page).toMatch(/no influencer 20\.00 EUR 0\.00 EUR 0\.00 EUR 90\.00 EUR/);
     expect(page).toMatch(
       /91 2026-05-25 20\.00 EUR codes of several owners code MIA10, code BEN15 no influencer held mia\.test \(deal:DEALMIA\) ben\.test \(deal:DEALBEN\) no influencer 90 2026-04-24 70\.00 EUR a link and a code link mia\.test, code BEN15 ben\.test/,
     );
     expect(textOf((await get('/money/conflicts?kind=codes&from=2026-05')).text)).not.toContain('70.00 EUR');
-    expect(textOf((await get('/money/conflicts?to=2026-03')).text)).toContain('No revenue is in conflict.');
+    expect(page).not.toContain('2026-02-25');
+    expect(textOf((await get('/money/conflicts?to=2026-03')).text)).toContain('89 2026-02-25 5.00 EUR');
+    expect(textOf((await get('/money/conflicts?to=2026-01')).text)).toContain('No revenue is in conflict.');
   });
 
   it('show many deals in pages, each deal once', async () => {

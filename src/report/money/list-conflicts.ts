@@ -19,6 +19,13 @@ export type ConflictKey = {
   readonly orderId: string;
 };
 
+/** Finds the newest month with an order in conflict, as `2026-10`; null if there is none. */
+export async function findNewestConflict(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ month: string | null }>`
+    select to_char(max(day_utc), 'YYYY-MM') as month from bi.conflicts`.execute(db);
+  return rows[0]?.month ?? null;
+}
+
 /** Lists orders with evidence for more than one owner, newest first. */
 export async function listConflicts(
   db: Database,
@@ -31,8 +38,8 @@ export async function listConflicts(
   const isAfter =
     after === null
       ? sql`true`
-      : sql`(day_utc < ${after.day}::date or day_utc = ${after.day}::date
-          and (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
+      : sql`day_utc <= ${after.day}::date and (day_utc < ${after.day}::date
+          or (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
   const winner = (prefix: string) =>
     sql`jsonb_build_object('target', ${sql.ref(`${prefix}target`)}, 'influencerHandle', ${sql.ref(`${prefix}influencer_handle`)})`;
   // Creators are looked up only for the orders of the page.
@@ -71,7 +78,9 @@ export async function compareRules(
     named as (
       select c.target, reporting.without_addresses(max(coalesce(c.influencer_handle,
         (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)))) as handle
-      from intake.order_claims c where c.target = any (array(select target from sums)) group by c.target
+      from (
+        select distinct target, influencer_handle, deal_id from intake.order_claims where target in (select target from sums)) c
+      group by c.target
     )
     select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited, coalesce(s.first, 0)::text as first,
       coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit

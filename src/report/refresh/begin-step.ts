@@ -2,23 +2,24 @@ import { sql, type Transaction } from 'kysely';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { rebuildDealTotals } from './deal-totals.ts';
+import { rebuildConflicts } from './keep-conflicts.ts';
 
 /**
  * Begins a step of a refresh. Locks the row of `reporting.refresh`, so that later statements see what another
  * refresh has just written, and no other step runs until this transaction ends.
  *
- * A process of an older version does not keep `reporting.deal_totals`. If one has refreshed since, they are
- * added up again.
+ * A process of an older version does not keep `reporting.deal_totals` or `reporting.conflicts`. If one has
+ * refreshed since, they are made again.
  */
 export async function beginStep(trx: Transaction<DB>): Promise<void> {
   await suitLargeStatements(trx);
-  const { rows } = await sql<{ is_behind: boolean }>`
-    select refreshed_at is distinct from totalled_at as is_behind from reporting.refresh for update`.execute(
-    trx,
-  );
-  if (rows[0]?.is_behind === true) await rebuildDealTotals(trx);
+  const { rows } = await sql<{ lacks_totals: boolean; lacks_conflicts: boolean }>`
+    select refreshed_at is distinct from totalled_at as lacks_totals, refreshed_at is distinct from conflicts_at as lacks_conflicts
+    from reporting.refresh for update`.execute(trx);
+  if (rows[0]?.lacks_totals === true) await rebuildDealTotals(trx);
+  if (rows[0]?.lacks_conflicts === true) await rebuildConflicts(trx);
   await sql`
-    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at from (select clock_timestamp() as at) n`.execute(
+    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`.execute(
     trx,
   );
 }

@@ -2,14 +2,17 @@ import { CONFLICT_KINDS, type ConflictingOrder, type RuleSum } from '../../../mo
 import { formatMoney } from '../../../model/money.ts';
 import { html } from '../../../present/html/html.ts';
 import { CONFLICTS, describeWinner, RULES_SAY } from '../../../present/money/conflicts.ts';
-import { compareRules, listConflicts } from '../../../report/money/list-conflicts.ts';
+import { describeMonths } from '../../../present/money/returns.ts';
+import { compareRules, findNewestConflict, listConflicts } from '../../../report/money/list-conflicts.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pager, type TableColumn, table } from '../../markup/parts.ts';
 import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { monthOf } from './return-filter.ts';
+import { readMonths } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money/conflicts';
+/** Number of months that the page shows by default, because comparing the rules over years takes too long for a page. */
+const SHOWN_MONTHS = 3;
 
 /** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
 export const conflictsPage: ConsolePage = {
@@ -17,10 +20,8 @@ export const conflictsPage: ConsolePage = {
   navigation: null,
   async show(visit) {
     const kind = CONFLICT_KINDS.find((one) => one === textOf(visit, 'kind')) ?? null;
-    const filter = {
-      ...{ from: monthOf(visit, 'from'), to: monthOf(visit, 'to') },
-      ...{ kind, dealId: textOf(visit, 'deal') },
-    };
+    const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
+    const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
     const [sums, orders] = await Promise.all([
       compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
       listConflicts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
@@ -28,7 +29,7 @@ export const conflictsPage: ConsolePage = {
     return {
       title: 'Orders with evidence for several creators',
       content: html`${moneySections(visit)}
-<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit; it changes nothing.</p>
+<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
 ${filterForm(visit, PATH, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },

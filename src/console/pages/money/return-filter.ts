@@ -1,3 +1,4 @@
+import type { Database } from '../../../db/connect.ts';
 import { isMonth } from '../../../model/time/month.ts';
 import { describeMonths } from '../../../present/money/returns.ts';
 import { findNewestMonth, type ReturnFilter } from '../../../report/money/list-returns.ts';
@@ -16,7 +17,7 @@ export const RETURN_FIELDS: readonly FilterField[] = [
 ];
 
 /** Reads a month such as `2026-10` from the query. Null if it is missing or invalid. */
-export function monthOf(visit: Visit, name: string): string | null {
+function monthOf(visit: Visit, name: string): string | null {
   const month = textOf(visit, name);
   return month !== null && isMonth(month) ? month : null;
 }
@@ -31,7 +32,7 @@ export async function readReturnFilter(
   visit: Visit,
   { count }: { readonly count: number },
 ): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
-  const months = await readMonths(visit, count);
+  const months = await readMonths(visit, { count, findNewest: findNewestMonth });
   const filter = {
     ...months,
     ...{ dealId: textOf(visit, 'deal'), brandId: textOf(visit, 'brand') },
@@ -40,13 +41,21 @@ export async function readReturnFilter(
   return { filter, months: describeMonths(months) };
 }
 
-async function readMonths(
+/**
+ * Reads the months from the query. If it names none, returns `count` months up to the newest one.
+ *
+ * @param options.findNewest returns the newest month that has anything to show, as `2026-10`, or null.
+ */
+export async function readMonths(
   visit: Visit,
-  count: number,
+  {
+    count,
+    findNewest,
+  }: { readonly count: number; readonly findNewest: (db: Database) => Promise<string | null> },
 ): Promise<{ readonly from: string | null; readonly to: string | null }> {
   const [from, to] = [monthOf(visit, 'from'), monthOf(visit, 'to')];
   if (from !== null || to !== null) return { from, to };
-  const newest = await findNewestMonth(visit.db);
+  const newest = await findNewest(visit.db);
   if (newest === null) return { from: null, to: null };
   const first = new Date(`${newest}-01T00:00:00Z`);
   first.setUTCMonth(first.getUTCMonth() - count + 1);
