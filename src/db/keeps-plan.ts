@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 /** A statement whose text ends with this is prepared (`server/prepared-statements.ts`). */
 export const KEEPS_PLAN = '/* keeps its plan */';
@@ -8,3 +8,11 @@ export const KEEPS_PLAN = '/* keeps its plan */';
  * statements whose best plan does not depend on their parameters.
  */
 export const keepsPlan = sql.raw(KEEPS_PLAN);
+
+/** With more rows, planning is a small part of a statement, and a plan should suit their number. */
+const FEW_ROWS = 100;
+
+/** Ends a statement that should keep its plan only for a few rows. */
+export function keepsPlanFor(rows: number): RawBuilder<unknown> {
+  return rows <= FEW_ROWS ? keepsPlan : sql``;
+}

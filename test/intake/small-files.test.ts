@@ -1,18 +1,21 @@
 import { expect, it } from 'vitest';
-import { inPhase } from '../../src/db/phase.ts';
+import { KEEPS_PLAN } from '../../src/db/keeps-plan.ts';
+import { type EndedStatement, inPhase } from '../../src/db/phase.ts';
 import { continuation, openShop, order, type Shop, useDatabase } from './story.ts';
 
 const database = useDatabase('a Postgres server');
 
-/** Number of statements that a file takes, from its begin to its seal, with the limits of transactions. */
-async function statementsOf(shop: Shop, ...given: Parameters<Shop['read']>): Promise<number> {
-  let statements = 0;
-  const onStatement = (): void => {
-    statements += 1;
-  };
+/** The statements that a file takes, from its begin to its seal, with the limits of transactions. */
+async function textsOf(shop: Shop, ...given: Parameters<Shop['read']>): Promise<readonly string[]> {
+  const texts: string[] = [];
+  const onStatement = ({ text }: EndedStatement): void => void texts.push(text);
   const sealed = await inPhase({ onStatement }, () => shop.read(...given));
   expect(sealed.kind).toBe('sealed');
-  return statements;
+  return texts;
+}
+
+async function statementsOf(shop: Shop, ...given: Parameters<Shop['read']>): Promise<number> {
+  return (await textsOf(shop, ...given)).length;
 }
 
 // A source may have thousands of such files, and each statement takes as long as reading a hundred orders.
@@ -25,4 +28,22 @@ it('a small file of new orders takes 14 statements, and two or three more if som
   expect(await statementsOf(shop, { orders }, column)).toBe(16);
   const later = { orders: [order('4')], continuations: [continuation('4')] };
   expect(await statementsOf(shop, later, column)).toBe(17);
+});
+
+// Planning such a statement takes longer than executing it for a few rows.
+it('a small file is staged, counted and sealed by prepared statements, a larger one by statements that are planned', async () => {
+  const shop = await openShop(database());
+  const prepared = async (from: number, count: number): Promise<readonly string[]> => {
+    const orders = Array.from({ length: count }, (_, index) => order(String(from + index)));
+    const texts = await textsOf(shop, { orders });
+    return texts.filter((text) => text.endsWith(KEEPS_PLAN));
+  };
+  const few = await prepared(1, 3);
+  expect(few).toEqual(await prepared(4, 5));
+  expect(few).toHaveLength(6);
+  const many = await prepared(101, 200);
+  expect(few.filter((text) => !many.includes(text))).toEqual([
+    expect.stringContaining('insert into intake.orders'),
+    expect.stringContaining('from staged'),
+  ]);
 });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import type { CheckResult, Sample } from '../../model/checks/check-result.ts';
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
@@ -127,7 +128,7 @@ async function storeStatistics(
       blank_code_orders = excluded.blank_code_orders,
       coded_orders = excluded.coded_orders, unowned_code_orders = excluded.unowned_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
       amounts = excluded.amounts, newest_order_at = excluded.newest_order_at, customers = excluded.customers,
-      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at`.execute(
+      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at ${keepsPlan}`.execute(
     trx,
   );
 }

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import { type OrderStatistics, OTHER_STATUSES } from '../../model/checks/file-statistics.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
@@ -64,7 +65,7 @@ export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders):
       sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over () as unowned,
       max(max(placed_at) filter (where is_current)) over () as newest
     from intake.orders where source_file_id = ${sourceFileId}::bigint
-    group by currency, status order by count(*) desc, currency, status limit ${MAX_GROUPS}::bigint`.execute(
+    group by currency, status order by count(*) desc, currency, status limit ${MAX_GROUPS}::bigint ${keepsPlanFor(judged)}`.execute(
           trx,
         );
   return {

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
@@ -108,7 +109,7 @@ async function lockFile(
       reread_at is not null as is_reread_wanted
     from intake.source_files
     where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
-    for update`.execute(trx);
+    for update ${keepsPlan}`.execute(trx);
   return rows[0] ?? null;
 }
 
@@ -122,7 +123,7 @@ async function takeOver(
 ): Promise<void> {
   const { rows } = await sql<{ source_file_id: string }>`
     update intake.source_files set reader = gen_random_uuid()
-    where source = ${source} and read_for = ${readFor} and state = 'reading' returning source_file_id`.execute(
+    where source = ${source} and read_for = ${readFor} and state = 'reading' returning source_file_id ${keepsPlan}`.execute(
     trx,
   );
   for (const row of rows) await clearStaged(trx, row.source_file_id);

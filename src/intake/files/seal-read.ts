@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { keepsPlan } from '../../db/keeps-plan.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import type { HoldReason } from '../../model/source.ts';
@@ -106,7 +107,7 @@ async function lockRead(
       order by o.source_file_id limit 1
     ) o on true
     where f.source_file_id = ${sourceFileId}::bigint and f.reader = ${reader}::uuid and f.state = 'reading'
-    for update of f`.execute(trx);
+    for update of f ${keepsPlan}`.execute(trx);
   const [row] = rows;
   if (row === undefined) return null;
   const { isReread, originalId, originalUri: uri } = row;

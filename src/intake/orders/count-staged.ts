@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 
 export type StagedFile = {
@@ -48,7 +49,15 @@ export type ExpectedOrders = {
  */
 export async function countStaged(
   trx: Transaction<DB>,
-  { sourceFileId, expected }: { readonly sourceFileId: string; readonly expected: ExpectedOrders },
+  {
+    sourceFileId,
+    rowsRead,
+    expected,
+  }: {
+    readonly sourceFileId: string;
+    readonly rowsRead: number;
+    readonly expected: ExpectedOrders;
+  },
 ): Promise<StagedFile> {
   const { revenue, credited, listed, currency } = expected;
   const isCredited =
@@ -78,7 +87,7 @@ export async function countStaged(
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
-    from staged, seen, unchanged_orders`.execute(trx);
+    from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
   const [row] = rows;
   const number = (key: keyof StagedFile): number => Number(row?.[key] ?? 0);
   return {

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
 import type { HoldReason } from '../../model/source.ts';
@@ -69,6 +70,6 @@ async function columnBefore(
       (select order_id_column from intake.source_files
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column is null
           and order_rows > 0 and ${isFallback}::boolean limit 1)
-    ) b limit 1`.execute(trx);
+    ) b limit 1 ${keepsPlan}`.execute(trx);
   return rows[0]?.name ?? null;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
@@ -76,7 +77,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const knownRows = leftovers.hasContinuations ? await settleContinuations(trx, options) : 0;
   const repeats = leftovers.hasUnchanged ? await settleRepeats(trx, options) : NO_REPEATS;
   const { expected } = options.thresholds;
-  const staged = await countStaged(trx, { sourceFileId, expected });
+  const staged = await countStaged(trx, { sourceFileId, rowsRead: options.rowsRead, expected });
   const contradictions =
     staged.conflicting > 0
       ? await rejectContradictions(trx, options)
@@ -109,7 +110,7 @@ type Leftovers = { readonly hasContinuations: boolean; readonly hasUnchanged: bo
 async function findLeftovers(trx: Transaction<DB>, sourceFileId: string): Promise<Leftovers> {
   const { rows } = await sql<Leftovers>`
     select exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
-      exists (select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint) as "hasUnchanged"`.execute(
+      exists (select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint) as "hasUnchanged" ${keepsPlan}`.execute(
     trx,
   );
   const [leftovers] = rows;

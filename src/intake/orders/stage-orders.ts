@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { StagedOrder } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
@@ -83,7 +84,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     select (select count(*) from fence) as fenced,
       count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
       coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
-    from inserted`.execute(db);
+    from inserted ${keepsPlanFor(orders.length)}`.execute(db);
   const [row] = rows;
   if (row?.fenced !== '1') return null;
   return {
