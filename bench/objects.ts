@@ -80,12 +80,16 @@ export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]>
       store.setKeys(0, 1);
       await run('dated', env);
       await knowOldKeys(db, oldKeys);
-      store.setKeys(-oldKeys, 1 + NEW_KEYS);
+      // The reports take up all files that were added, which a shop brings in over years.
+      store.setKeys(-oldKeys, 2);
+      await run('dated', env);
+      store.setKeys(-oldKeys, 2 + NEW_KEYS);
       const dated = await run('dated', env);
       const ofDated = store.listed();
-      store.setKeys(-oldKeys, 1 + 2 * NEW_KEYS);
-      const ordered = await run('ordered', { ...env, LAST_KEY: keyOf(NEW_KEYS).replace('orders/', '') });
-      await requireSealed(db, oldKeys + 1 + 2 * NEW_KEYS);
+      store.setKeys(-oldKeys, 2 + 2 * NEW_KEYS);
+      const last = keyOf(1 + NEW_KEYS).replace('orders/', '');
+      const ordered = await run('ordered', { ...env, LAST_KEY: last });
+      await requireSealed(db, oldKeys + 2 + 2 * NEW_KEYS);
       const count = oldKeys.toLocaleString('en');
       return [
         ...asFigures(`${NEW_KEYS} new objects after ${count}, {date} and lookback_days`, dated, ofDated),
