@@ -86,6 +86,12 @@ it('lists and counts of open entries read a page and a limit, however many entri
   expect(progress.result.toPost).toBeGreaterThan(2_900);
   // Those that are refused or in doubt are looked up in the plan; those to be posted are not fetched.
   expect(progress.of('ledger.entries')).toBeLessThanOrEqual(NOT_ACCEPTED);
+  expect(progress.result.amounts).not.toEqual([]);
+  const counted = await rowsRead(db, (trx) => readBackfillProgress(trx, backfill, { sumUpTo: 2_900 }));
+  expect(counted.result).toEqual({ ...progress.result, amounts: null });
+  expect(counted.of('ledger.entries')).toBeLessThanOrEqual(NOT_ACCEPTED);
+  const { toPost } = progress.result;
+  expect(await readBackfillProgress(db, backfill, { sumUpTo: toPost })).toEqual(progress.result);
 
   await sql`
     update ledger.entries set state = 'in_doubt', deal_id = null, doubtful_attempt = 1, state_reason = 'timeout',

@@ -274,16 +274,11 @@ function aboutActive({ backfill, progress }: { backfill: Backfill; progress: Bac
 }
 
 /** For example `12 orders = 10 posted (104.00 EUR) + 2 to be posted.` */
-export function progressOf({
-  planned,
-  accepted,
-  toPost,
-  rejected,
-  inDoubt,
-  held,
-  amounts,
-}: BackfillProgress): string {
-  const money = formatAmounts(amounts.map(({ currency, accepted: amount }) => ({ currency, amount })));
+export function progressOf(progress: BackfillProgress): string {
+  const { planned, accepted, toPost, rejected, inDoubt, held, amounts } = progress;
+  const money = formatAmounts(
+    amounts?.map(({ currency, accepted }) => ({ currency, amount: accepted })) ?? [],
+  );
   const parts = [
     [accepted, `posted${money === '' ? '' : ` (${money})`}`],
     [toPost, 'to be posted'],

@@ -15,8 +15,8 @@ export type BackfillProgress = {
   readonly inDoubt: number;
   /** Not posted: changed or credited elsewhere since the plan was made, cancelled, or written off. */
   readonly held: number;
-  /** Accepted amounts per currency. */
-  readonly amounts: readonly RunAmount[];
+  /** Accepted amounts per currency. Null if so many orders wait that they were counted, but not added up. */
+  readonly amounts: readonly RunAmount[] | null;
   /** Attempts that the latest process claimed in the last minute. Shows how fast the backfill progresses. */
   readonly answersLastMinute: number;
   /** The process that works on the backfill. Null if no process holds its lease. */
@@ -29,10 +29,14 @@ export type BackfillProgress = {
  * A plan may have millions of orders. Approving it makes an entry for each of them or keeps nothing
  * (`takeForBackfill`), and entries are never deleted. So only entries that are not accepted are read, by
  * indexes; the other orders of the plan are accepted.
+ *
+ * @param options.sumUpTo if more orders than this are still to be posted, they are only counted, which takes half
+ * the time.
  */
 export async function readBackfillProgress(
   db: Database,
   { backfillId, job, plan }: Pick<Backfill, 'backfillId' | 'job' | 'plan'>,
+  { sumUpTo = null }: { readonly sumUpTo?: number | null } = {},
 ): Promise<BackfillProgress> {
   const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
   const total = sumOrders(planned);
@@ -42,7 +46,8 @@ export async function readBackfillProgress(
     db,
   );
   const isApproved = approved.length > 0;
-  const others = isApproved ? await sumOthers(db, backfillId) : [];
+  const isSummed = !isApproved || sumUpTo === null || !(await haveMoreToPost(db, backfillId, sumUpTo));
+  const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
   const { rows: lately } = await sql<{ answers: string }>`
     select count(*) as answers from ledger.attempts t
     join ops.runs r on r.run_id = t.run_id and r.job = ${backfillRunName(job)}
@@ -61,7 +66,7 @@ export async function readBackfillProgress(
     rejected: count('rejected'),
     inDoubt: count('in_doubt'),
     held: count('held', 'written_off'),
-    amounts: isApproved ? subtract(planned, others) : [],
+    amounts: isSummed ? (isApproved ? subtract(planned, others) : []) : null,
     answersLastMinute: Number(lately[0]?.answers ?? 0),
     process: process[0] ?? null,
   };
@@ -86,14 +91,31 @@ function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly Run
   });
 }
 
+/** SQL for the entries that a backfill still has to post, found and read in the index of open entries alone. */
+const entriesToPost = (backfillId: string) => sql`
+  ledger.entries e where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
+
+async function haveMoreToPost(db: Database, backfillId: string, limit: number): Promise<boolean> {
+  const { rows } =
+    await sql`select from ${entriesToPost(backfillId)} offset ${limit}::bigint limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /**
  * Orders of an approved plan whose entries are not accepted, by state. Entries that the backfill still posts
  * have their planned amounts. For the others, the plan states which belong to it, and their amounts.
+ *
+ * @param options.isSummed false to count the entries that the backfill still posts without their amounts.
  */
-async function sumOthers(db: Database, backfillId: string): Promise<readonly (Sum & { state: string })[]> {
-  const isToPost = sql`e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
-  // The index of open entries alone finds these, and entries that are still to be posted are not fetched.
-  // Those of a backfill that has ended belong to the runs of the job again (`giveBack`), so all are looked at.
+async function sumOthers(
+  db: Database,
+  backfillId: string,
+  { isSummed }: { readonly isSummed: boolean },
+): Promise<readonly (Sum & { state: string })[]> {
+  const toPost = isSummed
+    ? sql`select e.state, e.currency, count(*) as orders, sum(e.amount) as amount from ${entriesToPost(backfillId)} group by 1, 2`
+    : sql`select 'ready', '', count(*), 0 from ${entriesToPost(backfillId)}`;
+  // Found in the index of open entries too. Those of a backfill that has ended belong to the runs of the job again (`giveBack`), so all are looked at.
   const others = sql`
     select e.entry_id from ledger.entries e
     where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('held', 'in_doubt')
@@ -102,11 +124,11 @@ async function sumOthers(db: Database, backfillId: string): Promise<readonly (Su
     where not e.is_settled and e.backfill_id is distinct from ${backfillId}::bigint
       and (select b.state not in ('running', 'paused') from ops.backfills b where b.backfill_id = ${backfillId}::bigint)`;
   const { rows } = await sql<Sum & { state: string }>`
-    select state, currency, count(*)::float8 as orders, sum(amount)::text as amount
+    select state, currency, sum(orders)::float8 as orders, sum(amount)::text as amount
     from (
-      select e.state, e.currency, e.amount from ledger.entries e where not e.is_settled and ${isToPost}
+      select * from (${toPost}) waiting (state, currency, orders, amount)
       union all
-      select e.state, b.currency, b.amount
+      select e.state, b.currency, 1, b.amount
       from (
         select e.* from (${others}) o cross join lateral (select e.* from ledger.entries e where e.entry_id = o.entry_id limit 1) e
         union all select e.* from ledger.entries e where e.state = 'rejected'

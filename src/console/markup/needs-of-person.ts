@@ -4,6 +4,7 @@ import { html } from '../../present/html/html.ts';
 import type { WaitingOrders } from '../../report/console/read-overview.ts';
 import type { Needs } from '../../report/read-status.ts';
 import type { Visit } from '../console-page.ts';
+import { COUNT_LIMIT } from '../read-query.ts';
 import { countOf, figure } from './parts.ts';
 
 type Waiting = {
@@ -35,7 +36,7 @@ export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
       figure(label, countOf(count, isPart), {
         tone,
         href,
-        note: html`${isPart ? 'more than ' : null}${formatAmounts(amounts)} ${note}`,
+        note: html`${isPart && amounts.length > 0 ? 'more than ' : null}${formatAmounts(amounts)} ${note}`,
       }),
   )}</div>`;
 }
@@ -89,7 +90,8 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
     },
     {
       label: 'Rejected rows',
-      count: rejectedRows,
+      count: Math.min(rejectedRows, COUNT_LIMIT),
+      isPart: rejectedRows > COUNT_LIMIT,
       tone: 'yellow',
       href: link('/rejected'),
       note: 'rows of files that could not be used',

@@ -21,6 +21,7 @@ import { formatCount, plural } from '../../present/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { COUNT_LIMIT } from '../read-query.ts';
 
 const SHOWN_FILES = 50;
 
@@ -37,7 +38,7 @@ export const backfillPage: ConsolePage = {
         content: html`<p>There is no backfill with this number.</p>`,
         status: 404,
       };
-    const progress = await readBackfillProgress(visit.db, backfill);
+    const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
     const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
     const total = plan.groups.reduce((sum, { orders }) => sum + orders, 0);
     return {

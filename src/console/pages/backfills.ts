@@ -7,7 +7,7 @@ import { html } from '../../present/html/html.ts';
 import { formatCount } from '../../present/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/backfills';
 
@@ -61,6 +61,6 @@ async function readRow({ db }: Visit, backfill: Backfill) {
   );
   if (backfill.state !== 'running' && backfill.state !== 'paused')
     return { backfill, orders, state: backfill.state, posted: null };
-  const progress = await readBackfillProgress(db, backfill);
+  const progress = await readBackfillProgress(db, backfill, { sumUpTo: COUNT_LIMIT });
   return { backfill, orders, state: stateOf(backfill, progress), posted: progress.accepted };
 }

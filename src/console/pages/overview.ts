@@ -39,7 +39,7 @@ export const overviewPage: ConsolePage = {
       listOpenProblems(db),
       readNeeds(db, { sources: Object.keys(visit.config.sources), limit: COUNT_LIMIT }),
       readJobHealth(db),
-      countRejected(db),
+      countRejected(db, { limit: COUNT_LIMIT }),
       readWaitingOrders(db),
       readOutcomesByDay(db, days),
       readCredited(db, days),

@@ -39,11 +39,13 @@ export async function listRejected(
   return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
 }
 
-/** Counts the rows of files that match the same filter; its limit is ignored. */
+/** Counts the rows of files that match the same filter. With a limit, it counts no more records than that and one. */
 export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
-  const { rows } = await sql<{
-    rows: string;
-  }>`select coalesce(sum(r.row_count), 0) as rows ${matching(filter)}`.execute(db);
+  const { rows } = await sql<{ rows: string }>`
+    select coalesce(sum(row_count), 0) as rows
+    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`.execute(
+    db,
+  );
   return Number(rows[0]?.rows ?? 0);
 }
 
