@@ -246,16 +246,24 @@ CREATE FUNCTION reporting.note_changed_attribution() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  if old.entry_id is not null then
-    insert into reporting.changed_earnings (entry_id) values (old.entry_id);
-  end if;
-  if new.entry_id is distinct from old.entry_id and new.entry_id is not null then
-    insert into reporting.changed_earnings (entry_id) values (new.entry_id);
-  end if;
+  insert into reporting.changed_earnings (entry_id)
+  select c.entry_id
+  from (
+    select entry_id from (
+      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows
+      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows) n
+    union
+    select entry_id from (
+      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows
+      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows) o
+  ) c
+  left join lateral (
+    select e.xmin from ledger.entries e where e.entry_id = c.entry_id limit 1) e on true
+  where c.entry_id is not null and e.xmin is distinct from pg_current_xact_id()::xid;
   return null;
 end $$;
 
-COMMENT ON FUNCTION reporting.note_changed_attribution() IS 'Notes that the entries of a changed or deleted attribution may have earned something else.';
+COMMENT ON FUNCTION reporting.note_changed_attribution() IS 'Notes that the entries of changed attributions may have earned something else, except those that the transaction has made.';
 
 CREATE FUNCTION reporting.note_changed_entry() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -289,6 +297,54 @@ begin
 end $$;
 
 COMMENT ON FUNCTION reporting.note_closed_lines() IS 'Notes that the orders of a closed statement have been closed.';
+
+CREATE FUNCTION reporting.note_deleted_attributions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id) select entry_id from old_rows where entry_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_deleted_attributions() IS 'Notes that the entries of deleted attributions may have earned something else.';
+
+CREATE FUNCTION reporting.note_inserted_attributions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id) select entry_id from new_rows where entry_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_inserted_attributions() IS 'Notes that the entries of new attributions may have earned something else.';
+
+CREATE FUNCTION reporting.note_inserted_entries() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id)
+  select entry_id from new_rows where effect = 'referral' and state = 'accepted';
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_inserted_entries() IS 'Notes that entries which were accepted at once have earned something.';
+
+CREATE FUNCTION reporting.note_updated_entries() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id)
+  select entry_id from new_rows where effect = 'referral' and state = 'accepted'
+  union
+  select entry_id from old_rows where effect = 'referral' and state = 'accepted';
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_updated_entries() IS 'Notes that entries which are or were accepted may have earned something else.';
 
 CREATE FUNCTION reporting.without_addresses(words text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -7290,11 +7346,11 @@ CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_i
 
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 
-CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions FOR EACH ROW WHEN ((old.entry_id IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_attribution();
+CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_deleted_attributions();
 
-CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions FOR EACH ROW WHEN ((new.entry_id IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_entry();
+CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_inserted_attributions();
 
-CREATE TRIGGER note_earnings_updated AFTER UPDATE ON intake.attributions FOR EACH ROW WHEN ((((old.entry_id IS NOT NULL) OR (new.entry_id IS NOT NULL)) AND (((((old.entry_id IS DISTINCT FROM new.entry_id) OR (old.job IS DISTINCT FROM new.job)) OR (old.order_version_id IS DISTINCT FROM new.order_version_id)) OR (old.matched_by IS DISTINCT FROM new.matched_by)) OR (old.influencer_handle IS DISTINCT FROM new.influencer_handle)))) EXECUTE FUNCTION reporting.note_changed_attribution();
+CREATE TRIGGER note_earnings_updated AFTER UPDATE ON intake.attributions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_changed_attribution();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
@@ -7322,9 +7378,9 @@ CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((o
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ledger.adjustments FOR EACH ROW EXECUTE FUNCTION reporting.note_changed_entry();
 
-CREATE TRIGGER note_earnings_inserted AFTER INSERT ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND (new.state = 'accepted'::text))) EXECUTE FUNCTION reporting.note_changed_entry();
+CREATE TRIGGER note_earnings_inserted AFTER INSERT ON ledger.entries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_inserted_entries();
 
-CREATE TRIGGER note_earnings_updated AFTER UPDATE OF state, attempt, amount, currency, deal_id, collab_id, brand_id, job, source, order_platform, order_id ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND ((new.state = 'accepted'::text) OR (old.state = 'accepted'::text)))) EXECUTE FUNCTION reporting.note_changed_entry();
+CREATE TRIGGER note_earnings_updated AFTER UPDATE ON ledger.entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_updated_entries();
 
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versions FOR EACH ROW WHEN ((old.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
 
