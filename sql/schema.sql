@@ -235,6 +235,26 @@ end $$;
 
 COMMENT ON FUNCTION ops.refuse_change() IS 'Refuses whatever would change a closed statement.';
 
+CREATE FUNCTION reporting.add_closed_lines() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.statement_deals as d
+    (statement_id, deal_id, currency, orders, commission_amount, correction_amount, fee_amount, paid_amount)
+  select statement_id, coalesce(deal_id, ''), currency, count(*) filter (where kind = 'order'),
+    coalesce(sum(amount) filter (where kind = 'order'), 0), coalesce(sum(amount) filter (where kind = 'correction'), 0),
+    coalesce(sum(amount) filter (where kind = 'fixed_fee'), 0), sum(amount)
+  from closed_lines group by 1, 2, 3
+  on conflict (statement_id, deal_id, currency) do update
+  set orders = d.orders + excluded.orders, commission_amount = d.commission_amount + excluded.commission_amount,
+    correction_amount = d.correction_amount + excluded.correction_amount, fee_amount = d.fee_amount + excluded.fee_amount,
+    paid_amount = d.paid_amount + excluded.paid_amount;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.add_closed_lines() IS 'Adds lines of closed statements to reporting.statement_deals.';
+
 CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(reference, '^.*/deal/([^/?#]+).*$'::text, '\1'::text);
@@ -3893,6 +3913,108 @@ COMMENT ON COLUMN bi.self_purchases.amount IS 'Revenue as sent, in currency.';
 
 COMMENT ON COLUMN bi.self_purchases.disposition IS 'Disposition of the order, see bi.orders_attributed.';
 
+CREATE TABLE ops.statements (
+    statement_id bigint NOT NULL,
+    month date NOT NULL,
+    time_zone text NOT NULL,
+    return_window_days integer NOT NULL,
+    lines bigint NOT NULL,
+    closed_by text NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    previous_hash text NOT NULL,
+    hash text NOT NULL,
+    CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
+    CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
+    CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT statements_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT statements_return_window_days_check CHECK ((return_window_days >= 0))
+);
+
+COMMENT ON TABLE ops.statements IS 'Closed statements of earnings, one row a month. Append-only: a trigger refuses any change.';
+
+COMMENT ON COLUMN ops.statements.statement_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.statements.month IS 'First day of the month.';
+
+COMMENT ON COLUMN ops.statements.time_zone IS 'IANA zone by whose days it was made.';
+
+COMMENT ON COLUMN ops.statements.return_window_days IS 'Days after which an order counts, as configured when it was closed.';
+
+COMMENT ON COLUMN ops.statements.lines IS 'How many lines it has.';
+
+COMMENT ON COLUMN ops.statements.closed_by IS 'Who closed it, as in ops.audit.';
+
+COMMENT ON COLUMN ops.statements.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
+
+COMMENT ON COLUMN ops.statements.closed_at IS 'When. Database clock.';
+
+COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed before; empty for the first.';
+
+COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
+
+CREATE TABLE reporting.statement_deals (
+    statement_id bigint NOT NULL,
+    deal_id text NOT NULL,
+    currency text NOT NULL,
+    orders bigint NOT NULL,
+    commission_amount numeric(24,4) NOT NULL,
+    correction_amount numeric(24,4) NOT NULL,
+    fee_amount numeric(24,4) NOT NULL,
+    paid_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.statement_deals IS 'Lines of closed statements (ops.statement_lines), added up by deal and currency in the transaction that writes them.';
+
+COMMENT ON COLUMN reporting.statement_deals.statement_id IS 'Statement, see ops.statements.';
+
+COMMENT ON COLUMN reporting.statement_deals.deal_id IS 'Deal; empty for lines without one.';
+
+COMMENT ON COLUMN reporting.statement_deals.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.statement_deals.orders IS 'Orders that count for the first time.';
+
+COMMENT ON COLUMN reporting.statement_deals.commission_amount IS 'Commission for these orders, in currency.';
+
+COMMENT ON COLUMN reporting.statement_deals.correction_amount IS 'Corrections of earlier statements, in currency.';
+
+COMMENT ON COLUMN reporting.statement_deals.fee_amount IS 'Fixed fees, in currency.';
+
+COMMENT ON COLUMN reporting.statement_deals.paid_amount IS 'All three together, in currency.';
+
+CREATE VIEW bi.statement_deals AS
+ SELECT s.statement_id,
+    s.month AS month_local,
+    NULLIF(d.deal_id, ''::text) AS deal_id,
+    d.currency,
+    d.orders,
+    d.commission_amount,
+    d.correction_amount,
+    d.fee_amount,
+    d.paid_amount
+   FROM (reporting.statement_deals d
+     JOIN ops.statements s USING (statement_id));
+
+COMMENT ON VIEW bi.statement_deals IS 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month?';
+
+COMMENT ON COLUMN bi.statement_deals.statement_id IS 'Statement, see bi.statements.';
+
+COMMENT ON COLUMN bi.statement_deals.month_local IS 'First day of the month of the statement.';
+
+COMMENT ON COLUMN bi.statement_deals.deal_id IS 'Deal, see bi.deals. Null: fees of codes without a deal.';
+
+COMMENT ON COLUMN bi.statement_deals.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.statement_deals.orders IS 'Number of orders that count for the first time.';
+
+COMMENT ON COLUMN bi.statement_deals.commission_amount IS 'Commission for these orders, in currency.';
+
+COMMENT ON COLUMN bi.statement_deals.correction_amount IS 'Corrections of earlier statements, for example after refunds, in currency.';
+
+COMMENT ON COLUMN bi.statement_deals.fee_amount IS 'Fixed fees, in currency.';
+
+COMMENT ON COLUMN bi.statement_deals.paid_amount IS 'Commission, corrections and fees together, in currency.';
+
 CREATE TABLE ops.statement_lines (
     statement_id bigint NOT NULL,
     line_no bigint NOT NULL,
@@ -3971,46 +4093,6 @@ COMMENT ON COLUMN ops.statement_lines.amount IS 'What this statement adds: earne
 
 COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product; null: none.';
 
-CREATE TABLE ops.statements (
-    statement_id bigint NOT NULL,
-    month date NOT NULL,
-    time_zone text NOT NULL,
-    return_window_days integer NOT NULL,
-    lines bigint NOT NULL,
-    closed_by text NOT NULL,
-    reason text NOT NULL,
-    closed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    previous_hash text NOT NULL,
-    hash text NOT NULL,
-    CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
-    CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
-    CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
-    CONSTRAINT statements_reason_check CHECK ((reason <> ''::text)),
-    CONSTRAINT statements_return_window_days_check CHECK ((return_window_days >= 0))
-);
-
-COMMENT ON TABLE ops.statements IS 'Closed statements of earnings, one row a month. Append-only: a trigger refuses any change.';
-
-COMMENT ON COLUMN ops.statements.statement_id IS 'Counts up.';
-
-COMMENT ON COLUMN ops.statements.month IS 'First day of the month.';
-
-COMMENT ON COLUMN ops.statements.time_zone IS 'IANA zone by whose days it was made.';
-
-COMMENT ON COLUMN ops.statements.return_window_days IS 'Days after which an order counts, as configured when it was closed.';
-
-COMMENT ON COLUMN ops.statements.lines IS 'How many lines it has.';
-
-COMMENT ON COLUMN ops.statements.closed_by IS 'Who closed it, as in ops.audit.';
-
-COMMENT ON COLUMN ops.statements.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
-
-COMMENT ON COLUMN ops.statements.closed_at IS 'When. Database clock.';
-
-COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed before; empty for the first.';
-
-COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
-
 CREATE VIEW bi.statement_lines AS
  SELECT l.statement_id,
     l.line_no,
@@ -4039,7 +4121,7 @@ CREATE VIEW bi.statement_lines AS
    FROM (ops.statement_lines l
      JOIN ops.statements s USING (statement_id));
 
-COMMENT ON VIEW bi.statement_lines IS 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: What was each deal paid in each month?';
+COMMENT ON VIEW bi.statement_lines IS 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: Which orders did the last statement correct?';
 
 COMMENT ON COLUMN bi.statement_lines.statement_id IS 'Statement, see bi.statements. With line_no, the key of the row.';
 
@@ -7135,6 +7217,9 @@ ALTER TABLE ONLY reporting.return_months
 ALTER TABLE ONLY reporting.return_rules
     ADD CONSTRAINT return_rules_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY reporting.statement_deals
+    ADD CONSTRAINT statement_deals_pkey PRIMARY KEY (statement_id, deal_id, currency);
+
 ALTER TABLE ONLY reporting.uncounted_entries
     ADD CONSTRAINT uncounted_entries_pkey PRIMARY KEY (entry_id);
 
@@ -7346,6 +7431,8 @@ CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_i
 
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 
+CREATE INDEX statement_deals_deal ON reporting.statement_deals USING btree (deal_id);
+
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_deleted_attributions();
 
 CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_inserted_attributions();
@@ -7387,6 +7474,8 @@ CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versio
 CREATE TRIGGER note_earnings_inserted AFTER INSERT ON mirror.collaboration_versions FOR EACH ROW WHEN ((new.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
 
 CREATE TRIGGER note_earnings_updated AFTER UPDATE OF collab_id, commission_perc, valid_from ON mirror.collaboration_versions FOR EACH ROW WHEN ((((old.collab_id IS DISTINCT FROM new.collab_id) OR (old.commission_perc IS DISTINCT FROM new.commission_perc)) OR (old.valid_from IS DISTINCT FROM new.valid_from))) EXECUTE FUNCTION reporting.note_changed_rate();
+
+CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.add_closed_lines();
 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 

@@ -20,7 +20,7 @@ create view bi.statement_lines as
     l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before as closed_before_amount, l.amount, l.excluded_amount
   from ops.statement_lines l
   join ops.statements s using (statement_id);
-comment on view bi.statement_lines is 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: What was each deal paid in each month?';
+comment on view bi.statement_lines is 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: Which orders did the last statement correct?';
 comment on column bi.statement_lines.statement_id is 'Statement, see bi.statements. With line_no, the key of the row.';
 comment on column bi.statement_lines.line_no is 'Position in the statement, from 1.';
 comment on column bi.statement_lines.month_local is 'First day of the month of the statement.';
@@ -45,3 +45,19 @@ comment on column bi.statement_lines.earned_amount is 'Total that the order has 
 comment on column bi.statement_lines.closed_before_amount is 'Total of the order in earlier statements, in currency.';
 comment on column bi.statement_lines.amount is 'What the statement adds, in currency; negative after a refund.';
 comment on column bi.statement_lines.excluded_amount is 'Part of net_amount that earns nothing, because the terms exclude the product, in currency. Null: none.';
+
+create view bi.statement_deals as
+  select s.statement_id, s.month as month_local, nullif(d.deal_id, '') as deal_id, d.currency, d.orders, d.commission_amount, d.correction_amount,
+    d.fee_amount, d.paid_amount
+  from reporting.statement_deals d
+  join ops.statements s using (statement_id);
+comment on view bi.statement_deals is 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month?';
+comment on column bi.statement_deals.statement_id is 'Statement, see bi.statements.';
+comment on column bi.statement_deals.month_local is 'First day of the month of the statement.';
+comment on column bi.statement_deals.deal_id is 'Deal, see bi.deals. Null: fees of codes without a deal.';
+comment on column bi.statement_deals.currency is 'ISO 4217. Never add up amounts of different currencies.';
+comment on column bi.statement_deals.orders is 'Number of orders that count for the first time.';
+comment on column bi.statement_deals.commission_amount is 'Commission for these orders, in currency.';
+comment on column bi.statement_deals.correction_amount is 'Corrections of earlier statements, for example after refunds, in currency.';
+comment on column bi.statement_deals.fee_amount is 'Fixed fees, in currency.';
+comment on column bi.statement_deals.paid_amount is 'Commission, corrections and fees together, in currency.';

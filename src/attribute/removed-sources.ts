@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
 /** The reason of these decisions. It is also the rule by which their files count as decided. */
@@ -28,16 +28,17 @@ export async function excludeRemovedSources(
       and a.entry_id = e.entry_id and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`.execute(
     trx,
   );
+  const decided = await sourcesOf(trx, job);
+  const removed = decided.filter((source) => !sources.includes(source));
+  if (removed.length === 0) return;
   await sql`drop table if exists pg_temp.removed_orders, pg_temp.removed_files`.execute(trx);
   await sql`
     create temporary table removed_files on commit drop as
-    select d.source_file_id
-    from intake.attributed_files d
+    select f.source_file_id
+    from intake.source_files f
     cross join lateral (
-      select f.source from intake.source_files f where f.source_file_id = d.source_file_id limit 1) f
-    where d.job = ${job} and d.rules_hash <> ${SOURCE_REMOVED} and f.source <> all(${[...sources]}::text[])`.execute(
-    trx,
-  );
+      select d.rules_hash from intake.attributed_files d where d.job = ${job} and d.source_file_id = f.source_file_id limit 1) d
+    where f.source = any(${removed}::text[]) and d.rules_hash <> ${SOURCE_REMOVED}`.execute(trx);
   const { rows: files } = await sql`select from removed_files limit 1`.execute(trx);
   if (files.length === 0) return;
   await sql`
@@ -59,4 +60,18 @@ export async function excludeRemovedSources(
   await sql`
     update intake.attributed_files d set rules_hash = ${SOURCE_REMOVED}, attributed_at = now()
     where d.job = ${job} and d.source_file_id in (select source_file_id from removed_files)`.execute(trx);
+}
+
+/** Lists the sources of the orders that a job has decided about. Skips from one to the next in the key of the decisions. */
+async function sourcesOf(trx: Transaction<DB>, job: string): Promise<readonly string[]> {
+  const next = (after: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    select min(a.source) as source from intake.attributions a where a.job = ${job} and ${after}`;
+  const { rows } = await sql<{ source: string }>`
+    with recursive s as (
+      (${next(sql`true`)})
+      union all
+      select (${next(sql`a.source > s.source`)}) from s where s.source is not null
+    )
+    select source from s where source is not null`.execute(trx);
+  return rows.map(({ source }) => source);
 }

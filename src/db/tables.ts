@@ -5154,6 +5154,41 @@ export interface ReportingReturnRules {
   rules_hash: string;
 }
 
+export interface ReportingStatementDeals {
+  /**
+   * Commission for these orders, in currency.
+   */
+  commission_amount: Numeric;
+  /**
+   * Corrections of earlier statements, in currency.
+   */
+  correction_amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal; empty for lines without one.
+   */
+  deal_id: string;
+  /**
+   * Fixed fees, in currency.
+   */
+  fee_amount: Numeric;
+  /**
+   * Orders that count for the first time.
+   */
+  orders: Int8;
+  /**
+   * All three together, in currency.
+   */
+  paid_amount: Numeric;
+  /**
+   * Statement, see ops.statements.
+   */
+  statement_id: Int8;
+}
+
 export interface ReportingUncountedEntries {
   /**
    * Entry.
@@ -5275,5 +5310,6 @@ export interface DB {
   "reporting.return_fees": ReportingReturnFees;
   "reporting.return_months": ReportingReturnMonths;
   "reporting.return_rules": ReportingReturnRules;
+  "reporting.statement_deals": ReportingStatementDeals;
   "reporting.uncounted_entries": ReportingUncountedEntries;
 }

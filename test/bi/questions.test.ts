@@ -38,6 +38,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
       null,
     ],
   ],
+  'corrected-orders': [['2026-01', 'D1', null, null, 'EUR', '5.0000', '3.0000', '-2.0000']],
   coverage: [
     ['all', '3', '2', '1', '0', '0', '0', null],
     ['autocomplete', '2', '1', '1', '0', '0', '0', null],
@@ -86,7 +87,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [SOME, 'O_1', 'instagram', 'rejected', 'HTTP 404: unknown id', '2', 'ola.oils'],
     [SOME, 'O_1', 'instagram', 'in_doubt', 'the connection was cut', '1', 'lea.lifts'],
   ],
-  'paid-by-month': [['2026-01', 'D1', 'EUR', '10.0000', '-2.0000', null, '8.0000']],
+  'paid-by-month': [['2026-01', 'D1', 'EUR', '10.0000', '-2.0000', '0.0000', '8.0000']],
   refunds: [['shop-orders', 'EUR', '2', '10.0000']],
   'customer-worth': [
     ['MONTH', 'mara.paints', 'EUR', '1', null, null, null],

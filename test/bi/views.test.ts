@@ -37,6 +37,7 @@ const PROMISED = [
   'run_health',
   'runs',
   'self_purchases',
+  'statement_deals',
   'statement_lines',
   'statements',
   'unattributed_revenue',

@@ -23,7 +23,7 @@ const LINEAGE = JSON.parse(readFileSync(LINEAGE_FILE, 'utf8')) as Record<string,
 
 /** Views that no job kind feeds: every run feeds the first ones, commands the others. */
 const OF_RUNS = ['bi.runs', 'bi.run_amounts', 'bi.run_health'];
-const OF_COMMANDS = ['bi.statements', 'bi.statement_lines'];
+const OF_COMMANDS = ['bi.statements', 'bi.statement_deals', 'bi.statement_lines'];
 
 it('a run sends START and COMPLETE or FAIL with its inputs and outputs, and without orders, personal data and secrets', async () => {
   const receiver = await startReceiver();

@@ -123,9 +123,8 @@ async function takeOver(
 ): Promise<void> {
   const { rows } = await sql<{ source_file_id: string }>`
     update intake.source_files set reader = gen_random_uuid()
-    where source = ${source} and read_for = ${readFor} and state = 'reading' returning source_file_id ${keepsPlan}`.execute(
-    trx,
-  );
+    where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null
+    returning source_file_id ${keepsPlan}`.execute(trx);
   for (const row of rows) await clearStaged(trx, row.source_file_id);
 }
 

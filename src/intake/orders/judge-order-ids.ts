@@ -50,7 +50,8 @@ export async function judgeOrderIds(
 
 /**
  * Returns another column by which a sealed file of the same source identified its orders, or null if there is
- * none.
+ * none. Sorting makes Postgres use the index of these columns. Otherwise it expects to find such a file soon,
+ * and reads all files of a source that has none.
  */
 async function columnBefore(
   trx: Transaction<DB>,
@@ -62,14 +63,17 @@ async function columnBefore(
     select coalesce(b.order_id_column, 'another column') as name
     from f cross join lateral (
       (select order_id_column from intake.source_files
-        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column < ${name} limit 1)
+        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column < ${name}
+        order by source, order_id_column limit 1)
       union all
       (select order_id_column from intake.source_files
-        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column > ${name} limit 1)
+        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column > ${name}
+        order by source, order_id_column limit 1)
       union all
       (select order_id_column from intake.source_files
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column is null
-          and order_rows > 0 and ${isFallback}::boolean limit 1)
+          and order_rows > 0 and ${isFallback}::boolean
+        order by source, order_id_column limit 1)
     ) b limit 1 ${keepsPlan}`.execute(trx);
   return rows[0]?.name ?? null;
 }

@@ -22,8 +22,8 @@ export async function listPayouts(
   const { rows } = await sql<DealPayout>`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     earned as (
-      select deal_id, currency, sum(amount) as amount from ops.statement_lines
-      where deal_id is not null and (${dealId}::text is null or deal_id = ${dealId}) group by 1, 2
+      select deal_id, currency, sum(paid_amount) as amount from reporting.statement_deals
+      where deal_id <> '' and (${dealId}::text is null or deal_id = ${dealId}) group by 1, 2
     ),
     requested as (
       select deal_id, upper(body ->> 'payout_currency') as currency, sum((body ->> 'payout_amount')::numeric) as amount
