@@ -1,4 +1,5 @@
 import type { Database } from '../db/connect.ts';
+import { hasTable } from '../db/has-table.ts';
 import { runBulks } from '../pipeline/decisions/run-bulks.ts';
 
 /** How often to look for actions that another process, or this one before a restart, left unfinished. */
@@ -25,12 +26,15 @@ export function startBulkWorker({
   let atWork: Promise<void> | null = null;
   let isWoken = false;
   let isTroubled = false;
+  let isMigrated = false;
 
   async function look(): Promise<void> {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
       try {
-        await runBulks(db, { leaseMs, stopping: stopping.signal, onError });
+        // `serve` migrates a new database while the console already answers.
+        isMigrated ||= await hasTable(db, 'ops.bulk_items');
+        if (isMigrated) await runBulks(db, { leaseMs, stopping: stopping.signal, onError });
         isTroubled = false;
       } catch (error) {
         // An unreachable database is reported once, not at each poll.
