@@ -23,6 +23,7 @@ async function runFlow(
   shop: Workshop,
   flow: () => Promise<FlowEnd>,
   change: (config: PipelineConfig) => PipelineConfig = (config) => config,
+  onBug: (error: unknown) => void = () => {},
 ): Promise<SlotEnd> {
   const config = change(loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env));
   const job = config.jobs.orders;
@@ -55,6 +56,7 @@ async function runFlow(
         }),
       draining: new AbortController().signal,
       onEnded: () => {},
+      onBug,
     },
     claimed,
   );
@@ -89,12 +91,20 @@ it('a slot waits without counting a loss while its job runs by hand', async () =
   expect(await runFlow(shop, hang)).toMatchObject({ kind: 'again', isLoss: false, restMs: 10_000 });
 });
 
-it('a bug in a flow fails the slot, and its message is not recorded', async () => {
+it('a bug in a flow fails the slot and is passed on for the log, and its message is not recorded', async () => {
   const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
-  const end = await runFlow(shop, async () => {
-    throw new Error('someone@example.com');
-  });
+  const bug = new Error('someone@example.com');
+  const bugs: unknown[] = [];
+  const end = await runFlow(
+    shop,
+    async () => {
+      throw bug;
+    },
+    (config) => config,
+    (error) => bugs.push(error),
+  );
   expect(end).toEqual({ kind: 'failed', reason: 'a bug' });
+  expect(bugs).toEqual([bug]);
 });
 
 it('a database that becomes unavailable during a flow counts as a loss, and the slot is tried again', async () => {

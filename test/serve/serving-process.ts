@@ -45,6 +45,7 @@ const scheduler = createScheduler({
             connectTimeoutMs: 1_000,
           }),
         onEnded: () => {},
+        onBug: (error) => process.stderr.write(`${(error as Error).stack}\n`),
       },
       claimed,
     ),

@@ -56,6 +56,8 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
             // Not awaited: the slot is settled in the meantime.
             void ping.ended(run.exit_code);
           },
+          onBug: (error) =>
+            log.error(error instanceof Error ? error : {}, `a run of ${claimed.job} failed because of a bug`),
         },
         claimed,
       );

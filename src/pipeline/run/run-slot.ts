@@ -28,6 +28,8 @@ export type RunSlotOptions = {
   readonly onTarget?: (target: RunTarget) => void;
   /** Called with each run that ended. */
   readonly onEnded: (run: EndedRun) => void;
+  /** Called with an error that is a bug of this program. The slot only says that there was one. */
+  readonly onBug: (error: unknown) => void;
 };
 
 export type EndedRun = {
@@ -79,7 +81,7 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
     options.onEnded(result.finished);
     return endOf(result);
   } catch (error) {
-    const end = endOfThrown(error);
+    const end = endOfThrown(error, options.onBug);
     const status = end.kind === 'again' ? 'interrupted' : 'failed';
     options.onEnded({ job: job.name, status, counts: {}, exit_code: exitCodeOf(error) });
     return end;
@@ -99,7 +101,7 @@ function endOf({ finished, stop }: RunResult): SlotEnd {
   return isLoss ? { kind: 'again', reason, restMs: REST_MS, isLoss } : { kind: 'failed', reason };
 }
 
-function endOfThrown(error: unknown): SlotEnd {
+function endOfThrown(error: unknown, onBug: RunSlotOptions['onBug']): SlotEnd {
   if (isConnectionLost(error))
     return {
       kind: 'again',
@@ -108,7 +110,10 @@ function endOfThrown(error: unknown): SlotEnd {
       isLoss: true,
     };
   const known = error instanceof KnownError ? error : explainFailure(error);
-  if (known === null) return { kind: 'failed', reason: 'a bug' };
+  if (known === null) {
+    onBug(error);
+    return { kind: 'failed', reason: 'a bug' };
+  }
   const { message: reason, exitCode } = known.details;
   if (exitCode === EXIT.interrupted) return { kind: 'again', reason, restMs: 0, isLoss: false };
   if (exitCode === EXIT.alreadyRunning) return { kind: 'again', reason, restMs: REST_MS, isLoss: false };
