@@ -131,8 +131,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       isStopped = true;
     },
     async ended() {
-      while (works.size > 0) await Promise.all(works.values());
-      await look();
+      // A poll that was running when the scheduler was stopped may still have claimed a slot.
+      do {
+        await Promise.all(works.values());
+        await look();
+      } while (works.size > 0 || unsettled.size > 0);
       await releaseLeases(db, owner);
     },
     atWork: () => [...works.keys()],

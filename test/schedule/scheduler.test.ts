@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { acquireLease, releaseLeases } from '../../src/schedule/lease.ts';
 import { endRun } from '../../src/schedule/run-record.ts';
+import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -331,6 +333,43 @@ describe('a process that dies', () => {
     await settleSlot(db, stale, { kind: 'failed', reason: 'too late' }, station.now);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
   });
+});
+
+it('a process that is stopped waits for the slot that it is just claiming', async () => {
+  const { db } = await setup();
+  let hasEnded = false;
+  let now = new Date('2026-05-01T09:30Z');
+  const scheduler = createScheduler({
+    db,
+    owner: randomUUID(),
+    jobs: [job()],
+    leaseMs: 60_000,
+    now: async () => now,
+    work: async () => {
+      // More statements than a poll executes.
+      for (let count = 0; count < 100; count += 1) await sql`select`.execute(db);
+      hasEnded = true;
+      return { kind: 'failed', reason: 'as the test wished' };
+    },
+    onEvent: () => {},
+  });
+  await scheduler.look();
+  now = new Date('2026-05-01T10:05Z');
+  await sql`insert into ops.slots (job, slot, state) values ('orders', ${now}, 'due')`.execute(db);
+  let ended: Promise<void> | null = null;
+  await db.transaction().execute(async (trx) => {
+    await sql`select from ops.slots for update`.execute(trx);
+    const look = scheduler.look();
+    await waitFor(async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
+      return rows.length > 0;
+    });
+    scheduler.stop();
+    ended = Promise.all([look, scheduler.ended()]).then(() => {});
+  });
+  await ended;
+  expect(hasEnded).toBe(true);
+  expect(await db.selectFrom('ops.slots').select('state').execute()).toEqual([{ state: 'failed' }]);
 });
 
 it('an unavailable database makes a poll fail, and afterwards no slot is lost or repeated', async () => {
