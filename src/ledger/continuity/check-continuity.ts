@@ -1,9 +1,17 @@
+import { existsSync } from 'node:fs';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimSum } from '../../model/ledger.ts';
 import { sumMoney } from '../../model/money.ts';
 import { readLedgerId } from './identity.ts';
-import { lockJournal } from './journal.ts';
-import { type JournalFile, linesOf, listJournals, newestClosed, readEdges } from './journal-folder.ts';
+import { isDead } from './journal.ts';
+import {
+  eachJournal,
+  type JournalFile,
+  linesOf,
+  listJournals,
+  newestClosed,
+  readEdges,
+} from './journal-folder.ts';
 import { type ClaimPlace, type JournalHead, type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed, lookUpClaims, readNewestClaim } from './known-claims.ts';
 import { dispositionOf } from './lost-claims.ts';
@@ -146,12 +154,20 @@ async function readLacking(db: Database, options: ContinuityOptions): Promise<re
   return lacking;
 }
 
-async function readHeads({ folders, accountId }: ContinuityOptions): Promise<readonly Head[]> {
+async function readHeads(options: ContinuityOptions): Promise<readonly Head[]> {
+  const { folders, accountId } = options;
   const heads: Head[] = [];
   for (const folder of folders) {
     const files = listJournals(folder);
     for (const file of [...files.filter(({ isOpen }) => isOpen), ...newestClosed(files)]) {
-      const found = await readHead(file);
+      let found: Awaited<ReturnType<typeof readHead>>;
+      try {
+        found = await readHead(file);
+      } catch (error) {
+        if (existsSync(file.path)) throw error;
+        // Its process has closed it since the listing, so it has another name and may be the newest one now.
+        return readHeads(options);
+      }
       if (found === null || found.last === null) continue;
       if (accountId === null || found.head.account === accountId) heads.push({ file, last: found.last });
     }
@@ -165,11 +181,7 @@ async function readHead(
   if (!file.isOpen) {
     const edges = readEdges(file.path);
     if (edges !== null) return edges;
-  } else {
-    const unlock = lockJournal(file.path);
-    if (unlock === null) return null;
-    unlock();
-  }
+  } else if (!isDead(file.path)) return null;
   return readJournal(linesOf(file.path), async () => {});
 }
 
@@ -182,7 +194,7 @@ export async function eachMissing(
   { folders, accountId }: ContinuityOptions,
   take: (claims: readonly JournalledClaim[], file: JournalFile) => Promise<void>,
 ): Promise<void> {
-  for (const file of folders.flatMap(listJournals)) {
+  const readMissing = async (file: JournalFile): Promise<void> => {
     const takeMissing = async (claims: readonly JournalledClaim[]): Promise<void> => {
       const mine = claims.filter(({ claim }) => accountId === null || claim.accountId === accountId);
       const known = await lookUpClaims(db, mine);
@@ -191,7 +203,8 @@ export async function eachMissing(
     };
     const summary = await readJournal(linesOf(file.path), takeMissing);
     await takeMissing(summary?.open ?? []);
-  }
+  };
+  for (const folder of folders) await eachJournal(folder, readMissing);
 }
 
 async function addUpMissing(db: Database, options: ContinuityOptions): Promise<MissingClaims> {

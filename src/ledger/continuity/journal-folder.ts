@@ -1,6 +1,7 @@
 import {
   closeSync,
   createReadStream,
+  existsSync,
   fstatSync,
   openSync,
   readdirSync,
@@ -27,6 +28,29 @@ export function listJournals(folder: string): readonly JournalFile[] {
     .sort()
     .map((name) => ({ name, path: join(folder, name), isOpen: name.endsWith(OPEN_ENDING) }));
   return [...files.filter(({ isOpen }) => isOpen), ...files.filter(({ isOpen }) => !isOpen)];
+}
+
+/**
+ * Passes each journal of a folder to `read`, one after the other. A journal that is closed in the meantime
+ * has another name, so the folder is listed again if one has disappeared: none is left out, and `read` may
+ * get one twice, before and after it was closed.
+ */
+export async function eachJournal(folder: string, read: (file: JournalFile) => Promise<void>): Promise<void> {
+  const passed = new Set<string>();
+  let hasChanged: boolean;
+  do {
+    hasChanged = false;
+    for (const file of listJournals(folder)) {
+      if (passed.has(file.name)) continue;
+      passed.add(file.name);
+      try {
+        await read(file);
+      } catch (error) {
+        if (existsSync(file.path)) throw error;
+        hasChanged = true;
+      }
+    }
+  } while (hasChanged);
 }
 
 /** For each ledger, returns the closed journal with the newest claim. */
@@ -93,8 +117,12 @@ export function isOutdated(closedAt: Date, now: Date): boolean {
 export function removeOldJournals(folder: string, now: Date): void {
   const files = listJournals(folder);
   const newest = new Set(newestClosed(files).map(({ path }) => path));
-  for (const { path, isOpen } of files)
-    if (!isOpen && !newest.has(path) && isOutdated(statSync(path).mtime, now)) rmSync(path, { force: true });
+  for (const { path, isOpen } of files) {
+    if (isOpen || newest.has(path)) continue;
+    // Another process may have removed it since the listing.
+    const closedAt = statSync(path, { throwIfNoEntry: false })?.mtime;
+    if (closedAt !== undefined && isOutdated(closedAt, now)) rmSync(path, { force: true });
+  }
 }
 
 /** Lists the names in a folder; empty if the folder does not exist. */

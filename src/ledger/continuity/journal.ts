@@ -177,6 +177,13 @@ export function lockJournal(path: string): (() => void) | null {
   };
 }
 
+/** True if the process of an open journal has ended. A live process may still write more lines. */
+export function isDead(path: string): boolean {
+  const unlock = lockJournal(path);
+  unlock?.();
+  return unlock !== null;
+}
+
 function headLine({
   ledgerId,
   accountId,

@@ -89,8 +89,17 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         !local.has(file.owner) &&
         !existsSync(join(here, file.name)),
     );
-    await eachOf(missing, ({ name }) => store.download(name, join(here, name)));
-    return here;
+    let hasChanged = false;
+    await eachOf(missing, async ({ name }) => {
+      try {
+        await store.download(name, join(here, name));
+      } catch (error) {
+        if ((await list()).some((file) => file.name === name)) throw error;
+        hasChanged = true;
+      }
+    });
+    // A process that closes its journal replaces its parts, which may happen after they were listed.
+    return hasChanged ? fetch(all) : here;
   }
 
   return {

@@ -4,8 +4,8 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import type { ClaimSum } from '../../model/ledger.ts';
 import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
 import { readLedgerId } from './identity.ts';
-import { isProof, lockJournal } from './journal.ts';
-import { linesOf, listJournals } from './journal-folder.ts';
+import { isDead, isProof } from './journal.ts';
+import { eachJournal, type JournalFile, linesOf } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed } from './known-claims.ts';
 import { dispositionOf, type LostClaim, storeLostClaims } from './lost-claims.ts';
@@ -154,23 +154,15 @@ async function gatherMissing(db: Database, options: RecoveryOptions): Promise<re
 /** Finds the claims whose request was provably never begun (settle-journals.ts). */
 async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<string>> {
   const neverSent = new Set<string>();
-  for (const folder of folders) {
-    for (const { path } of listJournals(folder)) {
-      const summary = await readJournal(linesOf(path), async () => {});
-      if (summary === null || summary.isDamaged) continue;
-      // A journal that its process closed is complete, even if the machine was restarted later.
-      if (!summary.isClosed && !(isDead(path) && isProof(path, summary.head))) continue;
-      for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
-    }
-  }
+  const readFrom = async ({ path }: JournalFile): Promise<void> => {
+    const summary = await readJournal(linesOf(path), async () => {});
+    if (summary === null || summary.isDamaged) return;
+    // A journal that its process closed is complete, even if the machine was restarted later.
+    if (!summary.isClosed && !(isDead(path) && isProof(path, summary.head))) return;
+    for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
+  };
+  for (const folder of folders) await eachJournal(folder, readFrom);
   return neverSent;
-}
-
-/** True if the process of a journal has ended. A live process may still write the missing lines. */
-function isDead(path: string): boolean {
-  const unlock = lockJournal(path);
-  unlock?.();
-  return unlock !== null;
 }
 
 function keyOf({ claimId, claimNo }: JournalledClaim['claim']): string {

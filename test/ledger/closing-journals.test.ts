@@ -1,0 +1,98 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { eachJournal } from '../../src/ledger/continuity/journal-folder.ts';
+import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
+import { createMark } from '../../src/ledger/continuity/mark.ts';
+import type { FileStore } from '../../src/model/source.ts';
+import { openFileStore } from '../../src/source/file-store.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
+
+const LEDGER = { ledgerId: randomUUID(), accountId: 'account', mark: null };
+
+function openNew(folder: string) {
+  return openJournal({ ...LEDGER, folder, owner: randomUUID() });
+}
+
+function claim(claimNo: number): ClaimPlace {
+  const hash = createHash('sha256').update(String(claimNo)).digest('hex');
+  const { ledgerId, accountId } = LEDGER;
+  return {
+    claim: {
+      ...{ ledgerId, accountId, claimNo, claimId: randomUUID(), effect: 'referral' },
+      ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
+    },
+    entryId: String(claimNo),
+    attempt: 1,
+  };
+}
+
+it('a journal that its process closes while all are read is read under its new name', async () => {
+  const folder = makeTestFolder();
+  const journals = [openNew(folder), openNew(folder), openNew(folder)];
+  for (const [index, journal] of journals.entries()) await journal.claimed([claim(index + 1)]);
+  const read: string[] = [];
+  await eachJournal(folder, async ({ name, isOpen, path }) => {
+    if (isOpen) for (const journal of journals) await journal.close();
+    readFileSync(path);
+    read.push(name);
+  });
+  expect(read.sort()).toEqual(readdirSync(folder).sort());
+  expect(read).toHaveLength(3);
+});
+
+it('an error of reading a journal that is still there is thrown', async () => {
+  const folder = makeTestFolder();
+  await openNew(folder).claimed([claim(1)]);
+  const failing = eachJournal(folder, async () => {
+    throw new Error('unreadable');
+  });
+  await expect(failing).rejects.toThrow('unreadable');
+});
+
+it('the ledger can be compared while other processes open and close their journals', async () => {
+  const { db } = await setup();
+  const folder = makeTestFolder();
+  const options = { folders: [folder], accountId: null, machineId: null, isShared: true };
+  let open = 4;
+  async function openAndClose(first: number): Promise<void> {
+    for (let claimNo = first; claimNo < first + 30; claimNo += 1) {
+      const journal = openNew(folder);
+      await journal.claimed([claim(claimNo)]);
+      await new Promise(setImmediate);
+      await journal.close();
+      await new Promise(setImmediate);
+    }
+    open -= 1;
+  }
+  const others = [1, 101, 201, 301].map(openAndClose);
+  while (open > 0) await checkContinuity(db, options);
+  await Promise.all(others);
+  // The database has none of these claims.
+  expect((await checkContinuity(db, options)).kind).toBe('went_back');
+});
+
+it('a journal that is closed while those of the mark are downloaded is downloaded whole', async () => {
+  const store = openFileStore({
+    uri: makeTestFolder(),
+    ...{ endpoint: null, region: null, profile: null, forcePathStyle: false },
+  });
+  const owner = randomUUID();
+  const closed = closedName(LEDGER.ledgerId, 1, owner);
+  await store.write(partName(owner, 1), 'a part');
+  const closing: FileStore = {
+    ...store,
+    async download(name, path) {
+      if (name === partName(owner, 1)) {
+        await store.write(closed, 'all of it');
+        await store.remove(name);
+      }
+      await store.download(name, path);
+    },
+  };
+  const mark = createMark({ store: closing, uri: 'file:', journals: makeTestFolder() });
+  expect(readdirSync(await mark.fetch({ all: true }))).toEqual([closed]);
+});
