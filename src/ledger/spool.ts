@@ -94,7 +94,10 @@ export async function replaySpool(
     const writer = name.slice(0, -ENDING.length);
     if (writer !== owner && (await isAlive(db, writer))) continue;
     const path = join(folder, name);
-    const { answers, unreadable } = readAnswers(path);
+    const spooled = readAnswers(path);
+    // Another process that recovers at the same time has recorded and removed it.
+    if (spooled === null) continue;
+    const { answers, unreadable } = spooled;
     // Skip files of another account: a data folder may serve two accounts, each with its own ledger.
     if (answers.some(({ answer }) => answer.claim !== undefined && answer.claim.accountId !== accountId))
       continue;
@@ -120,7 +123,7 @@ export async function replaySpool(
     if (isKept) continue;
     if (unreadable.length > 0) setAside(folder, { name, lines: unreadable });
     replayed.unreadable += unreadable.length;
-    rmSync(path);
+    rmSync(path, { force: true });
   }
   return replayed;
 }
@@ -162,9 +165,17 @@ type SpoolFile = {
   readonly unreadable: string[];
 };
 
-function readAnswers(path: string): SpoolFile {
+/** @returns null if the file does not exist any more. */
+function readAnswers(path: string): SpoolFile | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
   // A crash cut off the text after the last line break, and its answer was not acknowledged.
-  const whole = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  const whole = text.split('\n').slice(0, -1);
   const file: SpoolFile = { answers: [], unreadable: [] };
   for (const line of whole) {
     const answer = parseAnswer(line);

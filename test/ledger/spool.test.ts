@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -59,6 +60,23 @@ it('a spooled answer changes nothing if it was already recorded', async () => {
   expect((await readFacts(db, entryId)).state).toBe('accepted');
   const applied = await db.selectFrom('ledger.answers').select('applied').orderBy('answer_id').execute();
   expect(applied).toEqual([{ applied: true }, { applied: false }]);
+});
+
+it('several processes can replay the same files at once', async () => {
+  const { db, folder } = await setup();
+  const spool = join(folder, 'spool');
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: String(count) });
+    await mustClaim(worker, entryId);
+    openSpool(spool, worker.owner).append(accepted(entryId));
+    await endLeases(db, worker);
+    ids.push(entryId);
+  }
+  await Promise.all([1, 2, 3].map(() => replaySpool(db, spool, randomUUID())));
+  for (const entryId of ids) expect((await readFacts(db, entryId)).state).toBe('accepted');
+  expect(readdirSync(spool)).toEqual([]);
 });
 
 it('a missing spool replays nothing', async () => {
