@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
-import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
 import { eachJournal } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
@@ -95,4 +96,18 @@ it('a journal that is closed while those of the mark are downloaded is downloade
   };
   const mark = createMark({ store: closing, uri: 'file:', journals: makeTestFolder() });
   expect(readdirSync(await mark.fetch({ all: true }))).toEqual([closed]);
+});
+
+it('the lock file of a journal stays until the journal is closed, so that all who lock it exclude each other', () => {
+  const path = join(makeTestFolder(), `${randomUUID()}.open.ndjson`);
+  writeFileSync(path, '');
+  expect(isDead(path)).toBe(true);
+  const unlock = lockJournal(path);
+  expect(isDead(path)).toBe(false);
+  unlock?.();
+  expect(existsSync(`${path}.lock`)).toBe(true);
+  const unlockClosed = lockJournal(path);
+  renameSync(path, path.replace('.open', ''));
+  unlockClosed?.();
+  expect(existsSync(`${path}.lock`)).toBe(false);
 });

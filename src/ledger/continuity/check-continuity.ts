@@ -160,14 +160,12 @@ async function readHeads(options: ContinuityOptions): Promise<readonly Head[]> {
   for (const folder of folders) {
     const files = listJournals(folder);
     for (const file of [...files.filter(({ isOpen }) => isOpen), ...newestClosed(files)]) {
-      let found: Awaited<ReturnType<typeof readHead>>;
-      try {
-        found = await readHead(file);
-      } catch (error) {
+      const found = await readHead(file).catch((error: unknown) => {
         if (existsSync(file.path)) throw error;
-        // Its process has closed it since the listing, so it has another name and may be the newest one now.
-        return readHeads(options);
-      }
+        return null;
+      });
+      // Its process has closed it since the listing, so it has another name and may be the newest one now.
+      if (found === null && !existsSync(file.path)) return readHeads(options);
       if (found === null || found.last === null) continue;
       if (accountId === null || found.head.account === accountId) heads.push({ file, last: found.last });
     }

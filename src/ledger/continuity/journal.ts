@@ -1,6 +1,7 @@
 import {
   type BigIntStats,
   closeSync,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -157,7 +158,7 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
       }
       closeSync(file);
       file = null;
-      rmSync(path + LOCK_ENDING, { force: true });
+      removeLock(path);
       unlock?.();
       if (closed !== null) await mark?.keep({ owner, path: join(folder, closed), name: closed });
     },
@@ -166,15 +167,30 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
 
 /**
  * Tries to lock an open journal. @returns a function that releases the lock, or null if its process is still
- * alive.
+ * alive, or if the journal has just been closed.
  */
 export function lockJournal(path: string): (() => void) | null {
-  const unlock = lockFile(path + LOCK_ENDING);
+  let unlock: (() => void) | null;
+  try {
+    unlock = lockFile(path + LOCK_ENDING);
+  } catch (error) {
+    // SQLite reports an input error if the lock file is removed while it opens it.
+    if (existsSync(path)) throw error;
+    return null;
+  }
   if (unlock === null) return null;
   return () => {
-    rmSync(path + LOCK_ENDING, { force: true });
+    removeLock(path);
     unlock();
   };
+}
+
+/**
+ * Removes the lock file of a journal that is closed. As long as the journal is open, its lock file stays:
+ * processes that lock two files of the same name would not exclude each other.
+ */
+function removeLock(path: string): void {
+  if (!existsSync(path)) rmSync(path + LOCK_ENDING, { force: true });
 }
 
 /** True if the process of an open journal has ended. A live process may still write more lines. */
