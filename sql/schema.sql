@@ -3995,7 +3995,7 @@ CREATE VIEW bi.statement_deals AS
    FROM (reporting.statement_deals d
      JOIN ops.statements s USING (statement_id));
 
-COMMENT ON VIEW bi.statement_deals IS 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month?';
+COMMENT ON VIEW bi.statement_deals IS 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
 
 COMMENT ON COLUMN bi.statement_deals.statement_id IS 'Statement, see bi.statements.';
 
@@ -4013,7 +4013,7 @@ COMMENT ON COLUMN bi.statement_deals.correction_amount IS 'Corrections of earlie
 
 COMMENT ON COLUMN bi.statement_deals.fee_amount IS 'Fixed fees, in currency.';
 
-COMMENT ON COLUMN bi.statement_deals.paid_amount IS 'Commission, corrections and fees together, in currency.';
+COMMENT ON COLUMN bi.statement_deals.paid_amount IS 'What the deal earned in the month: commission, corrections and fees together, in currency. The service does not confirm that it was paid out.';
 
 CREATE TABLE ops.statement_lines (
     statement_id bigint NOT NULL,

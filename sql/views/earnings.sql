@@ -51,7 +51,7 @@ create view bi.statement_deals as
     d.fee_amount, d.paid_amount
   from reporting.statement_deals d
   join ops.statements s using (statement_id);
-comment on view bi.statement_deals is 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month?';
+comment on view bi.statement_deals is 'What closed statements pay, one row per statement, deal and currency. Live; a closed statement never changes. Answers: What was each deal paid in each month? What has each deal earned, and what was paid out?';
 comment on column bi.statement_deals.statement_id is 'Statement, see bi.statements.';
 comment on column bi.statement_deals.month_local is 'First day of the month of the statement.';
 comment on column bi.statement_deals.deal_id is 'Deal, see bi.deals. Null: fees of codes without a deal.';
@@ -60,4 +60,4 @@ comment on column bi.statement_deals.orders is 'Number of orders that count for 
 comment on column bi.statement_deals.commission_amount is 'Commission for these orders, in currency.';
 comment on column bi.statement_deals.correction_amount is 'Corrections of earlier statements, for example after refunds, in currency.';
 comment on column bi.statement_deals.fee_amount is 'Fixed fees, in currency.';
-comment on column bi.statement_deals.paid_amount is 'Commission, corrections and fees together, in currency.';
+comment on column bi.statement_deals.paid_amount is 'What the deal earned in the month: commission, corrections and fees together, in currency. The service does not confirm that it was paid out.';

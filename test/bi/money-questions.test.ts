@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readQuestions } from '../support/read-questions.ts';
 
 /** The rows of the table in docs/money.md that says where each question is answered. */
 const ROWS = readFileSync('docs/money.md', 'utf8')
@@ -26,17 +27,23 @@ const titles = (read('src/present') + read('jobs/attribute-orders')).replace(
 );
 const commands = read('src/cli/commands');
 const sections = readFileSync('src/console/pages/money/sections.ts', 'utf8');
+const pages = read('src/console/pages');
 /** The definition of each view for dbt. */
 const dbt = readFileSync('deploy/dbt/sources.yml', 'utf8').split(/^ {6}- name: /m);
 
 describe('every question about money', () => {
   it.each(ROWS ?? [])('"%s" has what the table names: %s, %s, %s, %s, %s', (...cells) => {
     const [question = '', command = '', page = '', panel = '', view = '', metabase = ''] = cells;
+    expect(cells).toHaveLength(6);
+    expect(cells).not.toContain('');
     expect(question).toMatch(/\?$/);
     const [name = '', part] = command.replaceAll('`', '').split(' ');
     expect(commands.includes(`name: '${name}'`), name).toBe(true);
     expect(part === undefined || commands.includes(`.command('${part}')`), part).toBe(true);
-    expect(page === 'Statements' || sections.includes(`'${page.replace('Money: ', '')}'`), page).toBe(true);
+    const [, section] = page.split('Money: ');
+    const isPage =
+      section === undefined ? pages.includes(`navigation: '${page}'`) : sections.includes(`'${section}'`);
+    expect(isPage, page).toBe(true);
     expect(titles.includes(panel), panel).toBe(true);
     const table = view.replace(/`bi\.|`/g, '');
     expect(dbt.find((one) => one.startsWith(`${table}\n`))).toContain('data_tests');
@@ -46,7 +53,11 @@ describe('every question about money', () => {
     }
   });
 
-  it('is in the table', () => {
-    expect(ROWS).toHaveLength(7);
+  it('is in the table, with every question for Metabase that its view answers', () => {
+    expect(ROWS).toHaveLength(9);
+    const cells = (column: number) =>
+      (ROWS ?? []).flatMap((row) => row[column]?.replaceAll('`', '').split(', '));
+    const asked = readQuestions().filter(({ view }) => cells(4).includes(view));
+    expect(cells(5).toSorted()).toEqual(asked.map(({ slug }) => slug));
   });
 });

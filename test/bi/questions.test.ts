@@ -50,6 +50,10 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'deals-on-the-first': [['D_1', '1']],
   'deals-that-sell-nothing': [['D3', 'idle.ivy', 'tiktok', 'Acme', 'Spring', '7']],
   'do-orders-add-up': [],
+  'earned-and-paid-out': [
+    ['D1', 'mara.paints', 'EUR', '8.0000', '5.5', '2.5000'],
+    ['D2', 'Mara.Paints', 'EUR', '0', '2', '-2'],
+  ],
   funnel: [
     ['attribute-orders', 'EUR', '13', '1', '1', '2', '2', '1', '1', '2', '3', '23.1', '1264.5000'],
     ['attribute-orders', 'USD', '1', '0', '0', '0', '0', '0', '0', '0', '1', '100.0', '0.1000'],

@@ -187,15 +187,15 @@ async function mirror(db: Database, runId: string): Promise<void> {
       values ('D1', 'codes', '{codes}', now()), ('D2', 'autocomplete', '{autocomplete}', now()), ('D3', 'autocomplete', '{autocomplete}', now())`,
     // D1 changed ten days ago. D3 was only just discovered.
     sql`insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
-        total_referrals, total_sales, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
-      select deal_id, handle, platform, '4819', 'D_1', is_active, step, clicks, referrals, sales, '{"email": "[redacted]"}', step::text,
+        total_referrals, total_sales, total_payouts, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
+      select deal_id, handle, platform, '4819', 'D_1', is_active, step, clicks, referrals, sales, payouts, '{"email": "[redacted]"}', step::text,
         now() - since * interval '1 day', now() - till * interval '1 day', till is null, now() - interval '60 days', ${runId}::bigint
       from (values
-        ('D1', 'mara.paints', 'instagram', true, 1, 10, 2, 100.00, 60, 10),
-        ('D1', 'mara.paints', 'instagram', true, 2, 40, 5, 250.50, 10, null),
-        ('D2', 'Mara.Paints', 'instagram', false, 1, 0, 0, 0, 60, null),
-        ('D3', 'idle.ivy', 'tiktok', true, 1, 7, 0, 0, 0, null)
-      ) as v(deal_id, handle, platform, is_active, step, clicks, referrals, sales, since, till)`,
+        ('D1', 'mara.paints', 'instagram', true, 1, 10, 2, 100.00, 0, 60, 10),
+        ('D1', 'mara.paints', 'instagram', true, 2, 40, 5, 250.50, 5.5, 10, null),
+        ('D2', 'Mara.Paints', 'instagram', false, 1, 0, 0, 0, 2, 60, null),
+        ('D3', 'idle.ivy', 'tiktok', true, 1, 7, 0, 0, 0, 0, null)
+      ) as v(deal_id, handle, platform, is_active, step, clicks, referrals, sales, payouts, since, till)`,
     sql`insert into mirror.coverage (run_id, way, known, also_known, fresh, stale, unread, failing, deleted)
       values (${runId}::bigint, 'all', 3, 0, 2, 1, 0, 0, 0), (${runId}::bigint, 'codes', 1, 0, 1, 0, 0, 0, 0),
         (${runId}::bigint, 'autocomplete', 2, 1, 1, 1, 0, 0, 0)`,

@@ -100,10 +100,58 @@ describe('the page of a run', () => {
     // Of seven more orders, two were posted.
     expect(page).toMatch(/DEALMIA \S+ \S+ 17 2 10 \+5 /);
     expect(page).toContain('deal DEALMIA: 5 orders more');
+    expect(page).not.toContain('Payouts are not compared');
     expect(page).toContain('Amounts are not compared, because the currency of the account is unknown');
     const mirrored = await pageOf(shop, 'mirror');
     expect(mirrored).toContain('Posted orders compared with those that the service counts');
     expect(mirrored).not.toContain('What each deal brought and cost');
+    expect(mirrored).toContain('Payouts are not compared: no statement is closed');
+  });
+
+  it('shows what closed statements come to and what was paid out, the largest differences first', async () => {
+    const shop = await openWorkshop({ flow: `${FLOW}reconcile: {account_currency: EUR}\n` });
+    await shop.cli('run', 'mirror');
+    const deals = Array.from({ length: 13 }, (_, index) => `D${String(index).padStart(2, '0')}`);
+    for (const [index, deal] of deals.entries()) {
+      await sql`
+        insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
+        values (1, ${index + 1}, 'order', ${`order:${deal}`}, '2026-04-05', ${deal}, 'EUR', 50, 0, 50)`.execute(
+        shop.db,
+      );
+      await sql`
+        insert into mirror.deal_versions (deal_id, total_payouts, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+        values (${deal}, ${10 * index}, '{}', '1', now(), true, now(), 1)`.execute(shop.db);
+    }
+    await sql`
+      insert into ops.statements (month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+      values ('2026-04-01', 'UTC', 30, 13, 'ann', 'paid out', '', '')`.execute(shop.db);
+    const page = await pageOf(shop, 'mirror');
+    const [, panel = ''] = page.split('Earned and paid out');
+    const shown = [...panel.matchAll(/(D\d\d) [\d.]+ EUR/g)].map(([, deal]) => deal);
+    expect(shown.join(' ')).toBe('D12 D11 D00 D10 D01 D09 D02 D08 D03 D07');
+    expect(panel).toContain('D10 50.00 EUR unknown 100.00 EUR 100.00 EUR -50.00 EUR');
+    expect(panel).toContain('the 10 rows with the largest differences. All: npx influencer-sync reconcile');
+  });
+
+  it('lists influencers among customers who have no deal yet', async () => {
+    const job = '  customers: {kind: identify-customers, source: shop, brand_id: 4819, consent: ignored}\n';
+    const shop = await openWorkshop({ flow: FLOW.replace('statements:', `${job}statements:`) });
+    shop.drop('orders.csv', `${[HEADER, ...ROWS].join('\n')}\n`);
+    expect(await pageOf(shop, 'customers')).not.toContain('Influencers among customers');
+    await sql`
+      insert into intake.lookups (brand_id, customer_hash, outcome, username, platform, followers, run_id)
+      values ('4819', '00000000-0000-0000-0000-000000000001', 'influencer', 'ivy', 'tiktok', 900, 1), ('4819', '00000000-0000-0000-0000-000000000002', 'influencer', 'nora', 'instagram', 12000, 1),
+        ('4819', '00000000-0000-0000-0000-000000000003', 'influencer', 'mia.test', 'instagram', 50000, 1)`.execute(
+      shop.db,
+    );
+    await sql`
+      insert into mirror.deal_versions (deal_id, influencer_handle, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+      values ('DEALMIA', '@Mia.Test', '{}', '1', now(), true, now(), 1)`.execute(shop.db);
+    const page = await pageOf(shop, 'customers');
+    expect(page).not.toContain('mia.test');
+    expect(page).toMatch(
+      /Influencers among customers.* nora instagram 4819 12,000 unknown unknown ivy tiktok 4819 900 /,
+    );
   });
 
   it('lists orders that creators may have placed themselves, and so do the command and the console', async () => {

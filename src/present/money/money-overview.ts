@@ -3,6 +3,8 @@ import { SELF_PURCHASE_DAYS } from '../../model/money/returns.ts';
 import type { MoneyOverview } from '../../report/money/read-money-overview.ts';
 import type { Block } from '../blocks/block.ts';
 import { describeRuleSums } from './conflicts.ts';
+import { describeInfluencers } from './influencers.ts';
+import { payoutsSection } from './payouts.ts';
 import { describeCompared } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
 
@@ -14,11 +16,12 @@ export type MoneyContext = {
 };
 
 /**
- * Describes returns, customers won, the comparison with the service, and conflicts, for the page of a run.
- * Each part is what its command prints, and names that command for the rest.
+ * Describes returns, customers won, influencers among customers, the comparisons with the service, and conflicts,
+ * for the page of a run. Each part is what its command prints, and names that command for the rest.
  */
 export function describeMoney(overview: MoneyOverview, context: MoneyContext): readonly Block[] {
-  const { month, returns, wonFrom, won, selfPurchases, reconciled, conflicts } = overview;
+  const { month, returns, wonFrom, won, selfPurchases, influencers, reconciled, payouts, conflicts } =
+    overview;
   const { settings, mirrorJob, configOption = '' } = context;
   const command = (words: string) => ({ lines: [`npx influencer-sync ${words}${configOption}`] });
   const wonMonths = { from: wonFrom, to: month };
@@ -41,12 +44,14 @@ export function describeMoney(overview: MoneyOverview, context: MoneyContext): r
           days: SELF_PURCHASE_DAYS,
           hasMore: selfPurchases.hasMore,
         })),
+    ...(influencers === null ? [] : describeInfluencers(influencers.rows, influencers)),
     ...(reconciled === null
       ? []
       : describeCompared({
           ...{ deals: reconciled.rows, hasMore: reconciled.hasMore, mirrorJob, configOption },
           unexplained: reconciled.rows.filter((deal) => isUnexplained(deal, settings)),
         })),
+    ...(payouts === null ? [] : [payoutsSection(payouts.rows, { hasMore: payouts.hasMore, configOption })]),
     ...(conflicts === null
       ? []
       : conflicts.rows.length === 0

@@ -1,6 +1,7 @@
 import type { DealPayout } from '../../model/money/reconciliation.ts';
 import { formatMoney } from '../../model/money.ts';
 import type { Block } from '../blocks/block.ts';
+import { plural } from '../text.ts';
 
 const RIGHT = { align: 'right' } as const;
 
@@ -8,8 +9,14 @@ const RIGHT = { align: 'right' } as const;
 export const PAYOUTS_WHY =
   'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
 
-/** Describes what deals earned and what was paid out. */
-export function payoutsSection(payouts: readonly DealPayout[]): Block {
+/**
+ * Describes what deals earned and what was paid out.
+ * @param shown.hasMore whether these are only the largest differences.
+ */
+export function payoutsSection(
+  payouts: readonly DealPayout[],
+  { hasMore = false, configOption = '' }: { readonly hasMore?: boolean; readonly configOption?: string } = {},
+): Block {
   if (payouts.length === 0)
     return {
       kind: 'text',
@@ -35,7 +42,17 @@ export function payoutsSection(payouts: readonly DealPayout[]): Block {
     kind: 'section',
     title: 'Earned and paid out',
     why: PAYOUTS_WHY,
-    parts: [{ kind: 'table', columns, rows }],
+    parts: [
+      { kind: 'table', columns, rows },
+      ...(hasMore
+        ? [
+            {
+              kind: 'aside' as const,
+              text: `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile${configOption}`,
+            },
+          ]
+        : []),
+    ],
   };
 }
 

@@ -61,12 +61,20 @@ export type InfluencerKey = {
   readonly brandId: string;
 };
 
-/** Lists influencers found among customers, those with the most followers first. */
+/**
+ * Lists influencers found among customers, those with the most followers first; with `isWithoutDeal`, only those
+ * without a known deal.
+ */
 export async function listInfluencers(
   db: Database,
-  options: { readonly limit: number; readonly after?: InfluencerKey | null; readonly brand?: string | null },
+  options: {
+    readonly limit: number;
+    readonly after?: InfluencerKey | null;
+    readonly brand?: string | null;
+    readonly isWithoutDeal?: boolean;
+  },
 ): Promise<readonly (FoundInfluencer & { readonly key: InfluencerKey })[]> {
-  const { limit, after = null, brand = null } = options;
+  const { limit, after = null, brand = null, isWithoutDeal = false } = options;
   const { rows } = await sql<FoundInfluencer & { readonly key: InfluencerKey }>`
     select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency, i."dealId", i."lookedUpAt",
       jsonb_build_object('followers', i.rank::text, 'platform', i.place, 'userId', i.who, 'brandId', i."brandId") as key
@@ -76,7 +84,7 @@ export async function listInfluencers(
         coalesce(platform_user_id, username, '') as who
       from bi.influencers_among_customers
     ) i
-    where (${brand}::text is null or i."brandId" = ${brand})
+    where (${brand}::text is null or i."brandId" = ${brand}) and (not ${isWithoutDeal} or i."dealId" is null)
       and (${after === null} or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint, ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
     order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`.execute(db);
   return rows;

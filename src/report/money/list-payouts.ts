@@ -11,13 +11,20 @@ import { accountCurrencyOf, isAmount } from './reconcile-deals.ts';
  * total of payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names
  * neither payouts nor months, is in the currency of the account, and includes payouts from before the mirror
  * first read it.
+ *
+ * @param options.limit lists only so many, the largest differences first. Without it, all are listed by deal.
  */
 export async function listPayouts(
   db: Database,
   {
     accountCurrency,
     dealId = null,
-  }: { readonly accountCurrency: string | null; readonly dealId?: string | null },
+    limit = null,
+  }: {
+    readonly accountCurrency: string | null;
+    readonly dealId?: string | null;
+    readonly limit?: number | null;
+  },
 ): Promise<readonly DealPayout[]> {
   const { rows } = await sql<DealPayout>`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
@@ -40,21 +47,30 @@ export async function listPayouts(
         order by v.valid_from limit 1) f on true
       where l.is_latest and l.total_payouts is not null and (${dealId}::text is null or l.deal_id = ${dealId})
     ),
-    deals as (
+    keys as (
       select deal_id, currency from earned union select deal_id, currency from requested
       union select deal_id, currency from paid where amount <> 0
+    ),
+    compared as (
+      select deal_id, currency, coalesce(e.amount, 0)::numeric(24,4) as earned, r.amount::numeric(24,4) as requested,
+        p.amount::numeric(24,4) as paid, p.before::numeric(24,4) as paid_before,
+        -- The total has the payouts in other currencies too, so it is compared if the deal earned in no other.
+        case when currency <> '' and count(e.amount) over (partition by deal_id) = num_nonnulls(e.amount)
+          then (coalesce(e.amount, 0) - p.amount)::numeric(24,4) end as difference
+      from keys k
+      left join earned e using (deal_id, currency)
+      left join requested r using (deal_id, currency)
+      left join paid p using (deal_id, currency)
     )
-    select k.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", nullif(k.currency, '') as currency,
-      coalesce(e.amount, 0)::numeric(24,4)::text as "earnedAmount", r.amount::numeric(24,4)::text as "requestedAmount",
-      p.amount::numeric(24,4)::text as "paidAmount", p.before::numeric(24,4)::text as "paidBeforeAmount",
-      -- The total has the payouts in other currencies too.
-      case when k.currency <> '' and not exists (select from earned x where x.deal_id = k.deal_id and x.currency <> k.currency)
-        then (coalesce(e.amount, 0) - p.amount)::numeric(24,4) end::text as "differenceAmount"
-    from deals k
-    left join earned e using (deal_id, currency)
-    left join requested r using (deal_id, currency)
-    left join paid p using (deal_id, currency)
-    left join mirror.deal_versions d on d.deal_id = k.deal_id and d.is_latest
-    order by k.deal_id, k.currency`.execute(db);
+    select c.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", nullif(c.currency, '') as currency,
+      c.earned::text as "earnedAmount", c.requested::text as "requestedAmount", c.paid::text as "paidAmount",
+      c.paid_before::text as "paidBeforeAmount", c.difference::text as "differenceAmount"
+    from (
+      select * from compared
+      order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency limit ${limit}::bigint) c
+    left join mirror.deal_versions d on d.deal_id = c.deal_id and d.is_latest
+    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`.execute(
+    db,
+  );
   return rows;
 }

@@ -1,13 +1,15 @@
 import type { Database } from '../../db/connect.ts';
 import type { RuleSum } from '../../model/money/conflicts.ts';
-import type { ReconciledDeal } from '../../model/money/reconciliation.ts';
+import type { DealPayout, ReconciledDeal } from '../../model/money/reconciliation.ts';
 import {
   type CustomersWon,
   type ReturnSum,
   SELF_PURCHASE_DAYS,
   type SelfPurchase,
 } from '../../model/money/returns.ts';
+import { type FoundInfluencer, listInfluencers } from '../console/read-customers.ts';
 import { compareRules } from './list-conflicts.ts';
+import { listPayouts } from './list-payouts.ts';
 import { findNewestMonth, listCustomersWon, listReturns, listSelfPurchases } from './list-returns.ts';
 import { listReconciled } from './reconcile-deals.ts';
 
@@ -23,8 +25,12 @@ export type MoneyOverview = {
   readonly wonFrom: string;
   readonly won: FirstRows<CustomersWon> | null;
   readonly selfPurchases: FirstRows<SelfPurchase> | null;
+  /** Influencers among the customers who have no deal, those with the most followers first. */
+  readonly influencers: FirstRows<FoundInfluencer> | null;
   /** As of the last publication of the mirror. */
   readonly reconciled: FirstRows<ReconciledDeal> | null;
+  /** Of closed statements and the newest totals, the largest differences first. */
+  readonly payouts: FirstRows<DealPayout> | null;
   readonly conflicts: FirstRows<RuleSum> | null;
 };
 
@@ -35,10 +41,15 @@ const MONTHS_OF_A_YEAR = 12;
  * Reads what the page of a run shows about money, from sums of the last refresh.
  *
  * @param options.fills what runs of the kind fill (`JobKind.fills`).
+ * @param options.accountCurrency the configured currency of the service's totals.
  */
 export async function readMoneyOverview(
   db: Database,
-  { fills, now }: { readonly fills: readonly string[]; readonly now: Date },
+  {
+    fills,
+    accountCurrency,
+    now,
+  }: { readonly fills: readonly string[]; readonly accountCurrency: string | null; readonly now: Date },
 ): Promise<MoneyOverview> {
   const month = (await findNewestMonth(db)) ?? now.toISOString().slice(0, 7);
   const wonFrom = monthsBefore(month, MONTHS_OF_A_YEAR - 1);
@@ -60,10 +71,15 @@ export async function readMoneyOverview(
     selfPurchases: await part(['bi.self_purchases'], () =>
       listSelfPurchases(db, { days: SELF_PURCHASE_DAYS, limit }),
     ),
+    influencers: await part(['bi.influencers_among_customers'], () =>
+      listInfluencers(db, { limit, isWithoutDeal: true }),
+    ),
     // A run changes one of its two sides: the posted orders, or the totals of the service.
     reconciled: await part(['bi.orders_attributed', 'bi.reconciliation'], () =>
       listReconciled(db, { limit }),
     ),
+    // The other side changes when a person closes a statement.
+    payouts: await part(['bi.reconciliation'], () => listPayouts(db, { accountCurrency, limit })),
     conflicts: await part(['bi.conflicts'], () => compareRules(db, { ...ofMonth, limit })),
   };
 }

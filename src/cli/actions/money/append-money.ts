@@ -21,7 +21,8 @@ export async function appendMoney(
 ): Promise<readonly Block[]> {
   const { config, fills, configOption } = options;
   try {
-    return describeMoney(await readMoneyOverview(db, { fills, now: new Date() }), {
+    const { accountCurrency } = config.reconcile;
+    return describeMoney(await readMoneyOverview(db, { fills, accountCurrency, now: new Date() }), {
       settings: config.reconcile,
       mirrorJob: Object.values(config.jobs).find(isMirrorAccount)?.name ?? null,
       configOption,
