@@ -1,9 +1,10 @@
 import { type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { HtmlValidate } from 'html-validate';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
-import { toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
@@ -71,6 +72,29 @@ describe('every page', () => {
         href,
         expect.stringContaining(`${value} orders, newest day first`),
       ]);
+  });
+
+  it('counts rejected rows on the overview up to 10,000', async () => {
+    const shop = await openWorkshop();
+    shop.drop('may.csv', toCsv([{ id: 'A1', revenue: 'many' }]));
+    await shop.run();
+    const { get } = await startTestConsole(shop);
+    const reject = (from: number, to: number) =>
+      sql`
+      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, run_id)
+      select r.source_file_id, n, n, r.code, r.reason, r.help, r.run_id
+      from intake.rejected_rows r, generate_series(${from}::bigint, ${to}::bigint) n where r.record_no = 1`.execute(
+        shop.db,
+      );
+    const countShown = async () =>
+      /href="\/rejected"><span class="label">Rejected rows<\/span> <span class="value">([^<]*)</.exec(
+        (await get('/')).text,
+      )?.[1];
+    expect(await countShown()).toBe('1');
+    await reject(2, 10_000);
+    expect(await countShown()).toBe('10,000');
+    await reject(10_001, 10_005);
+    expect(await countShown()).toBe('10,000+');
   });
 
   it('lets a browser load from and send to this server only', async () => {
