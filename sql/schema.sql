@@ -882,7 +882,7 @@ CREATE TABLE intake.clicks (
     CONSTRAINT attributed_clicks_have_an_owner CHECK (((outcome <> 'attributed'::text) OR (target IS NOT NULL))),
     CONSTRAINT clicks_clicks_check CHECK ((clicks >= 0)),
     CONSTRAINT clicks_outcome_check CHECK ((outcome = ANY (ARRAY['attributed'::text, 'unattributed'::text, 'held'::text, 'excluded'::text]))),
-    CONSTRAINT what_is_not_attributed_says_why CHECK (((outcome IS NULL) OR ((outcome = 'attributed'::text) = (reason IS NULL))))
+    CONSTRAINT what_is_not_attributed_says_why CHECK (((outcome IS NULL) OR ((outcome = 'attributed'::text) = (reason IS NULL)) OR ((outcome = 'attributed'::text) AND (reason = 'source_removed'::text))))
 );
 
 COMMENT ON TABLE intake.clicks IS 'One row for each link, code or influencer, day and country of a source: the clicks that the file read last states for it, and whose they are.';
@@ -921,7 +921,7 @@ COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null befor
 
 COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it); excluded.';
 
-COMMENT ON COLUMN intake.clicks.reason IS 'Why, where it is not attributed.';
+COMMENT ON COLUMN intake.clicks.reason IS 'Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.';
 
 COMMENT ON COLUMN intake.clicks.matched_by IS 'explicit (the export names the influencer), code, handle or link.';
 
@@ -971,7 +971,7 @@ COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the file th
 
 COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
 
-COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why it is not attributed; null if it is.';
+COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why it is not attributed; null if it is, or source_removed if the job no longer reads the source of attributed clicks: no more of them are posted.';
 
 COMMENT ON COLUMN bi.clicks.matched_by IS 'explicit (the export names the influencer), code, link or handle.';
 

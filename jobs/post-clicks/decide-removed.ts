@@ -1,13 +1,17 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
 
+/** The reason of these decisions. `isRefusedAndGone` knows attributed clicks by it, too. */
+const SOURCE_REMOVED = 'source_removed';
+
 /**
  * Excludes the clicks of sources that the job no longer reads, as `excludeRemovedSources` does with orders.
  * Otherwise clicks without an owner would stay on the list, and those that the service refused would stay open for
  * ever, because no file of the source is read again.
  *
- * Clicks of which some were sent, or wait to be sent, are left alone. If the job reads the source again,
- * `decideClicks` decides anew. The caller holds the job's lock.
+ * Clicks of which some were sent, or wait to be sent, stay attributed, with the reason `source_removed`: an increase
+ * that the service refused is closed by it. If the job reads the source again, `decideClicks` decides anew. The caller
+ * holds the job's lock.
  *
  * @param options.sources the sources that the job reads.
  */
@@ -27,11 +31,15 @@ export async function excludeRemovedClicks(
         and e.state <> 'rejected'
     )
     update intake.clicks c
-    set outcome = 'excluded', reason = 'source_removed', matched_by = null, target = null, owner_handle = null, owner_deal_id = null,
-        owner_collab_id = null, decided_at = now()
-    from removed r
-    where c.click_id = r.click_id and not exists (
-      select from kept k where k.source = r.source and k.target = r.target and k.day = r.day and k.country = r.country)`.execute(
+    set outcome = d.outcome, reason = ${SOURCE_REMOVED}, decided_at = now(),
+        matched_by = case when d.is_kept then c.matched_by end, target = case when d.is_kept then c.target end,
+        owner_handle = case when d.is_kept then c.owner_handle end, owner_deal_id = case when d.is_kept then c.owner_deal_id end,
+        owner_collab_id = case when d.is_kept then c.owner_collab_id end
+    from (
+      select r.click_id, k.target is not null as is_kept, case when k.target is null then 'excluded' else 'attributed' end as outcome
+      from removed r left join kept k using (source, target, day, country)
+    ) d
+    where c.click_id = d.click_id and (c.outcome <> d.outcome or c.reason is distinct from ${SOURCE_REMOVED})`.execute(
     trx,
   );
 }

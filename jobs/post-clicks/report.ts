@@ -153,13 +153,13 @@ async function readEntries(db: Database, { job, runId }: { readonly job: string;
 
 /**
  * Compares, for every influencer, day, source and country, the stated clicks with those that are posted or
- * waiting.
+ * waiting. Clicks of a source that the job no longer reads need not be posted.
  */
 async function compare(db: Database, job: string) {
   const { rows } = await sql<{ lost: string; too_many: string }>`
     with stated as (
-      select source, target, day, country, sum(clicks) as clicks from intake.clicks
-      where job = ${job} and outcome = 'attributed' group by source, target, day, country
+      select source, target, day, country, sum(clicks) as clicks, coalesce(sum(clicks) filter (where reason is null), 0) as wanted
+      from intake.clicks where job = ${job} and outcome = 'attributed' group by source, target, day, country
     ),
     posted as (
       select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,
@@ -168,7 +168,7 @@ async function compare(db: Database, job: string) {
       where e.job = ${job} and e.effect is not distinct from 'click' and not (e.state = 'held' and ${neverSent}) and not ${isRefusedAndGone}
       group by 1, 2, 3, 4
     )
-    select coalesce(sum(greatest(coalesce(s.clicks, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
+    select coalesce(sum(greatest(coalesce(s.wanted, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
       coalesce(sum(greatest(coalesce(p.clicks, 0) - coalesce(s.clicks, 0), 0)), 0) as too_many
     from stated s full join posted p using (source, target, day, country)`.execute(db);
   return { lost: Number(rows[0]?.lost ?? 0), tooMany: Number(rows[0]?.too_many ?? 0) };

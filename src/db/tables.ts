@@ -285,7 +285,7 @@ export interface IntakeClicks {
    */
   owner_handle: string | null;
   /**
-   * Why, where it is not attributed.
+   * Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.
    */
   reason: string | null;
   /**

@@ -78,10 +78,10 @@ export const isAbandoned = sql`(not e.is_settled and e.state = 'sending' and not
 export const isDoubt = sql`(not e.is_settled and (e.state = 'in_doubt' or (e.state = 'sending' and not ${hasLiveOwner})))`;
 
 /**
- * Condition: entry `e` is for refused clicks that now belong to another influencer or to none, so nothing is
- * left to do.
+ * Condition: entry `e` is for refused clicks that now belong to another influencer or to none, or whose source the
+ * job no longer reads (they then have a reason), so nothing is left to do.
  */
 export const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
   select from intake.clicks c
-  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'
+  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.reason is null and c.target = e.details ->> 'target'
     and c.day = (e.details ->> 'day')::date and c.country = e.details ->> 'country'))`;

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { sumRefused } from '../../../src/report/list-refused.ts';
 import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
 import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -116,6 +117,38 @@ describe('post-clicks', () => {
     configure('shop: {uri: ./other/', 'links: {uri: ./exports/');
     configure('source: shop', 'source: links');
     expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { ...counts, posted: 0, already: 10 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 10 });
+  });
+
+  it('closes a refused increase once its source is removed, and opens it again if the source returns', async () => {
+    const shop = await openClickShop();
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
+    await shop.runClicks();
+    await shop.sandbox.setFaults([
+      { kind: 'error_before', operation: 'new_influencer_click', status: 422, text: 'no more clicks' },
+    ]);
+    shop.drop('2.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 14]]));
+    const refused = { code: 3, counts: { refused: 4, attributed: 14, already: 10, too_many: 0 } };
+    expect(await shop.runClicks()).toMatchObject(refused);
+    await shop.sandbox.setFaults(null);
+    const configure = (from: string, to: string): void =>
+      shop.write(
+        'pipeline.yaml',
+        readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replaceAll(from, to),
+      );
+    mkdirSync(join(shop.folder, 'other'));
+    configure('links: {uri: ./exports/', 'shop: {uri: ./other/');
+    configure('source: links', 'source: shop');
+    for (const _ of [1, 2])
+      expect(await shop.runClicks('--allow-empty')).toMatchObject({
+        code: 0,
+        counts: { refused: 0, attributed: 14, excluded: 0, already: 10, too_many: 0 },
+      });
+    expect(await sumRefused(shop.db)).toEqual([]);
+    configure('shop: {uri: ./other/', 'links: {uri: ./exports/');
+    configure('source: shop', 'source: links');
+    expect(await shop.runClicks()).toMatchObject(refused);
+    expect(await sumRefused(shop.db)).toMatchObject([{ job: 'clicks', entries: 1 }]);
     expect(await shop.totals()).toEqual({ DEALMIA: 10 });
   });
 
