@@ -1,8 +1,8 @@
 /**
  * Measures every page of the console over HTTP. The database has a million orders, 50,000 deals, 20,000 runs,
- * 40,000 rejected rows, a bulk action of 100,000 entries, and a backfill and a closed statement of every
- * credited order. Afterwards, pages that show open entries are measured with half of the backfill still to be
- * posted and 100,000 entries in doubt.
+ * 40,000 rejected rows, 100,000 units of work, a bulk action of 100,000 entries, and a backfill and a closed
+ * statement of every credited order. Afterwards, pages that show open entries are measured with half of the
+ * backfill still to be posted and 100,000 entries in doubt.
  *
  *     node bench/console.ts 5000000
  */
@@ -29,6 +29,9 @@ const REJECTED_ROWS_OF_FILE = 100;
 const BULK_ENTRIES = 100_000;
 const DOUBTS = 100_000;
 const DEALS = 50_000;
+const WORKERS = 50;
+/** Units of work that are kept, those of a week. One in a hundred failed. */
+const UNITS = 100_000;
 /** The pages that show open entries. */
 const OPEN_PAGES = ['/', '/doubts', '/backfills', '/backfills/:backfill'];
 
@@ -100,6 +103,7 @@ async function fillConsole(db: Database): Promise<void> {
   await fillRejected(db);
   await fillBulk(db);
   await fillBackfill(db);
+  await fillUnits(db);
   await refreshReporting(db, { job: JOB });
   await fillMoney(db);
   await sql`vacuum analyze`.execute(db);
@@ -182,6 +186,25 @@ async function fillBackfill(db: Database): Promise<void> {
     )
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
     select b.backfill_id, e.key, e.source, e.order_id, e.body_hash, e.amount, e.currency from backfill b, ledger.entries e`.execute(
+    db,
+  );
+}
+
+/** Adds workers, and the units that they have done or are doing. */
+async function fillUnits(db: Database): Promise<void> {
+  await sql`
+    with w as (
+      insert into ops.workers (worker_id, host, pid, version, kinds, concurrency, seen_at)
+      select gen_random_uuid(), 'worker-' || n, n, '1.0.0', '{read-source,post-share}', 4, now() + interval '1 hour' from generate_series(1, ${WORKERS}::int) n
+      returning worker_id, pid
+    )
+    insert into ops.work_units (run_id, run_owner, job, kind, payload, state, attempt, worker_id, done, result, created_at, begun_at, seen_at, ended_at)
+    select 9000 - n % 100, gen_random_uuid(), ${JOB}, 'post-share', '{}', s.state, 1, w.worker_id, 400,
+      case when s.state = 'failed' then jsonb_build_object('message', 'Cause ' || n % 7, 'help', 'Correct it.') end,
+      now() - n * interval '5 seconds', now(), now(), case when s.state <> 'open' then now() - n * interval '5 seconds' end
+    from generate_series(1, ${UNITS}::int) n
+    join w on w.pid = n % ${WORKERS}::int + 1
+    cross join lateral (select case when n <= 4 * ${WORKERS}::int then 'open' when n % 100 = 0 then 'failed' else 'done' end as state) s`.execute(
     db,
   );
 }

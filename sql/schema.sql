@@ -6573,7 +6573,7 @@ COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see op
 
 COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, deals read, or customers submitted.';
 
-COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or why it failed. No addresses, no values of rows.';
+COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.';
 
 COMMENT ON COLUMN ops.work_units.created_at IS 'When it was handed out. Clock of the database.';
 
@@ -6591,7 +6591,8 @@ CREATE TABLE ops.workers (
     kinds text[] NOT NULL,
     concurrency integer NOT NULL,
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    draining_since timestamp with time zone
 );
 
 COMMENT ON TABLE ops.workers IS 'Processes that do units of work: `work`, and `serve` where the engine is pg-boss. A row goes when its process ends in order, or a day after it was last seen.';
@@ -6611,6 +6612,8 @@ COMMENT ON COLUMN ops.workers.concurrency IS 'Units of each kind that it does at
 COMMENT ON COLUMN ops.workers.started_at IS 'When it started. Clock of the database.';
 
 COMMENT ON COLUMN ops.workers.seen_at IS 'Its last sign of life, one every 5 seconds. Clock of the database.';
+
+COMMENT ON COLUMN ops.workers.draining_since IS 'When it was asked to stop: it finishes its requests in flight and begins no more units. Null for a worker that begins units. Clock of the database.';
 
 CREATE TABLE reporting.accepted_sums (
     job text NOT NULL,
@@ -7386,6 +7389,8 @@ CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
+
+CREATE INDEX work_units_failed ON ops.work_units USING btree (ended_at) WHERE (state = ANY (ARRAY['failed'::text, 'given_up'::text]));
 
 CREATE INDEX work_units_open ON ops.work_units USING btree (unit_id) WHERE (state = ANY (ARRAY['open'::text, 'returned'::text]));
 

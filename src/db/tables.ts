@@ -4146,6 +4146,10 @@ export interface OpsWorkers {
    */
   concurrency: number;
   /**
+   * When it was asked to stop: it finishes its requests in flight and begins no more units. Null for a worker that begins units. Clock of the database.
+   */
+  draining_since: Timestamp | null;
+  /**
    * Host name of its machine.
    */
   host: string;
@@ -4213,7 +4217,7 @@ export interface OpsWorkUnits {
    */
   payload: Json;
   /**
-   * What came of it, or why it failed. No addresses, no values of rows.
+   * What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.
    */
   result: Json | null;
   /**

@@ -84,15 +84,23 @@ export type WorkerSeen = {
   /** Number of units of each kind that it does in parallel. */
   readonly concurrency: number;
   readonly startedAt: Date;
+  /** Its last sign of life. */
+  readonly seenAt: Date;
+  /** Since when it has been stopping and begins no more units; null if it does begin units. */
+  readonly drainingSince: Date | null;
   /** Number of units that it is doing now. */
   readonly units: number;
 };
 
-/** A unit that no worker could do. The next run of the job does its work. */
-export type GivenUpUnit = {
+/** What a unit is about, as far as people are told. */
+export type UnitSubject = {
   readonly job: string;
-  readonly runId: string;
   readonly kind: string;
-  readonly payload: UnitPayload;
-  readonly at: Date;
+  /** The source that it reads; null for other kinds. */
+  readonly source: string | null;
+  /** The backfill whose orders it posts; null for other kinds. */
+  readonly backfillId: string | null;
 };
+
+/** A unit that no worker could do. The next run of the job does its work. */
+export type GivenUpUnit = UnitSubject & { readonly runId: string; readonly at: Date };

@@ -2,7 +2,6 @@ import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { UnitPayload } from '../model/work.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
@@ -12,6 +11,7 @@ import { renderNotified } from './notify/notices.ts';
 import { describeHeldFile } from './read-files.ts';
 import { type DidOfRun, renderRuns } from './runs/runs.ts';
 import { renderSchedule } from './runs/slots.ts';
+import { commandOfUnit, describeUnit } from './runs/units.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { formatCount, plural } from './text.ts';
@@ -143,11 +143,11 @@ function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
     { title: 'doing now', align: 'right' },
     { title: 'since (UTC)', cutAt: 'never' },
   ] as const;
-  const rows = status.workers.map(({ host, pid, version, kinds, units, startedAt }) => [
+  const rows = status.workers.map(({ host, pid, version, kinds, units, startedAt, drainingSince }) => [
     `pid ${pid} on ${host}`,
     version,
     kinds.join(', '),
-    formatCount(units),
+    `${formatCount(units)}${drainingSince === null ? '' : ', stopping'}`,
     formatInstant(startedAt).slice(0, 16),
   ]);
   return `${terminal.style('bold', 'Workers')}\n${renderTable(columns, rows, { terminal })}`;
@@ -156,27 +156,18 @@ function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
 /** Renders work of the last runs that no worker could complete. */
 function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
   if (status.givenUpUnits.length === 0) return '';
-  const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) =>
-    wrap(`${job}, run ${runId}: ${describeUnit(kind, payload)} failed because each worker died.`, {
+  const lines = status.givenUpUnits.map((unit) =>
+    wrap(`${unit.job}, run ${unit.runId}: ${describeUnit(unit)} failed because each worker died.`, {
       ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
     }),
   );
-  const commands = status.givenUpUnits.map(({ job, kind, payload }) =>
-    kind === 'post-backfill' ? `backfill resume ${payload.backfillId}` : `run ${job}`,
-  );
+  const commands = status.givenUpUnits.map(commandOfUnit);
   return [
     terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
     ...lines,
     '  The log of the workers says why. Fix the cause and run again; that does the rest:',
-    ...[...new Set(commands)].map((command) => `  npx influencer-sync ${command}${configOption}`),
+    ...[...new Set(commands)].map((command) => `  ${command}${configOption}`),
   ].join('\n');
-}
-
-function describeUnit(kind: string, payload: UnitPayload): string {
-  if (kind === 'read-source') return `reading source ${payload.source}`;
-  if (kind === 'post-backfill') return `posting a share of backfill ${payload.backfillId}`;
-  if (kind === 'fetch-deals') return 'reading a share of the deals';
-  return kind === 'submit-batches' ? 'submitting a share of the customers' : 'posting a share of its orders';
 }
 
 /** Kinds of problems that `status` shows in their own section, in more detail than a notice. */

@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import { GONE_AFTER_MS, type Unit, type UnitKind } from '../model/work.ts';
 import { beginUnit, endUnit, keepUnit, type UnitOutcome } from './units.ts';
 import type { WorkQueue } from './work-queue.ts';
-import { keepWorker, removeWorker, SIGN_OF_LIFE_MS, type WorkerIdentity } from './workers.ts';
+import { drainWorker, keepWorker, removeWorker, SIGN_OF_LIFE_MS, type WorkerIdentity } from './workers.ts';
 
 /** How long an idle place waits before it polls again. */
 const LOOK_EVERY_SECONDS = 0.5;
@@ -62,7 +62,10 @@ export async function startWorker(db: Database, options: WorkerOptions): Promise
   const draining = new AbortController();
   const boss = await queue.open();
   await keepWorker(db, worker);
-  const signs = setInterval(() => void keepWorker(db, worker).catch(onTrouble), SIGN_OF_LIFE_MS);
+  let sign = Promise.resolve();
+  const signs = setInterval(() => {
+    sign = keepWorker(db, worker).catch(onTrouble);
+  }, SIGN_OF_LIFE_MS);
   signs.unref();
   for (const kind of worker.kinds)
     await boss.work(
@@ -79,9 +82,14 @@ export async function startWorker(db: Database, options: WorkerOptions): Promise
     );
   return {
     async stop() {
-      clearInterval(signs);
       draining.abort();
-      await Promise.all(worker.kinds.map((kind: UnitKind) => boss.offWork(kind, { wait: true })));
+      await Promise.all([
+        drainWorker(db, worker.workerId).catch(onTrouble),
+        ...worker.kinds.map((kind: UnitKind) => boss.offWork(kind, { wait: true })),
+      ]);
+      clearInterval(signs);
+      // A sign of life that is on its way would add the worker again.
+      await sign;
       await removeWorker(db, worker.workerId).catch(onTrouble);
     },
   };

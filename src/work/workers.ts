@@ -28,15 +28,24 @@ export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<
     on conflict (worker_id) do update set seen_at = clock_timestamp()`.execute(db);
 }
 
+/** Records that a worker stops and begins no more units, so that no run counts on it. */
+export async function drainWorker(db: Database, workerId: string): Promise<void> {
+  await sql`update ops.workers set draining_since = clock_timestamp() where worker_id = ${workerId}::uuid`.execute(
+    db,
+  );
+}
+
 /** Removes a worker that ends from the registry. */
 export async function removeWorker(db: Database, workerId: string): Promise<void> {
   await sql`delete from ops.workers where worker_id = ${workerId}::uuid`.execute(db);
 }
 
-/** Number of units of a kind that all live workers can perform at a time. */
+/** Number of units of a kind that all live workers together can do at a time. */
 export async function countPlaces(db: Database, kind: UnitKind): Promise<number> {
   const { rows } = await sql<{ places: string }>`
     select coalesce(sum(concurrency), 0) as places from ops.workers
-    where ${kind} = any(kinds) and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`.execute(db);
+    where ${kind} = any(kinds) and draining_since is null and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`.execute(
+    db,
+  );
   return Number(rows[0]?.places ?? 0);
 }

@@ -63,6 +63,7 @@ export async function openConsoleShop({
   await addStatement(shop);
   await addMoney(shop);
   await addNotices(shop);
+  await addWorkers(shop);
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
     .map(
@@ -194,6 +195,21 @@ async function addNotices({ db }: Workshop): Promise<void> {
   await sql`
     insert into ops.notice_deliveries (notice_id, channel, state, attempts, last_error, sent_at)
     values (1, 'ops', 'given_up', 3, 'HTTP 500', null), (1, 'chat', 'sent', 1, null, now())`.execute(db);
+}
+
+/** Adds a worker that is doing a unit, one that was killed, and a unit that failed. */
+async function addWorkers({ db }: Workshop): Promise<void> {
+  await sql`
+    with alive as (
+      insert into ops.workers (host, pid, version, kinds, concurrency, worker_id, seen_at)
+      select ${HOSTILE}, n, ${HOSTILE}, '{read-source,post-share}', 2, gen_random_uuid(), now() - (n - 1) * interval '1 hour' from generate_series(1, 2) n
+      returning worker_id, pid
+    )
+    insert into ops.work_units (run_id, run_owner, job, kind, payload, state, attempt, worker_id, done, result, begun_at, seen_at, ended_at)
+    select 2, gen_random_uuid(), 'orders', 'read-source', jsonb_build_object('source', ${HOSTILE}::text), s.state, 1, a.worker_id, 120, s.result, now(), now(), s.at
+    from alive a, (values ('open', null, null), ('failed', jsonb_build_object('message', ${HOSTILE}::text, 'help', ${HOSTILE}::text), now()))
+      as s (state, result, at)
+    where a.pid = 1`.execute(db);
 }
 
 /** Adds a plan that waits to be executed and one that was executed. */

@@ -205,6 +205,7 @@ export function badge(state: string): Html {
       warn: 'yellow',
       warning: 'yellow',
       pending: 'yellow',
+      stopping: 'yellow',
     }[state] ??
     {
       failed: 'red',

@@ -31,6 +31,7 @@ import { runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
 import { statementPage } from './statements/statement.ts';
 import { statementsPage } from './statements/statements.ts';
+import { workersPage } from './workers.ts';
 
 /** All pages, in the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
@@ -62,6 +63,7 @@ export const pages: readonly ConsolePage[] = [
   conflictsPage,
   reconciliationPage,
   schedulesPage,
+  workersPage,
   backfillsPage,
   backfillPage,
   noticesPage,

@@ -8,11 +8,13 @@ import { formatCount, formatDuration, plural } from '../../present/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/list-run-files.ts';
 import { readRunActivity } from '../../report/console/read-run-activity.ts';
 import { findSlotOfRun } from '../../report/console/read-timeline.ts';
+import { readRunUnits } from '../../report/console/read-units.ts';
 import { findRun, findRunBefore, type ListedRun } from '../../report/list-runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
+import { runUnits } from '../markup/run-units.ts';
 import { type Flow, type FlowPlace, sankeyPicture } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
@@ -30,11 +32,12 @@ export const runPage: ConsolePage = {
     if (run === null)
       return { title: `Run ${id}`, content: html`<p>There is no run with this number.</p>`, status: 404 };
     const isReported = run.counts !== null;
-    const [files, slot, before, activity] = await Promise.all([
+    const [files, slot, before, activity, units] = await Promise.all([
       listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
       findSlotOfRun(db, run.runId),
       findRunBefore(db, run),
       readRunActivity(db, run.runId),
+      readRunUnits(db, run.runId),
     ]);
     const problem = problemOf(run);
     const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
@@ -62,6 +65,7 @@ ${accounting(run, files, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
 ${runActivity(activity, run, visit)}
+${runUnits(units, visit)}
 <h2>Compared with the previous run</h2>
 ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
     };

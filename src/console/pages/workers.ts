@@ -1,0 +1,182 @@
+import type { Html } from '../../model/text/html.ts';
+import { UNIT_KINDS } from '../../model/work.ts';
+import { html } from '../../present/html/html.ts';
+import { commandOfUnit, describeUnit } from '../../present/runs/units.ts';
+import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import {
+  type FailedUnits,
+  listFailedUnits,
+  listRegisteredWorkers,
+  type RegisteredWorker,
+  readUnitQueues,
+  type UnitInHand,
+  type UnitQueue,
+} from '../../report/console/read-units.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, badge, instant, table } from '../markup/parts.ts';
+import { DOES, unitCount } from '../markup/run-units.ts';
+import { PAGE_ROWS } from '../read-query.ts';
+
+/** More workers than most deployments have. */
+const SHOWN_WORKERS = 200;
+
+/** Which processes do parts of runs, what waits for them, and what failed. */
+export const workersPage: ConsolePage = {
+  path: '/workers',
+  navigation: 'Workers',
+  async show(visit) {
+    const { db, config } = visit;
+    const [workers, queues, failed] = await Promise.all([
+      listRegisteredWorkers(db, { limit: SHOWN_WORKERS + 1 }),
+      readUnitQueues(db, UNIT_KINDS),
+      listFailedUnits(db, { limit: PAGE_ROWS + 1 }),
+    ]);
+    const isOff = config.work.engine !== 'pg-boss' || config.database.url === '';
+    const isUnused = workers.length === 0 && failed.length === 0;
+    return {
+      title: 'Workers',
+      content: html`${isOff ? howToTurnOn(visit) : null}${isOff && isUnused ? null : content({ workers, queues, failed }, { visit, isOff })}`,
+    };
+  },
+};
+
+function howToTurnOn({ config }: Visit): Html {
+  const isEmbedded = config.database.url === '';
+  return html`<p class="notice">${
+    isEmbedded
+      ? 'Only one process at a time can open the embedded database, so each run does all of its work itself.'
+      : html`Each run does all of its work itself (<code>work.engine: ${config.work.engine}</code>).`
+  } To let other processes do parts of it, ${isEmbedded ? html`set <code>DATABASE_URL</code> to a Postgres server and ` : null}set <code>work: {engine: pg-boss}</code> in the configuration of all processes, restart them, and start <code>npx influencer-sync work</code> on any machine.</p>
+`;
+}
+
+type Shown = {
+  readonly workers: readonly RegisteredWorker[];
+  readonly queues: readonly UnitQueue[];
+  readonly failed: readonly FailedUnits[];
+};
+
+function content(
+  { workers, queues, failed }: Shown,
+  { visit, isOff }: { readonly visit: Visit; readonly isOff: boolean },
+): Html {
+  const isAnyAlive = workers.some(({ isAlive, drainingSince }) => isAlive && drainingSince === null);
+  return html`${
+    isAnyAlive || isOff
+      ? null
+      : html`<p class="notice">No worker runs now, so each run does all of its work itself. <code>npx influencer-sync work</code> starts one; <code>serve</code> is one too, unless <code>work.serve_works</code> is <code>false</code>.</p>
+`
+  }<h2>Workers</h2>
+${workersTable(workers, visit)}
+<h2>Queues</h2>
+${queuesTable(queues, visit)}
+<h2>Failed units <small>of the last seven days, newest first</small></h2>
+${failedTable(failed, visit)}`;
+}
+
+function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
+  const shown = table<RegisteredWorker>(
+    [
+      { title: 'Worker', cell: ({ host, pid }) => html`${host} <small>process ${pid}</small>` },
+      { title: 'State', cell: (worker) => stateOf(worker, visit) },
+      { title: 'Version', cell: ({ version }) => version },
+      { title: 'Since', cell: ({ startedAt }) => instant(startedAt, visit) },
+      { title: 'Heartbeat', cell: ({ seenAt }) => agoOf(seenAt, visit) },
+      {
+        title: 'Takes',
+        cell: ({ kinds, concurrency }) =>
+          html`${kinds.join(', ')} <small>${formatCount(concurrency)} of each at a time</small>`,
+      },
+      { title: 'Doing', cell: (worker) => doingOf(worker, visit) },
+    ],
+    workers.slice(0, SHOWN_WORKERS),
+    { about: 'Workers', none: 'No worker is registered.' },
+  );
+  return workers.length > SHOWN_WORKERS
+    ? html`${shown}<p class="dim">and more; <code>npx influencer-sync status</code> lists all that run</p>`
+    : shown;
+}
+
+function stateOf({ isAlive, drainingSince, units }: RegisteredWorker, visit: Visit): Html {
+  if (!isAlive) return html`${badge('lost')} <small>other workers do its units</small>`;
+  if (drainingSince !== null)
+    return html`${badge('stopping')} <small>since ${instant(drainingSince, visit)}; it begins no more units</small>`;
+  return badge(units > 0 ? 'working' : 'idle');
+}
+
+function agoOf(at: Date | string, { now }: Visit): string {
+  return `${formatDuration(Math.max(0, (now.getTime() - new Date(at).getTime()) / 1_000))} ago`;
+}
+
+function doingOf({ inHand, units }: RegisteredWorker, visit: Visit): Html | null {
+  if (inHand.length === 0) return null;
+  const more = units - inHand.length;
+  return html`${inHand.map((unit) => html`<div>${unitOf(unit, visit)}</div>`)}${more > 0 ? html`<div class="dim">and ${formatCount(more)} more</div>` : null}`;
+}
+
+function unitOf(unit: UnitInHand, visit: Visit): Html {
+  return html`${anchor(visit.link(`/runs/${unit.runId}`), `${unit.job}, run ${unit.runId}`)}: ${describeUnit(unit)} <small>${unitCount(unit.kind, unit.done)}, began ${agoOf(unit.begunAt, visit)}</small>`;
+}
+
+function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
+  return table<UnitQueue>(
+    [
+      { title: 'Kind', cell: ({ kind }) => kind },
+      { title: 'What a unit does', cell: ({ kind }) => DOES[kind] ?? null },
+      { title: 'At a time', align: 'right', cell: ({ places }) => formatCount(places) },
+      { title: 'Being done', align: 'right', cell: ({ active }) => formatCount(active) },
+      { title: 'Waiting', align: 'right', cell: ({ waiting }) => formatCount(waiting) },
+      {
+        title: 'Oldest waits since',
+        cell: ({ oldest }) =>
+          oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
+      },
+      { title: 'Failed', align: 'right', cell: ({ failed }) => formatCount(failed) },
+    ],
+    queues,
+    { about: 'Queues', none: '' },
+  );
+}
+
+function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
+  const shown = table<FailedUnits>(
+    [
+      { title: 'When', cell: ({ at }) => instant(at, visit) },
+      {
+        title: 'Run',
+        cell: ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`),
+      },
+      {
+        title: 'What',
+        cell: (group) =>
+          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
+      },
+      { title: 'Why', cell: whyOf },
+      { title: 'Retry', cell: (group) => retryOf(group, visit) },
+    ],
+    failed.slice(0, PAGE_ROWS),
+    { about: 'Failed units', none: 'No unit failed.' },
+  );
+  return failed.length > PAGE_ROWS ? html`${shown}<p class="dim">and older ones</p>` : shown;
+}
+
+function whyOf({ message, help, host, pid }: FailedUnits): Html {
+  if (message !== null) return html`${message}${help === null ? null : html` <small>${help}</small>`}`;
+  const worker = host === null ? 'its workers' : `process ${pid} on ${host}`;
+  return html`Its worker ended without a result three times, so no other worker may begin it. <small>The log of ${worker} says more.</small>`;
+}
+
+/** A later run does what failed, and repeats nothing that was done. Only a process can continue a backfill. */
+function retryOf(group: FailedUnits, visit: Visit): Html {
+  const { job, kind, laterRunId, backfillId } = group;
+  if (laterRunId !== null)
+    return html`${anchor(visit.link(`/runs/${laterRunId}`), `run ${laterRunId}`)} has started since`;
+  const settings = visit.config.jobs[job];
+  if (settings === undefined) return html`<span class="dim">The configuration has no job ${job}.</span>`;
+  const command = html`<code>${commandOfUnit(group)}</code>`;
+  if (kind === 'post-backfill')
+    return html`${anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`)}: ${command}`;
+  if ((settings.schedule === null && settings.after === null) || !visit.mayChange) return command;
+  return html`<details><summary>Run it again</summary>${actionForm(visit, '/schedules/run-now', { hidden: { job }, reasonLabel: 'Why', button: `Run now: ${job}` })}</details>`;
+}
