@@ -3364,8 +3364,10 @@ CREATE VIEW bi.returns_monthly AS
     m.fee_amount,
     m.cost_amount,
     m.margin_percent,
-    round((((m.net_amount * m.margin_percent) / (100)::numeric) - m.cost_amount), 4) AS profit_amount,
-    round((((((m.net_amount * m.margin_percent) / (100)::numeric) - m.cost_amount) * (100)::numeric) / NULLIF(m.cost_amount, (0)::numeric)), 2) AS roi_percent,
+    round(((m.net_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
+           FROM reporting.return_rules)) - m.cost_amount), 4) AS profit_amount,
+    round(((((m.net_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
+           FROM reporting.return_rules)) - m.cost_amount) * (100)::numeric) / NULLIF(m.cost_amount, (0)::numeric)), 2) AS roi_percent,
     round((m.net_amount / NULLIF(m.cost_amount, (0)::numeric)), 4) AS net_per_cost,
     m.new_customers,
     m.returning_orders,
@@ -3399,7 +3401,8 @@ CREATE VIEW bi.returns_monthly AS
     m.unconverted_orders,
     m.net_reporting_amount,
     m.cost_reporting_amount,
-    round((((m.net_reporting_amount * m.margin_percent) / (100)::numeric) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
+    round(((m.net_reporting_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
+           FROM reporting.return_rules)) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
     m.unlined_orders
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
@@ -3485,8 +3488,14 @@ CREATE VIEW bi.returns_monthly AS
                           WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
              LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
              CROSS JOIN reporting.return_rules rules)) m
-     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = m.brand_id) AND b.is_latest)))
-     LEFT JOIN mirror.dealflow_versions f ON (((f.dealflow_id = m.dealflow_id) AND f.is_latest)));
+     LEFT JOIN ( SELECT DISTINCT ON (brand_versions.brand_id) brand_versions.brand_id,
+            brand_versions.name
+           FROM mirror.brand_versions
+          WHERE brand_versions.is_latest) b ON ((b.brand_id = m.brand_id)))
+     LEFT JOIN ( SELECT DISTINCT ON (dealflow_versions.dealflow_id) dealflow_versions.dealflow_id,
+            dealflow_versions.name
+           FROM mirror.dealflow_versions
+          WHERE dealflow_versions.is_latest) f ON ((f.dealflow_id = m.dealflow_id)));
 
 COMMENT ON VIEW bi.returns_monthly IS 'What each deal brought and cost, one row per month, deal, brand and currency. Only orders that this tool posted and the service accepted; as of the last refresh (bi.run_health). It counts orders that carried a code or link, not orders that a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
 

@@ -1,17 +1,19 @@
 -- What deals brought and cost, and the customers they won. docs/money.md says how each number is made and what it must not be used for.
 
+-- The planner leaves out a join that a question does not need if `distinct` proves that it adds no rows; it does not use partial unique indexes
+-- for that. The margin is divided once for each question instead of once for each row.
 create view bi.returns_monthly as
   select m.month_utc, m.deal_id, m.influencer_handle, m.brand_id, b.name as brand_name, m.dealflow_id, f.name as dealflow_name, m.currency,
     m.orders, m.sent_amount, m.net_amount, m.unrated_orders, m.commission_amount, m.fee_amount, m.cost_amount, m.margin_percent,
-    round(m.net_amount * m.margin_percent / 100 - m.cost_amount, 4) as profit_amount,
-    round((m.net_amount * m.margin_percent / 100 - m.cost_amount) * 100 / nullif(m.cost_amount, 0), 2) as roi_percent,
+    round(m.net_amount * (select margin_percent / 100 from reporting.return_rules) - m.cost_amount, 4) as profit_amount,
+    round((m.net_amount * (select margin_percent / 100 from reporting.return_rules) - m.cost_amount) * 100 / nullif(m.cost_amount, 0), 2) as roi_percent,
     round(m.net_amount / nullif(m.cost_amount, 0), 4) as net_per_cost, m.new_customers, m.returning_orders, m.unknown_orders,
     case when m.unknown_orders = 0 then round(m.cost_amount / nullif(m.new_customers, 0), 4) end as cost_per_new_customer_amount,
     nullif(concat_ws(', ', case when m.unrated_orders > 0 then 'rate' end, case when m.unlined_orders > 0 then 'products' end, case when m.margin_percent is null then 'margin' end,
       case when m.unknown_orders > 0 then 'customers' end,
       case when m.reporting_currency is not null and m.net_reporting_amount is null or m.is_fee_unconverted then 'exchange' end), '') as unknown,
     m.reporting_currency, m.unconverted_orders, m.net_reporting_amount, m.cost_reporting_amount,
-    round(m.net_reporting_amount * m.margin_percent / 100 - m.cost_reporting_amount, 4) as profit_reporting_amount, m.unlined_orders
+    round(m.net_reporting_amount * (select margin_percent / 100 from reporting.return_rules) - m.cost_reporting_amount, 4) as profit_reporting_amount, m.unlined_orders
   from (
     select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,
       coalesce(nullif(r.brand_id, ''), d.brand_id) as brand_id, d.dealflow_id, r.currency, r.orders, r.sent_amount, r.net_amount, r.unrated_orders, r.unlined_orders,
@@ -37,8 +39,8 @@ create view bi.returns_monthly as
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
     cross join reporting.return_rules rules
   ) m
-  left join mirror.brand_versions b on b.brand_id = m.brand_id and b.is_latest
-  left join mirror.dealflow_versions f on f.dealflow_id = m.dealflow_id and f.is_latest;
+  left join (select distinct on (brand_id) brand_id, name from mirror.brand_versions where is_latest) b on b.brand_id = m.brand_id
+  left join (select distinct on (dealflow_id) dealflow_id, name from mirror.dealflow_versions where is_latest) f on f.dealflow_id = m.dealflow_id;
 comment on view bi.returns_monthly is 'What each deal brought and cost, one row per month, deal, brand and currency. Only orders that this tool posted and the service accepted; as of the last refresh (bi.run_health). It counts orders that carried a code or link, not orders that a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
 comment on column bi.returns_monthly.month_utc is 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 comment on column bi.returns_monthly.deal_id is 'Deal, see bi.deals. Null: a fixed fee of a code.';

@@ -167,6 +167,18 @@ describe('the questions of deploy/metabase', () => {
     expect(await answerAll(db, questions)).toEqual(ANSWERS);
   });
 
+  it('about creators join neither brands nor dealflows, which they do not show', async () => {
+    const { db } = await setup();
+    const tablesOf = async (slug: string): Promise<readonly string[]> => {
+      const { rows } = await sql<{ 'QUERY PLAN': string }>`
+        explain ${sql.raw(questions.find((question) => question.slug === slug)?.sql ?? '')}`.execute(db);
+      const plan = rows.map((row) => row['QUERY PLAN']).join(' ');
+      return ['return_months', 'brand_versions', 'dealflow_versions'].filter((table) => plan.includes(table));
+    };
+    expect(await tablesOf('returns-by-creator')).toEqual(['return_months']);
+    expect(await tablesOf('returns-by-campaign')).toEqual(['return_months', 'dealflow_versions']);
+  });
+
   it('are exactly those that the comments of the views and functions name', async () => {
     const { db } = await setup();
     const { rows } = await sql<{ name: string; comment: string }>`
