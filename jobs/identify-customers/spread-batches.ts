@@ -1,12 +1,18 @@
 import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-batches.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { RunStop } from '../../src/model/run.ts';
-import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
+import type { UnitPayload } from '../../src/model/work.ts';
 import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
 import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import { requireSame } from '../../src/pipeline/units/require-same.ts';
-import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from '../../src/pipeline/units/share.ts';
+import {
+  collectGivenUp,
+  openUnitLedger,
+  shareSize,
+  throwIfOnlyHere,
+  toUnitAccount,
+} from '../../src/pipeline/units/share.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { SUBMITTING, submitBatches } from './submit-batches.ts';
 
@@ -16,7 +22,7 @@ type CustomersRun = Run<IdentifyCustomersSettings>;
  * Has workers submit the waiting batches of the brand, a share each. What they leave still waits afterwards:
  * shares that no worker has begun, and customers about whom the batches of one share show too little. If a
  * service refuses all batches of a share, no further share begins. Only the run decides that the service
- * refuses everything.
+ * refuses everything. If a share was given up, workers submit the others, and the next run does the rest.
  *
  * @returns why the run must stop. Null if it must submit what still waits.
  * @throws KnownError the error of the first share that failed.
@@ -27,6 +33,7 @@ export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Prom
   if (options.limit !== null) return null;
   const { brandId, sourceType } = job;
   let stop: RunStop | null = null;
+  const givenUp = collectGivenUp('Some customers were not submitted.');
   const ends = await spread?.({
     kind: 'submit-batches',
     async cut(places) {
@@ -41,18 +48,13 @@ export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Prom
     onProgress: (customers) => progress.advance(customers),
     onEnd(end) {
       if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      stop ??= stopOf(end);
-      return stop !== null || end.kind === 'failed' || (end.kind === 'done' && end.result.isRefused === true);
+      if (end.kind === 'done') stop ??= (end.result.stop as RunStop | null | undefined) ?? null;
+      const isRefused = end.kind === 'done' && end.result.isRefused === true;
+      return givenUp.note(end) || stop !== null || end.kind === 'failed' || isRefused;
     },
   });
   for (const end of ends ?? []) if (end.kind === 'failed') throw new KnownError(end.problem);
-  return stop ?? (draining.aborted ? { kind: 'drained' } : null);
-}
-
-function stopOf(end: UnitEnd): RunStop | null {
-  if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
-  if (end.kind !== 'given_up') return null;
-  return { kind: 'units_given_up', message: `Some customers were not submitted. ${end.message}` };
+  return stop ?? (draining.aborted ? { kind: 'drained' } : givenUp.stop());
 }
 
 /**

@@ -3,10 +3,16 @@ import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { countAllDue, type DueOptions, type DueRange, dueRanges } from '../../src/mirror/due-deals.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { RunStop } from '../../src/model/run.ts';
-import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
+import type { UnitPayload } from '../../src/model/work.ts';
 import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
 import type { Run } from '../../src/pipeline/run.ts';
-import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from '../../src/pipeline/units/share.ts';
+import {
+  collectGivenUp,
+  openUnitLedger,
+  shareSize,
+  throwIfOnlyHere,
+  toUnitAccount,
+} from '../../src/pipeline/units/share.ts';
 import { FETCHING, fetchDeals } from './fetch-account.ts';
 import { openQuestions, type Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';
@@ -17,7 +23,8 @@ type Share = DueRange & { readonly deals: number; readonly budget: number };
 
 /**
  * Has workers read the deals that are due, a share each, into the staging tables. What they leave is still
- * due afterwards. A share that failed or was given up stops the run, so that it publishes nothing.
+ * due afterwards. A share that failed stops the run, so that it publishes nothing. If one was given up,
+ * workers read the others first, so that the next run requests only the rest.
  *
  * @throws KnownError the error of the first share that failed.
  */
@@ -28,6 +35,7 @@ export async function spreadDeals(
 ): Promise<void> {
   const { db, spread, progress, draining, config, job } = run;
   let shares: readonly Share[] = [];
+  const givenUp = collectGivenUp('Some deals were not read, so nothing was published.');
   const ends = await spread?.({
     kind: 'fetch-deals',
     async cut(places) {
@@ -45,24 +53,19 @@ export async function spreadDeals(
     onProgress: (deals) => progress.advance(deals),
     onEnd(end) {
       if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      const stop = stopOf(end);
+      const stop = end.kind === 'done' ? ((end.result.stop as RunStop | null | undefined) ?? null) : null;
       if (stop !== null) questions.stop(stop);
-      return stop !== null || end.kind === 'failed';
+      return givenUp.note(end) || stop !== null || end.kind === 'failed';
     },
   });
+  const stop = givenUp.stop();
+  if (stop !== null && questions.stopped() === null) questions.stop(stop);
   for (const [index, end] of (ends ?? []).entries()) {
     const share = shares[index];
     if (end.kind === 'failed') throw new KnownError(end.problem);
     if (end.kind === 'done') questions.budget.spend(Number(end.result.requests));
     else if (share !== undefined) questions.budget.spend(await countStaged(run, due, share));
   }
-}
-
-function stopOf(end: UnitEnd): RunStop | null {
-  if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
-  if (end.kind !== 'given_up') return null;
-  const message = `Some deals were not read, so nothing was published. ${end.message}`;
-  return { kind: 'units_given_up', message };
 }
 
 /** Number of deals of a share that were read and are not due any more. */

@@ -18,7 +18,15 @@ import {
 import { repeated, type Workshop } from '../pipeline/workshop.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { CONCURRENCY, ON_THE_WAY, SPREAD_API, startWorkers } from './spread-shop.ts';
+import {
+  CONCURRENCY,
+  countEnds,
+  firstShare,
+  ON_THE_WAY,
+  poison,
+  SPREAD_API,
+  startWorkers,
+} from './spread-shop.ts';
 
 // Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -105,6 +113,29 @@ describe('a backfill whose orders are posted by workers', () => {
     expect(await countPosted(shop)).toBeLessThan(WHOLE);
     const done = await backfill(shop, 'resume', ...share());
     expect(done.exitCode, done.stderr).toBe(0);
+    await expectWhole(shop);
+  });
+
+  it('posts the other shares if one fails in every worker, then stops, and its next process posts the rest', async () => {
+    const shop = await openSpreadHistory();
+    await startWorkers(shop, 2);
+    const cure = await poison(shop.db, firstShare('post-backfill'));
+    const done = await ended(start(shop, 400));
+    expect(eventOf(done, 'backfill_finished'), done.stderr).toMatchObject({ end: 'stopped', in_doubt: 0 });
+    expect(done.exitCode).toBe(1);
+    const {
+      'post-backfill given_up': givenUp,
+      'post-backfill done': doneUnits = 0,
+      ...others
+    } = await countEnds(shop.db);
+    expect({ givenUp, others }).toEqual({ givenUp: 1, others: {} });
+    expect(doneUnits).toBeGreaterThan(1);
+    expect(await countPosted(shop)).toBeGreaterThanOrEqual(
+      Math.floor((WHOLE * doneUnits) / (doneUnits + 1)) - 1,
+    );
+    await cure();
+    const resumed = await backfill(shop, 'resume', ...share(400));
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
     await expectWhole(shop);
   });
 

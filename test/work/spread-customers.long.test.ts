@@ -10,7 +10,7 @@ import {
 } from '../jobs/identify-customers/story.ts';
 import { leasesAreOver, readRun } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { CONCURRENCY, SPREAD_API, startWorkers } from './spread-shop.ts';
+import { CONCURRENCY, countEnds, poison, SPREAD_API, startWorkers } from './spread-shop.ts';
 
 // Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -100,6 +100,31 @@ describe('a run whose customers are submitted by workers', () => {
     service.behave(() => QUEUED);
     expect((await shop.identify()).exitCode).toBe(0);
     await expectAllSubmitted(shop, service, 0);
+  });
+
+  it('submits the other shares if one fails in every worker, and the next run submits the rest', async () => {
+    const { shop, service } = await openSpreadCustomers(() => QUEUED);
+    await startWorkers(shop, 2);
+    const cure = await poison(shop.db, {
+      ...{ table: 'intake.waiting_batches', on: 'delete' },
+      when: `row.purpose = 'submit' and row.batch_id % ${EMAILS.length / BATCH} = 37`,
+    });
+    const run = await shop.identify();
+    expect(run.exitCode, run.stderr).toBe(1);
+    const {
+      'submit-batches given_up': givenUp,
+      'submit-batches done': done = 0,
+      ...others
+    } = await countEnds(shop.db);
+    expect({ givenUp, others }).toEqual({ givenUp: 1, others: {} });
+    expect(done).toBeGreaterThan(1);
+    const { staged = 0, submitted = 0 } = await countCustomers(shop.db);
+    expect(staged + submitted).toBe(EMAILS.length);
+    expect(submitted).toBeGreaterThanOrEqual((EMAILS.length * done) / (done + 1) - BATCH);
+    await cure();
+    expect((await shop.identify()).exitCode).toBe(0);
+    // The service had taken the batch before it could not be recorded, at each attempt and by the run.
+    await expectAllSubmitted(shop, service, 3 * (CONCURRENCY + 1));
   });
 
   it('submits them itself with --limit', async () => {

@@ -9,7 +9,7 @@ import { type CliProcess, readEvents, startCli } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { type Stage, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startWorkers } from './spread-shop.ts';
+import { countEnds, poison, startWorkers } from './spread-shop.ts';
 
 // Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -58,6 +58,24 @@ describe('a mirror whose deals are read by workers', () => {
     const alone = await openMirror('in-process');
     await alone.run();
     expect(await contentOf(shop)).toEqual(await contentOf(alone));
+  });
+
+  it('is not published if a share fails in every worker: the others are read, and the next run requests only the rest', async () => {
+    const shop = await openMirror('pg-boss');
+    await startWorkers(shop, 2);
+    const cure = await poison(shop.db, {
+      table: 'mirror.staged',
+      on: 'insert',
+      when: `row.record_id = 'D7'`,
+    });
+    const { exitCode, last } = await shop.run();
+    expect([exitCode, last]).toMatchObject([1, { status: 'failed', counts: { published: false } }]);
+    expect(await countEnds(shop.db)).toEqual({ 'fetch-deals done': 3, 'fetch-deals given_up': 1 });
+    expect(await rowsOf(shop.db, 'select from mirror.deals')).toEqual([]);
+    await cure();
+    const before = shop.service.askedDeals().length;
+    expect(await shop.run()).toMatchObject({ exitCode: 3, last: { counts: COUNTS } });
+    expect(shop.service.askedDeals().length - before).toBeLessThanOrEqual(SHARE + 1);
   });
 
   it('is not published if the run is stopped: the next run requests only the rest, and publishes everything', async () => {

@@ -13,7 +13,16 @@ import {
   type Workshop,
 } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { dropBoth, ON_THE_WAY, openSpreadShop, startWorkers, TWO_SOURCES } from './spread-shop.ts';
+import {
+  countEnds,
+  dropBoth,
+  firstShare,
+  ON_THE_WAY,
+  openSpreadShop,
+  poison,
+  startWorkers,
+  TWO_SOURCES,
+} from './spread-shop.ts';
 
 // Each test starts several processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -129,6 +138,45 @@ describe('a run whose work is spread over workers', () => {
     const states = await countStates(shop.db);
     expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
     expect(states.accepted).toBe((await shop.posted()).length);
+  });
+
+  it('posts the other shares if one fails in every worker, and the next run posts the rest', async () => {
+    const shop = await openSpreadShop();
+    dropBoth(shop, 200);
+    await startWorkers(shop, 2);
+    const cure = await poison(shop.db, firstShare('post-share'));
+    const run = await shop.run();
+    expect(run.exitCode, run.stderr).toBe(1);
+    expect((await shop.cli('runs')).stdout).toContain('A share of the ready orders was not posted.');
+    const ends = await countEnds(shop.db);
+    expect(ends).toMatchObject({ 'post-share given_up': 1, 'post-share done': 3 });
+    expect(ends).not.toHaveProperty('post-share cancelled');
+    const { accepted = 0, ready = 0, ...others } = await countStates(shop.db);
+    expect(others).toEqual({});
+    expect(accepted + ready).toBe(400);
+    expect(accepted).toBeGreaterThanOrEqual(300);
+    await cure();
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await countStates(shop.db)).toEqual({ accepted: 400 });
+    expect(repeated(await shop.posted())).toEqual([]);
+  });
+
+  it('posts what it has read if one source fails in every worker, and the next run reads that source', async () => {
+    const shop = await openSpreadShop();
+    dropBoth(shop, 30);
+    await startWorkers(shop, 1);
+    const cure = await poison(shop.db, {
+      ...{ table: 'intake.source_files', on: 'insert', when: `row.source = 'one'` },
+    });
+    const run = await shop.run();
+    expect(run.exitCode, run.stderr).toBe(1);
+    expect(await countEnds(shop.db)).toEqual({ 'read-source done': 1, 'read-source given_up': 1 });
+    expect(await countStates(shop.db)).toEqual({ accepted: 30 });
+    expect((await shop.posted()).every((id) => id.startsWith('two-'))).toBe(true);
+    await cure();
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await countStates(shop.db)).toEqual({ accepted: 60 });
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('fails with the difference if the configuration of a worker differs from its own', async () => {

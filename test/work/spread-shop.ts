@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { UnitKind } from '../../src/model/work.ts';
 import { manyRows, openWorkshop, toCsv, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -38,6 +40,48 @@ export function dropBoth(shop: Workshop, orders: number): void {
     mkdirSync(join(shop.folder, 'exports', source), { recursive: true });
     shop.drop(`${source}/orders.csv`, toCsv(manyRows(orders, `${source}-`)));
   }
+}
+
+/**
+ * Makes every statement fail that writes or deletes certain rows, in every process, as a bug would.
+ *
+ * @param when condition on `row`. @returns a function that ends this.
+ */
+export async function poison(
+  db: Database,
+  { table, on, when }: { readonly table: string; readonly on: 'insert' | 'delete'; readonly when: string },
+): Promise<() => Promise<void>> {
+  const row = on === 'insert' ? 'new' : 'old';
+  await sql
+    .raw(`create function public.poison() returns trigger language plpgsql as $$
+      declare row record := ${row};
+      begin if ${when} then raise exception 'poison'; end if; return ${row}; end $$`)
+    .execute(db);
+  await sql
+    .raw(`create trigger poison before ${on} on ${table} for each row execute function public.poison()`)
+    .execute(db);
+  return async () => {
+    await sql.raw(`drop trigger poison on ${table}`).execute(db);
+  };
+}
+
+/**
+ * What to poison so that no worker can do the first share of a run. A failed claim would not do: its order
+ * stays ready, and the worker goes on.
+ */
+export function firstShare(kind: UnitKind): Parameters<typeof poison>[1] {
+  const when = `row.name like 'unit:%' and split_part(row.name, ':', 2)::uuid = (
+    select unit_id from ops.work_units where kind = '${kind}' order by (payload ->> 'from')::bigint limit 1)`;
+  return { table: 'ops.leases', on: 'insert', when };
+}
+
+/** Number of units of each kind and state. */
+export async function countEnds(db: Database): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await sql<{ unit: string; units: number }>`
+    select kind || ' ' || state as unit, count(*)::integer as units from ops.work_units group by 1 order by 1`.execute(
+    db,
+  );
+  return Object.fromEntries(rows.map(({ unit, units }) => [unit, units]));
 }
 
 /** The deployment that workers belong to. */

@@ -61,5 +61,5 @@ export async function postAll(run: Run, options: Omit<PostReadyOptions, 'range'>
   if (spread === null) return postReady(run, options);
   let { stop } = spread;
   for (const range of spread.left) stop ??= await postReady(run, { ...options, range });
-  return stop;
+  return stop ?? spread.givenUp;
 }

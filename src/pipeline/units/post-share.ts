@@ -14,21 +14,31 @@ import type { BackfillShare } from '../open-request-gate.ts';
 import { postReady } from '../posting/post-ready.ts';
 import { recoverPreviousRuns } from '../posting/recover-previous-runs.ts';
 import type { Run } from '../run.ts';
-import { openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from './share.ts';
+import { collectGivenUp, openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from './share.ts';
 import type { UnitRun } from './unit-run.ts';
 
 type Share = EntryRange & { readonly entries: number };
 
+/** What workers have not posted. */
+export type SpreadPosting = {
+  /** Why no process can post; null if it can. */
+  readonly stop: RunStop | null;
+  /** Shares that nobody posts in this run, because each worker that began them died. Null if there are none. */
+  readonly givenUp: RunStop | null;
+  readonly left: readonly EntryRange[];
+};
+
 /**
  * Has workers post the ready entries of a run or a backfill, one share each.
  *
- * @returns why posting stopped early (null if it did not), and the shares that no worker has started, which
- * the run must post itself. The whole result is null if there is no worker, so that nothing was started.
+ * @returns why posting stopped early (null if it did not), which shares were given up, and the shares that no
+ * worker has started, which the run must post itself. The whole result is null if there is no worker, so that
+ * nothing was started.
  */
 export async function spreadPosting(
   run: Run,
   { ledger, backfill }: { readonly ledger: OpenLedger; readonly backfill: BackfillShare | null },
-): Promise<{ readonly stop: RunStop | null; readonly left: readonly EntryRange[] } | null> {
+): Promise<SpreadPosting | null> {
   const { spread, db, job, nouns, progress, options, draining, config } = run;
   if (spread === undefined) return null;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null, limit: options.limit };
@@ -36,6 +46,7 @@ export async function spreadPosting(
   const requestsPerSecond = backfill?.requestsPerSecond || config.api.requestsPerSecond;
   let shares: readonly Share[] = [];
   let stop: RunStop | null = null;
+  const givenUp = collectGivenUp('A share of the ready orders was not posted.');
   const ends = await spread({
     kind: backfill === null ? 'post-share' : 'post-backfill',
     async cut(places) {
@@ -53,21 +64,21 @@ export async function spreadPosting(
     onEnd(end) {
       if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
       stop ??= stopOf(end);
-      return stop !== null;
+      return givenUp.note(end) || stop !== null;
     },
   });
   if (ends === null) return null;
   await reapGone(run, backlog);
-  if (draining.aborted) return { stop: stop ?? { kind: 'drained' }, left: [] };
-  return { stop, left: stop === null ? shares.filter((_, index) => ends[index]?.kind === 'left') : [] };
+  if (draining.aborted) return { stop: stop ?? { kind: 'drained' }, givenUp: null, left: [] };
+  const isOver = stop !== null || givenUp.areMany();
+  const left = isOver ? [] : shares.filter((_, index) => ends[index]?.kind === 'left');
+  return { stop, givenUp: givenUp.stop(), left };
 }
 
-/** The reason why one worker cannot post applies to the others too, unless the worker died. */
+/** The reason why one worker cannot post applies to the others too. A share that was given up affects no other. */
 function stopOf(end: UnitEnd): RunStop | null {
   if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
   if (end.kind === 'failed') return { kind: 'unavailable', message: end.problem.message };
-  if (end.kind === 'given_up')
-    return { kind: 'units_given_up', message: `A share of the ready orders was not posted. ${end.message}` };
   return null;
 }
 

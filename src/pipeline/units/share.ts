@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import type { RunStop } from '../../model/run.ts';
-import type { UnitPayload } from '../../model/work.ts';
+import type { UnitEnd, UnitPayload } from '../../model/work.ts';
 import { type OpenLedger, openLedger } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
 import { requireSame } from './require-same.ts';
@@ -52,6 +52,40 @@ export async function openUnitLedger(
   requireSame('account', { here: ledger.accountId, there: payload.accountId });
   requireSame('ledger', { here: ledger.ledgerId, there: payload.ledgerId });
   return { client, ledger };
+}
+
+/**
+ * So many given-up shares of a run mean that the cause lies with all workers or all shares, so no further
+ * share begins.
+ */
+const GIVEN_UP_AT_MOST = 3;
+
+/** The shares of a run that were given up. The others are done all the same. */
+export type GivenUpShares = {
+  /** Notes a share that was given up. @returns true if so many were that no further share is to begin. */
+  note(end: UnitEnd): boolean;
+  /** Why the run must end with a failure once the other shares are done; null if no share was given up. */
+  stop(): Extract<RunStop, { readonly kind: 'units_given_up' }> | null;
+  /** True if no further share begins because of them. */
+  areMany(): boolean;
+};
+
+/** @param consequence a sentence about what was not done. */
+export function collectGivenUp(consequence: string): GivenUpShares {
+  let count = 0;
+  let message = '';
+  const areMany = () => count >= GIVEN_UP_AT_MOST;
+  return {
+    note(end) {
+      if (end.kind === 'given_up') {
+        count += 1;
+        message = end.message;
+      }
+      return areMany();
+    },
+    stop: () => (count === 0 ? null : { kind: 'units_given_up', message: `${consequence} ${message}` }),
+    areMany,
+  };
 }
 
 /** Stops that affect only this worker. Another worker may still be able to do the share. */
