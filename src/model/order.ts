@@ -72,9 +72,9 @@ export type OrderLine = readonly [sku: string, amount: DecimalText];
 
 /**
  * The columns that carry the meaning of an order. Staging and the adding up of rows follow from this list.
- * For speed, the digest and the rows that are sent are written out; tests compare them with this list. A new
- * column needs a line here and its field above, its name in `LAYOUT_FIELDS`, code that reads it
- * (map/orders/build-order.ts), a migration, and a column in `bi.orders`.
+ * For speed, the digest is written out; a test compares it with this list. A new column needs a line here and
+ * its field above, its name in `LAYOUT_FIELDS`, code that reads it (map/orders/build-order.ts), a migration, and
+ * a column in `bi.orders`.
  */
 export const ORDER_COLUMNS = [
   { field: 'groupKey', column: 'group_key', type: 'text', merge: 'same' },

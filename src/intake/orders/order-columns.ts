@@ -26,11 +26,6 @@ export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
 /** `group_key, order_id, …` as SQL. */
 export const columnNames = sql.join(STORED_COLUMNS.map(({ column }) => sql.ref(column)));
 
-/** `group_key text, order_id text, …` as SQL, for a record set. */
-export const columnDefinitions = sql.join(
-  STORED_COLUMNS.map(({ column, type }) => sql`${sql.ref(column)} ${sql.raw(type)}`),
-);
-
 /** Returns the columns that are merged in this way when rows of an order are added up. */
 export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']): readonly string[] {
   return ORDER_COLUMNS.filter((one) => one.merge === merge).map(({ column }) => column);

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
@@ -6,7 +7,7 @@ import type { StagedOrder } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import { columnDefinitions, columnNames, STORED_COLUMNS } from './order-columns.ts';
+import { columnNames, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
@@ -36,9 +37,9 @@ export type StageOrdersOptions = FileRead & {
  * already stated is merged into its row, and its order lines become unknown, because each part has only some of
  * them. The customer key of the known version is kept if this export has none.
  *
- * The statement uses `json` and not `jsonb`: the rows are read once, so building a tree of them first costs
- * more than it saves. `limit 1` makes the planner use the unique index for each look-up: it has no statistics
- * yet about a table that is being filled, and would otherwise read all orders of a source.
+ * Orders are sent as an array for each column, which Postgres reads in a third of the time that it takes to
+ * read JSON. `limit 1` makes the planner use the unique index for each look-up: it has no statistics yet about a
+ * table that is being filled, and would otherwise read all orders of a source.
  *
  * @returns null if another reader has taken over the file; then nothing was staged.
  */
@@ -54,8 +55,11 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines) as is_unchanged,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
-      cross join json_to_recordset(${toJsonParameter(orders.map(toRow))}::json) as g(
-        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text, customer_key uuid, lines jsonb)
+      cross join (
+        select ${readColumns}, line_no, record_no, row_count, content_hash, customer_key, lines
+        from unnest(${toColumns(orders)})
+          as sent(${columnNames}, line_no, record_no, row_count, content_hash, customer_key, lines)
+      ) g
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
@@ -123,46 +127,43 @@ const mergeSummed = sql`
   where o.order_version_id = m.order_version_id
   returning 1`;
 
-/** `toRow` omits empty lists, so a missing list is stored as empty. */
+/** A list that is missing was empty (`toElement`). */
 const columnValues = sql.join(
   STORED_COLUMNS.map(({ column, type }) =>
     type === 'text[]' ? sql`coalesce(${sql.ref(column)}, '{}')` : sql.ref(column),
   ),
 );
 
-/**
- * Converts an order to the row that is sent. Missing values are omitted instead of null, which saves bytes.
- * The properties are written out, because building the objects in a loop over the columns makes an intake a
- * third slower. A test compares them with the columns.
- */
-export function toRow(order: StagedOrder) {
-  const { codes, links } = order;
-  return {
-    order_id: order.orderId,
-    group_key: order.groupKey,
-    order_name: order.orderName ?? undefined,
-    status: order.status ?? undefined,
-    currency: order.currency,
-    total: order.total ?? undefined,
-    subtotal: order.subtotal ?? undefined,
-    refunded: order.refunded ?? undefined,
-    codes: codes.length > 0 ? codes : undefined,
-    codes_folded: codes.length > 0 ? codes.map(foldCode) : undefined,
-    links: links.length > 0 ? links : undefined,
-    links_folded: links.length > 0 ? links.map(foldCode) : undefined,
-    influencer_handle: order.influencerHandle ?? undefined,
-    deal_id: order.dealId ?? undefined,
-    collab_id: order.collabId ?? undefined,
-    brand_id: order.brandId ?? undefined,
-    placed_at: order.placedAt ?? undefined,
-    paid_at: order.paidAt ?? undefined,
-    cancelled_at: order.cancelledAt ?? undefined,
-    exclusion: order.exclusion ?? undefined,
-    line_no: order.line,
-    record_no: order.record,
-    row_count: order.rowCount,
-    content_hash: order.contentHash,
-    customer_key: order.customerKey ?? undefined,
-    lines: order.lines ?? undefined,
-  };
+/** The columns as they are stored. Lists are sent as text, because Postgres has no arrays of arrays. */
+const readColumns = sql.join(
+  STORED_COLUMNS.map(({ column, type }) =>
+    type === 'text[]' ? sql`${sql.ref(column)}::text[] as ${sql.ref(column)}` : sql.ref(column),
+  ),
+);
+
+/** Converts orders to the columns that are sent, each an array. */
+function toColumns(orders: readonly StagedOrder[]): RawBuilder<unknown> {
+  return sql.join([
+    ...STORED_COLUMNS.map((column) => {
+      const elements = orders.map((order) => toElement(order, column));
+      const type = column.type === 'text[]' ? 'text[]' : `${column.type}[]`;
+      return sql`${toTextArrayParameter(elements)}::${sql.raw(type)}`;
+    }),
+    sql`${toArrayParameter(orders.map(({ line }) => line))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ record }) => record))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ rowCount }) => rowCount))}::integer[]`,
+    sql`${toTextArrayParameter(orders.map(({ contentHash }) => contentHash))}::text[]`,
+    sql`${toArrayParameter(orders.map(({ customerKey }) => customerKey))}::uuid[]`,
+    sql`${toTextArrayParameter(orders.map(({ lines }) => lines && toJsonParameter(lines)))}::jsonb[]`,
+  ]);
+}
+
+/** The text that is sent for a column of an order. Null for an empty list, so that most lists are not sent. */
+export function toElement(
+  order: StagedOrder,
+  { field, isFolded }: (typeof STORED_COLUMNS)[number],
+): string | null {
+  const value = order[field];
+  if (value === null || typeof value === 'string') return value;
+  return value.length === 0 ? null : toTextArrayParameter(isFolded ? value.map(foldCode) : value);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { toUuidArrayParameter } from '../../src/db/array-parameters.ts';
+import { toTextArrayParameter, toUuidArrayParameter } from '../../src/db/array-parameters.ts';
 import { ENGINES, useDatabase } from '../intake/story.ts';
 
 describe.each(ENGINES)('an array of UUIDs on %s', (engine) => {
@@ -14,5 +14,21 @@ describe.each(ENGINES)('an array of UUIDs on %s', (engine) => {
         (select array_agg(replace(u::text, '-', '') order by place) from unnest(given) with ordinality as g(u, place)) as uuids
       from (select ${toUuidArrayParameter(uuids)}::uuid[] as given) as g`.execute(database());
     expect(rows).toEqual([{ type: 'uuid[]', uuids: count === 0 ? null : uuids }]);
+  });
+});
+
+describe.each(ENGINES)('an array of texts on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  it('arrives unchanged, but without what Postgres refuses in text', async () => {
+    const texts = ['', ' ', 'null', 'NULL', null, 'a,b', '{a}', '"', '\\', 'a\\"b', "'", '\n\t', 'é😀'];
+    const given = toTextArrayParameter([...texts, 'a\0b', 'a\ud800b']);
+    const { rows } = await sql<{ texts: string[] }>`select ${given}::text[] as texts`.execute(database());
+    expect(rows).toEqual([{ texts: [...texts, 'ab', 'a\ufffdb'] }]);
+  });
+
+  it('is null if all texts are', () => {
+    expect(toTextArrayParameter([null, null])).toBeNull();
+    expect(toTextArrayParameter([''])).toBe('{""}');
   });
 });
