@@ -37,12 +37,13 @@ export function minorDigits(currency: string | null): number {
 export function formatAmounts(
   amounts: readonly { readonly currency: string | null; readonly amount: DecimalText }[],
 ): string {
-  const byCurrency = new Map<string, DecimalText[]>();
-  for (const { currency, amount } of amounts)
-    byCurrency.set(currency ?? '', [...(byCurrency.get(currency ?? '') ?? []), amount]);
+  const byCurrency = Map.groupBy(amounts, ({ currency }) => currency ?? '');
   return [...byCurrency]
     .sort(([one], [other]) => one.localeCompare(other))
-    .map(([currency, list]) => formatMoney(sumMoney(list), currency === '' ? null : currency))
+    .map(([currency, list]) => {
+      const sum = sumMoney(list.map(({ amount }) => amount));
+      return formatMoney(sum, currency === '' ? null : currency);
+    })
     .join(', ');
 }
 

@@ -52,7 +52,7 @@ function fitWidths(
   total: number,
 ): readonly number[] {
   const widths = columns.map((column, index) =>
-    Math.max(stringWidth(column.title), ...rows.map((row) => stringWidth(row[index] ?? ''))),
+    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? '')), stringWidth(column.title)),
   );
   const available = total - GAP.length * (columns.length - 1);
   for (let over = sum(widths) - available; over > 0; over -= 1) {
