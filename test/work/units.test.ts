@@ -19,7 +19,10 @@ import {
 } from '../../src/work/units.ts';
 import { createWorkQueue } from '../../src/work/work-queue.ts';
 import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 
+/** Number of units that the worker of these tests does at a time. */
+const PLACES = 2;
 const DONE = { state: 'done', outcome: { notes: [] } } as const;
 
 describe('a unit of work', () => {
@@ -105,6 +108,32 @@ describe('the units of a run', () => {
     expect(begun.filter((number) => number === '2')).toHaveLength(3);
   });
 
+  it('of another run begin after at most two units in each place, however many units the first run has', async () => {
+    const { db, run } = await openRun();
+    const other = { runId: '2', owner: randomUUID(), job: 'others' };
+    await acquireLease(db, { name: 'job:others', owner: other.owner, host: 'test', pid: 1, ttlMs: 60_000 });
+    let isOver = false;
+    await work(db, async () => DONE);
+    const long = spread(db, run, {
+      payloads: Array.from({ length: 200 }, (): UnitPayload => ({})),
+      onEnd: () => isOver,
+    });
+    await waitFor(
+      async () => (await sql`select from ops.work_units where state = 'done'`.execute(db)).rows.length > 1,
+    );
+    expect(await spread(db, other, { payloads: [{}, {}] })).toMatchObject([
+      { kind: 'done' },
+      { kind: 'done' },
+    ]);
+    isOver = true;
+    await long;
+    const { rows } = await sql<{ before: number }>`
+      select count(*)::integer as before from ops.work_units u,
+        (select min(created_at) as queued, min(begun_at) as begun from ops.work_units where job = 'others') o
+      where u.job = 'orders' and u.begun_at between o.queued and o.begun`.execute(db);
+    expect(rows[0]?.before).toBeLessThanOrEqual(2 * PLACES);
+  });
+
   it('are left without waiting if the run has lost its lease', async () => {
     const { db, run } = await openRun();
     await work(db, async () => DONE);
@@ -173,7 +202,7 @@ async function work(db: Database, perform: WorkerOptions['perform']): Promise<St
     queue,
     worker: {
       ...{ workerId: randomUUID(), host: 'test', pid: process.pid, version: '1.2.3' },
-      ...{ kinds: ['read-source'], concurrency: 2 },
+      ...{ kinds: ['read-source'], concurrency: PLACES },
     },
     perform,
     onEnded: () => {},

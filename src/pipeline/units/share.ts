@@ -7,8 +7,8 @@ import type { Run } from '../run.ts';
 import { requireSame } from './require-same.ts';
 
 /**
- * Approximate duration of a share at the limit of the account. Other runs wait at most this long for their
- * turn.
+ * Approximate duration of a share at the limit of the account, which all places share. A run queues two
+ * shares for each place, so another run waits about twice as long for its first share.
  */
 const SHARE_SECONDS = 20;
 /** Minimum number of shares per place, so that all places finish at about the same time. */
@@ -22,7 +22,7 @@ export function shareSize(
   { requestsPerSecond }: Pick<ApiSettings, 'requestsPerSecond'>,
   { requests, places }: { readonly requests: number; readonly places: number },
 ): number {
-  const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : requestsPerSecond * SHARE_SECONDS;
+  const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : (requestsPerSecond * SHARE_SECONDS) / places;
   const largest = Math.min(LARGEST_SHARE, bySeconds, requests / (places * SHARES_PER_PLACE));
   return Math.max(SMALLEST_SHARE, Math.ceil(largest));
 }
