@@ -10,6 +10,9 @@ import { pathOfFileUri } from './parse-source-uri.ts';
 import { openS3File } from './s3/open-s3-file.ts';
 import type { SourceClients } from './source-clients.ts';
 
+/** A file that has grown since it was listed is still read in pieces of a reasonable size. */
+const LEAST_READ_BYTES = 16 * 1_024;
+
 export type OpenFileOptions = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
@@ -46,7 +49,10 @@ async function* openFolderFile(
   const path = pathOfFileUri(file.uri);
   if (file.version === OUTSIDE) throw leadsOutside(file);
   const hash = createHash('sha256');
-  const stream = createReadStream(path, { highWaterMark: READ_BYTES, ...(signal ? { signal } : {}) });
+  // The stream allocates this much even for a file of a few rows, and thousands of such buffers keep the
+  // garbage collector busy.
+  const highWaterMark = Math.min(READ_BYTES, Math.max(LEAST_READ_BYTES, file.sizeBytes));
+  const stream = createReadStream(path, { highWaterMark, ...(signal ? { signal } : {}) });
   try {
     for await (const bytes of stream as AsyncIterable<Buffer>) {
       hash.update(bytes);
