@@ -51,6 +51,22 @@ it('a small file is staged, counted and sealed by prepared statements, a larger 
   ]);
 });
 
+// After five executions, Postgres keeps a plan unless plans for the parameters of one execution seem cheaper.
+it('the statements of small files keep their plans', async () => {
+  const { db } = await setup();
+  const shop = await openShop(db);
+  for (let from = 0; from < 30; from += 3)
+    await shop.read({ orders: [order(`${from}`), order(`${from + 1}`), order(`${from + 2}`)] });
+  const plans = await db
+    .connection()
+    .execute((session) =>
+      sql<{ generic: number }>`select generic_plans::int as generic from pg_prepared_statements`.execute(
+        session,
+      ),
+    );
+  expect(plans.rows.map(({ generic }) => generic)).toEqual([5, 5, 5, 5, 5, 5]);
+});
+
 // A prefix that a shop has filled for years has a million files. Looking through them took 0.2 s for each new file.
 it('reading a file does not look through the files that are known', async () => {
   // A database of its own, because a session keeps plans that were made while a table was small.

@@ -234,13 +234,22 @@ export function repeated(ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
 }
 
-/** Returns the size of each table in bytes. Rows that were rolled back take space too. */
-export async function tableSizes(db: Database): Promise<unknown> {
-  const { rows } = await sql`
+/** Bytes of each table and index. Rows that were rolled back take space too. */
+export async function tableSizes(db: Database): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ name: string; bytes: string }>`
     select c.oid::regclass::text as name, pg_relation_size(c.oid) as bytes
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i') order by 1`.execute(db);
-  return rows;
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
+/** Names the tables and indexes that have grown. Autovacuum may shrink one at any time. */
+export async function grownSince(
+  db: Database,
+  before: ReadonlyMap<string, number>,
+): Promise<readonly string[]> {
+  const after = await tableSizes(db);
+  return [...after].flatMap(([name, bytes]) => (bytes > (before.get(name) ?? 0) ? [name] : []));
 }
 
 /** Waits until the service has processed this many orders. */
