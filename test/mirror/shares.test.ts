@@ -81,7 +81,7 @@ describe('deals that are read in shares', () => {
     expect(story.service.askedDeals()).toHaveLength(DEALS);
   });
 
-  it('are not published if a share was given up: nothing changes or is gone until the next run has read the rest', async () => {
+  it('are not published if a share was given up: the others are read, and nothing changes or is gone until the next run has read the rest', async () => {
     const story = await openShares();
     await story.run();
     await sql`update mirror.known_deals set read_at = read_at - interval '2 days'`.execute(story.db);
@@ -91,7 +91,7 @@ describe('deals that are read in shares', () => {
     story.service.questions.length = 0;
     const { exitCode, finished } = await story.run(
       DAILY,
-      spreadOver(story, (unit, index) => (index === 1 ? GIVEN_UP : unit.perform())),
+      spreadOver(story, (unit, index) => (index === 0 ? GIVEN_UP : unit.perform())),
     );
     expect([exitCode, finished]).toMatchObject([1, { status: 'failed', counts: { published: false } }]);
     expect(story.service.askedDeals()).toHaveLength(60);

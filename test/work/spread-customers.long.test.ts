@@ -103,7 +103,8 @@ describe('a run whose customers are submitted by workers', () => {
   });
 
   it('submits the other shares if one fails in every worker, and the next run submits the rest', async () => {
-    const { shop, service } = await openSpreadCustomers(() => QUEUED);
+    // So slow that another share is still being done when the first is given up.
+    const { shop, service } = await openSpreadCustomers(slowly(() => QUEUED, 600));
     await startWorkers(shop, 2);
     const cure = await poison(shop.db, {
       ...{ table: 'intake.waiting_batches', on: 'delete' },

@@ -141,7 +141,8 @@ describe('a run whose work is spread over workers', () => {
   });
 
   it('posts the other shares if one fails in every worker, and the next run posts the rest', async () => {
-    const shop = await openSpreadShop();
+    // So slow that another share is still being done when the first is given up.
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 300 } });
     dropBoth(shop, 200);
     await startWorkers(shop, 2);
     const cure = await poison(shop.db, firstShare('post-share'));
