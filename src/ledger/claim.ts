@@ -53,21 +53,26 @@ type ClaimRow = {
  * Creates a function that claims entries: transition T2, ready → sending. Concurrent claims share one
  * statement. When the promise resolves to an entry, the attempt is durable (`synchronous_commit = on`) and in
  * the journal. Only then may a byte of the request be written. If the outcome of a commit is unknown, the
- * claim is read back by its claim id; if that fails too, the claim throws and nothing is sent.
+ * claim is read back by its claim id; if it is not there, or cannot be read, the claim throws and nothing is sent.
  *
  * Each claim names the claim before it. A database without that previous claim has lost commits, for example
  * after a failover or a restore while this process runs. Then nothing is claimed.
  *
- * @throws LedgerWentBack if the database has lost commits.
+ * @throws LedgerWentBack if the database has lost commits, and the error of the driver if a claim failed.
  */
 export function createClaimer(db: Database, options: ClaimerOptions): ClaimEntry {
   let heads = options.heads;
   return groupCommit(async (entryIds) => {
     const claimId = randomUUID();
-    const rows = await claimGroup(db, entryIds, { ...options, claimId, heads }).catch((error: unknown) => {
-      if (error instanceof LedgerWentBack) throw error;
-      return readBack(db, claimId, options.ledgerId);
-    });
+    const rows = await claimGroup(db, entryIds, { ...options, claimId, heads }).catch(
+      async (error: unknown) => {
+        if (error instanceof LedgerWentBack) throw error;
+        const committed = await readBack(db, claimId, options.ledgerId);
+        // Without the error, the caller would take the entries for claimed by another process.
+        if (committed.length === 0) throw error;
+        return committed;
+      },
+    );
     const claimed = rows.map((row) => toClaimed(row, { ...options, claimId }));
     if (claimed.length > 0) {
       await options.journal.claimed(claimed);

@@ -93,6 +93,26 @@ it('a command that is ended with Ctrl-C leaves no statement running in the serve
   await waitFor(async () => (await atWork()) === 0);
 });
 
+it('a run whose claims the database refuses fails with the reason, and the next one posts each order once', async () => {
+  const shop = await openWorkshop();
+  shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }]));
+  await sql
+    .raw(
+      `create function ledger.refuse() returns trigger language plpgsql as $$ begin raise exception 'the audit is full'; end $$;
+      create trigger refuse before insert on ledger.attempts for each row execute function ledger.refuse()`,
+    )
+    .execute(shop.db);
+  const refused = await shop.run();
+  expect(refused.exitCode).toBe(1);
+  const { problem } = await shop.db.selectFrom('ops.runs').select('problem').executeTakeFirstOrThrow();
+  expect(problem).toBe('It stopped: the audit is full.');
+  expect(await shop.posted()).toEqual([]);
+  await sql.raw('drop trigger refuse on ledger.attempts; drop function ledger.refuse').execute(shop.db);
+  await leasesAreOver(shop);
+  expect((await shop.run()).exitCode).toBe(0);
+  expect(await shop.posted()).toHaveLength(2);
+});
+
 it('a role that is read-only or lacks a privilege causes a known error, and nothing is posted', async () => {
   const shop = await openWorkshop();
   shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
