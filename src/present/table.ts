@@ -1,7 +1,6 @@
-import stringWidth from 'string-width';
 import { toPrintableLine } from '../model/text/printable.ts';
 import type { Terminal } from './terminal.ts';
-import { cut, cutFront } from './text.ts';
+import { cellWidth, cut, cutFront } from './text.ts';
 
 export type Column = {
   readonly title: string;
@@ -52,7 +51,7 @@ function fitWidths(
   total: number,
 ): readonly number[] {
   const widths = columns.map((column, index) =>
-    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? '')), stringWidth(column.title)),
+    rows.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? '')), cellWidth(column.title)),
   );
   const available = total - GAP.length * (columns.length - 1);
   for (let over = sum(widths) - available; over > 0; over -= 1) {
@@ -69,7 +68,7 @@ function fitWidths(
 function place(cell: string, column: Column, width: number): string {
   const shown =
     cutOf(column) === 'never' ? cell : cutOf(column) === 'front' ? cutFront(cell, width) : cut(cell, width);
-  const padding = ' '.repeat(Math.max(0, width - stringWidth(shown)));
+  const padding = ' '.repeat(Math.max(0, width - cellWidth(shown)));
   return column.align === 'right' ? `${padding}${shown}` : `${shown}${padding}`;
 }
 

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
 
 /** Groups digits: `1234567` becomes `1,234,567`. */
 export function formatCount(count: number | string): string {
@@ -20,12 +20,12 @@ export function clause(count: number, one: string, many: string): readonly strin
  * character is split.
  */
 export function cut(text: string, width: number): string {
-  return stringWidth(text) <= width ? text : `${firstCells(lettersOf(text), width - 1)}…`;
+  return cellWidth(text) <= width ? text : `${firstCells(lettersOf(text), width - 1)}…`;
 }
 
 /** Cuts at the front, for text whose end matters more, such as a path. */
 export function cutFront(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+  if (cellWidth(text) <= width) return text;
   return `…${lettersOf(firstCells(lettersOf(text).reverse(), width - 1))
     .reverse()
     .join('')}`;
@@ -41,7 +41,7 @@ function lettersOf(text: string): string[] {
 function firstCells(letters: readonly string[], width: number): string {
   let cells = 0;
   const fits = letters.findIndex((letter) => {
-    cells += stringWidth(letter);
+    cells += cellWidth(letter);
     return cells > width;
   });
   return letters.slice(0, fits === -1 ? letters.length : fits).join('');
@@ -73,4 +73,25 @@ export function formatBytes(bytes: number): string {
     unit += 1;
   }
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** Printable ASCII: a cell for each character. */
+const ASCII = /^[ -~]*$/;
+
+let measure: ((text: string) => number) | null = null;
+
+/**
+ * Returns the cells of a terminal that a text takes: none for colours, two for Chinese, Japanese and Korean
+ * characters and for emoji. The library for other text than ASCII is loaded when there is such a text: its
+ * regular expression of all emoji takes 15 ms to compile.
+ */
+export function cellWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  measure ??= loadMeasure();
+  return measure(text);
+}
+
+function loadMeasure(): (text: string) => number {
+  const require = createRequire(import.meta.url);
+  return (require('string-width') as typeof import('string-width')).default;
 }

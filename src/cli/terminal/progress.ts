@@ -1,4 +1,5 @@
-import cliProgress from 'cli-progress';
+import { createRequire } from 'node:module';
+import type { Options, SingleBar } from 'cli-progress';
 import type { Progress, ProgressStep } from '../../model/progress.ts';
 import { toPrintable, toPrintableLine } from '../../model/text/printable.ts';
 import {
@@ -31,7 +32,7 @@ export function createBarProgress(
   now: Clock = monotonic,
 ): Progress {
   let current: ProgressState | null = null;
-  let bar: cliProgress.SingleBar | null = null;
+  let bar: SingleBar | null = null;
   const finish = (): void => {
     bar?.stop();
     bar = null;
@@ -43,7 +44,7 @@ export function createBarProgress(
     begin(state) {
       if (state.step.name !== current?.step.name) tell.flush();
       current = state;
-      bar = new cliProgress.SingleBar({
+      bar = createBar({
         stream,
         // Also redrawn between updates, so that a waiting run is seen to wait.
         format: () => toPrintableLine(renderBar(current ?? state, terminal.columns - 1)),
@@ -72,6 +73,12 @@ export function createBarProgress(
       if (wasDrawn && step !== undefined && current !== null) this.begin(current);
     },
   });
+}
+
+/** Loads the library with the first bar: most commands draw none. */
+function createBar(options: Options): SingleBar {
+  const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof import('cli-progress');
+  return new SingleBar(options);
 }
 
 /** A pipe or log gets a line after each 10 % or 30 s, whichever comes first, but at most one per second. */

@@ -1,6 +1,6 @@
-import stringWidth from 'string-width';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { cellWidth } from '../text.ts';
 import type { Bars } from './block.ts';
 
 /** Blocks of eighths of a cell, so that short bars are visible and close values differ. */
@@ -33,7 +33,7 @@ export function renderBars(
   const { terminal } = options;
   const cells = rows.map((row) => row.cells);
   const plain = renderTable(columns, cells, options);
-  const room = terminal.columns - GAP - Math.max(...plain.split('\n').map((line) => stringWidth(line)));
+  const room = terminal.columns - GAP - Math.max(...plain.split('\n').map((line) => cellWidth(line)));
   if (room < SHORTEST) return plain;
   const drawing = { width: Math.min(LONGEST, room), hasUnicode: terminal.hasUnicode };
   const bars = rows.map(({ share }) => drawBar(share, drawing));
