@@ -17,10 +17,15 @@ compared as (
   from earned e
   full join paid_out p on p.deal_id = e.deal_id and p.currency = e.currency
   where e.deal_id is not null or p.paid_out_amount <> 0
+),
+largest as (
+  select deal_id, currency, earned_amount, paid_out_amount,
+    case when currencies = 1 and currency is not null then earned_amount - paid_out_amount end as difference_amount
+  from compared
+  order by abs(case when currencies = 1 and currency is not null then earned_amount - paid_out_amount end) desc nulls last, deal_id, currency
+  limit 100
 )
-select c.deal_id, d.influencer_handle, c.currency, c.earned_amount, c.paid_out_amount,
-  case when c.currencies = 1 and c.currency is not null then c.earned_amount - c.paid_out_amount end as difference_amount
-from compared c
+select l.deal_id, d.influencer_handle, l.currency, l.earned_amount, l.paid_out_amount, l.difference_amount
+from largest l
 left join bi.deals d using (deal_id)
-order by abs(case when c.currencies = 1 and c.currency is not null then c.earned_amount - c.paid_out_amount end) desc nulls last, c.deal_id, c.currency
-limit 100;
+order by abs(l.difference_amount) desc nulls last, l.deal_id, l.currency;
