@@ -79,7 +79,7 @@ export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]>
       // The first run lists everything, so it runs before the old keys are there.
       store.setKeys(0, 1);
       await run('dated', env);
-      await knowOldKeys(db, oldKeys);
+      await knowOldKeys(db, oldKeys, store.today);
       // The reports take up all files that were added, which a shop brings in over years.
       store.setKeys(-oldKeys, 2);
       await run('dated', env);
@@ -87,7 +87,7 @@ export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]>
       const dated = await run('dated', env);
       const ofDated = store.listed();
       store.setKeys(-oldKeys, 2 + 2 * NEW_KEYS);
-      const last = keyOf(1 + NEW_KEYS).replace('orders/', '');
+      const last = keyOf(1 + NEW_KEYS, store.today).replace('orders/', '');
       const ordered = await run('ordered', { ...env, LAST_KEY: last });
       await requireSealed(db, oldKeys + 2 + 2 * NEW_KEYS);
       const count = oldKeys.toLocaleString('en');
@@ -207,7 +207,7 @@ async function putObjects({ url, env }: Store, objects: number): Promise<void> {
 }
 
 /** Adds files with the old keys, as if each had been read and had stated no new order. */
-async function knowOldKeys(db: Database, oldKeys: number): Promise<void> {
+async function knowOldKeys(db: Database, oldKeys: number, today: string): Promise<void> {
   await sql`
     insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, content_sha256, rows_read,
       orders_unchanged, order_rows, order_id_column, run_id, first_seen_at, sealed_at)
@@ -215,7 +215,7 @@ async function knowOldKeys(db: Database, oldKeys: number): Promise<void> {
       f.orders_new, f.order_rows, f.order_id_column, f.run_id, k.at, k.at
     from intake.source_files f,
       generate_series(1, ${oldKeys}::int) number,
-      lateral (select date_trunc('day', now() at time zone 'UTC') - (number + ${KEYS_A_DAY - 1}::int) / ${KEYS_A_DAY}::int * interval '1 day' as day) d,
+      lateral (select ${today}::timestamp - (number + ${KEYS_A_DAY - 1}::int) / ${KEYS_A_DAY}::int * interval '1 day' as day) d,
       lateral (select 'orders/dt=' || to_char(day, 'YYYY-MM-DD') || '/' || lpad(((number - 1) % ${KEYS_A_DAY}::int)::text, 3, '0') || '.csv' as key) n,
       lateral (select key, 's3://exports/' || key as uri, day at time zone 'UTC' as at) k`.execute(db);
   await sql`

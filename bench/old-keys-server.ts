@@ -16,6 +16,8 @@ const MODIFIED = new Date(Date.UTC(2026, 0, 1));
 
 export type OldKeys = {
   readonly url: string;
+  /** Date of the first key that is not old (UTC). It stays the same after midnight. */
+  readonly today: string;
   /** Number of keys that listings have returned. */
   readonly listed: () => number;
   /** Sets which keys exist, by their numbers: from the first to the one before the last. */
@@ -23,43 +25,46 @@ export type OldKeys = {
   close(): void;
 };
 
-/** The key with a number. Number 0 is the first of this day (UTC); the days before have negative numbers. */
-export function keyOf(number: number): string {
+/** The key with a number. Number 0 is the first of `today`; the days before have negative numbers. */
+export function keyOf(number: number, today: string): string {
   const day = Math.floor(number / KEYS_A_DAY);
-  const date = new Date(Date.now() + day * DAY_MS).toISOString().slice(0, 10);
+  const date = new Date(Date.parse(today) + day * DAY_MS).toISOString().slice(0, 10);
   return `${PREFIX}${date}/${String(number - day * KEYS_A_DAY).padStart(3, '0')}.csv`;
 }
 
 /** The number of the first of these keys that sorts after a text. */
 function firstAfter(
   text: string,
-  { first, last }: { readonly first: number; readonly last: number },
+  { first, last, today }: { readonly first: number; readonly last: number; readonly today: string },
 ): number {
   let [low, high] = [first, last];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (keyOf(middle) > text) high = middle;
+    if (keyOf(middle, today) > text) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
 export async function startOldKeys(): Promise<OldKeys> {
+  const today = new Date().toISOString().slice(0, 10);
   let keys = { first: 0, last: 0 };
   let listed = 0;
 
   function list(query: URLSearchParams, response: ServerResponse): void {
     const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
-    const begin = firstAfter(after, keys);
+    const begin = firstAfter(after, { ...keys, today });
     const end = Math.min(begin + PAGE, keys.last);
-    const contents = Array.from({ length: Math.max(0, end - begin) }, (_, index) => describe(begin + index));
+    const contents = Array.from({ length: Math.max(0, end - begin) }, (_, index) =>
+      describe(keyOf(begin + index, today)),
+    );
     listed += contents.length;
     const isTruncated = end < keys.last;
     response.end(
       xml('ListBucketResult', [
         ['EncodingType', 'url'],
         ['IsTruncated', isTruncated],
-        ...(isTruncated ? ([['NextContinuationToken', keyOf(end - 1)]] as const) : []),
+        ...(isTruncated ? ([['NextContinuationToken', keyOf(end - 1, today)]] as const) : []),
         ...contents,
       ]),
     );
@@ -80,6 +85,7 @@ export async function startOldKeys(): Promise<OldKeys> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    today,
     listed: () => listed,
     setKeys(first, last) {
       keys = { first, last };
@@ -89,8 +95,7 @@ export async function startOldKeys(): Promise<OldKeys> {
   };
 }
 
-function describe(number: number) {
-  const key = keyOf(number);
+function describe(key: string) {
   return [
     'Contents',
     [
