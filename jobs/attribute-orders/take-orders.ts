@@ -108,12 +108,13 @@ async function take(
     rowsRead += batch.rowsRead;
     progress.advance(0, batch.rowsRead);
   }
-  if ((await stager.finish()) === null) return { kind: 'lost' };
+  if (!(await stager.settle())) return { kind: 'lost' };
   dates?.require();
   const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
   const limits = { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare };
   const thresholds = { source: source.name, ...limits, expected };
-  return sealFile(db, { ...read, runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn });
+  const sealing = { runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn, stager };
+  return sealFile(db, { ...read, ...sealing });
 }
 
 function expectedBy(

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from './tables.ts';
 
 /*
@@ -25,18 +25,28 @@ import type { DB } from './tables.ts';
 /**
  * Sets up the rest of a transaction for statements over many rows.
  *
- * @param options.isDurable true if the commit must be on disk before it is reported, whatever the default of
- * the server. Default: false, which keeps that default.
+ * @param options see `settingsForLargeStatements`.
  */
 export async function suitLargeStatements(
   trx: Transaction<DB>,
-  { isDurable = false }: { readonly isDurable?: boolean } = {},
+  options: { readonly isDurable?: boolean } = {},
 ): Promise<void> {
+  await sql`select ${settingsForLargeStatements(options)}`.execute(trx);
+}
+
+/**
+ * The same as a part of a select list, for a transaction whose first statement returns one row.
+ *
+ * @param options.isDurable true if the commit must be on disk before it is reported, whatever the default of
+ * the server. Default: false, which keeps that default.
+ */
+export function settingsForLargeStatements({
+  isDurable = false,
+}: {
+  readonly isDurable?: boolean;
+} = {}): RawBuilder<unknown> {
   const durable = isDurable ? sql`, set_config('synchronous_commit', 'on', true)` : sql``;
   // JIT compilation takes longer than a run with few new orders. Sorting a million rows in memory is worth 64
   // MB.
-  await sql`
-    select set_config('jit', 'off', true), set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true)${durable}`.execute(
-    trx,
-  );
+  return sql`set_config('jit', 'off', true), set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true)${durable}`;
 }

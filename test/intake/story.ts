@@ -93,8 +93,9 @@ async function readFile(
   const stager = createStager(db, { sourceFileId, reader, runId, sums });
   const batches = (Array.isArray(given) ? given : [given]).map(toBatch);
   for (const batch of batches) await stager.add(batch);
-  await stager.finish();
+  await stager.settle();
   return sealFile(db, {
+    stager,
     sourceFileId,
     reader,
     runId,

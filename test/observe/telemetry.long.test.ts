@@ -60,11 +60,7 @@ it('a run exports its trace, metrics and logs without orders, personal data and 
   expect(attributeOf(run, 'influencer_sync.count.rows')).toBe(22);
   expect(pathTo(REFERRAL, spans)).toEqual(['run attribute-orders', 'step post']);
   expect(pathTo('batch', spans)).toEqual(['run attribute-orders', 'step read', 'file']);
-  expect(pathTo('select intake.order_continuations', spans)).toEqual([
-    'run attribute-orders',
-    'step read',
-    'file',
-  ]);
+  expect(pathTo('update intake.source_files', spans)).toEqual(['run attribute-orders', 'step read', 'file']);
   expect(pathTo('update ops.runs', spans)).toEqual(['run attribute-orders']);
   const [request] = spans.filter(({ name }) => name === REFERRAL);
   expect(request).toMatchObject({ kind: 3 });

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { suitLargeStatements } from '../../db/large-statements.ts';
+import { settingsForLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
@@ -22,6 +22,13 @@ export type SealReadOptions = FileRead & {
 
 /** The steps of sealing that depend on what the file contains. */
 export type Content<Totals> = {
+  /**
+   * Stages rows that have waited until the end, so that a file of few rows is staged and sealed by one commit.
+   * All rows are staged already if omitted.
+   *
+   * @returns false if another reader has taken over the file.
+   */
+  readonly stageRest?: ((trx: Transaction<DB>) => Promise<boolean>) | undefined;
   /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
   readonly settle: (trx: Transaction<DB>) => Promise<Totals>;
   /** Returns the reason to hold the file, or null if there is none. */
@@ -49,8 +56,8 @@ export type SealedRead<Totals> =
 export type Original = { readonly sourceFileId: string; readonly uri: string };
 
 /**
- * Transition T1 (docs/ledger.md): seals a file that was read completely, in one transaction, or holds it. All
- * batches must have been staged before (`finish` of the stager).
+ * Transition T1 (docs/ledger.md): seals a file that was read completely, in one transaction, or holds it. No
+ * batch may be on its way to the database meanwhile, because it would wait for the lock that this takes.
  */
 export function sealRead<Totals>(
   db: Database,
@@ -58,7 +65,6 @@ export function sealRead<Totals>(
   content: Content<Totals>,
 ): Promise<SealedRead<Totals>> {
   return inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx, { isDurable: true });
     const locked = await lockRead(trx, options);
     if (locked === null) return { kind: 'lost' };
     const { isReread, original } = locked;
@@ -66,6 +72,7 @@ export function sealRead<Totals>(
       await markDuplicate(trx, options, original);
       return { kind: 'duplicate', of: original };
     }
+    if (content.stageRest !== undefined && !(await content.stageRest(trx))) return { kind: 'lost' };
     const totals = await content.settle(trx);
     const reason =
       (await content.findHoldReason(trx, totals)) ??
@@ -87,8 +94,8 @@ type LockedRead = {
 };
 
 /**
- * Locks the file's row against a takeover. One statement tells everything about the file, because a source
- * may have thousands of small files.
+ * Locks the file's row against a takeover, and sets up the transaction for statements over many rows. One
+ * statement does both and tells everything about the file, because a source may have thousands of small files.
  *
  * @returns null if another reader has taken over the file.
  */
@@ -97,7 +104,7 @@ async function lockRead(
   { sourceFileId, reader, contentSha256 }: SealReadOptions,
 ): Promise<LockedRead | null> {
   const { rows } = await sql<{ isReread: boolean; originalId: string | null; originalUri: string }>`
-    select o.source_file_id as "originalId", o.uri as "originalUri",
+    select ${settingsForLargeStatements({ isDurable: true })}, o.source_file_id as "originalId", o.uri as "originalUri",
       exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
     from intake.source_files f
     left join lateral (
@@ -144,5 +151,6 @@ async function markSealed(
       content_sha256: contentSha256,
     })
     .where('source_file_id', '=', sourceFileId)
+    .modifyEnd(keepsPlan)
     .execute();
 }

@@ -13,6 +13,8 @@ export type StagedFile = {
   readonly stagedRows: number;
   /** Number of rows of orders that are already known with the same content. */
   readonly unchangedRows: number;
+  /** True if rows still wait for their order (`settleContinuations`). */
+  readonly hasContinuations: boolean;
   /** Number of rows that were rejected so far. */
   readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
@@ -27,6 +29,8 @@ export type StagedFile = {
   readonly credited: number;
   readonly zeroRevenue: number;
 };
+
+type Counted = Exclude<keyof StagedFile, 'hasContinuations'>;
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
 const IS_OPEN = sql`coalesce(exclusion, 'renewal') = 'renewal'`;
@@ -62,7 +66,7 @@ export async function countStaged(
   const { revenue, credited, listed, currency } = expected;
   const isCredited =
     credited === null ? sql`true` : sql`(status is null or status = any(${credited}::text[]))`;
-  const { rows } = await sql<Record<keyof StagedFile, string>>`
+  const { rows } = await sql<Record<Counted, string> & Pick<StagedFile, 'hasContinuations'>>`
     with staged as (
       select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
         count(*) filter (where conflicting_line_no is not null) as conflicting,
@@ -86,10 +90,11 @@ export async function countStaged(
     select staged.new, staged.changed, staged.conflicting, staged.rows as "stagedRows",
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
+      exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
       staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
     from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
   const [row] = rows;
-  const number = (key: keyof StagedFile): number => Number(row?.[key] ?? 0);
+  const number = (key: Counted): number => Number(row?.[key] ?? 0);
   return {
     new: number('new'),
     changed: number('changed'),
@@ -98,6 +103,7 @@ export async function countStaged(
     cancelled: number('cancelled'),
     stagedRows: number('stagedRows'),
     unchangedRows: number('unchangedRows'),
+    hasContinuations: row?.hasContinuations ?? false,
     rejectedRows: number('rejectedRows'),
     open: number('open'),
     unlistedStatus: number('unlistedStatus'),

@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
 import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageContinuations, stageRejected } from '../files/stage-leftovers.ts';
@@ -16,8 +18,19 @@ export type Stager = {
    * @throws the error of the database for this batch or an earlier one.
    */
   add(batch: OrderBatch): Promise<boolean>;
-  /** Resolves when everything is staged. Null if another reader has taken over the file. */
-  finish(): Promise<StagedCounts | null>;
+  /**
+   * Resolves when the batches on their way are staged. The last ones stay for `stageRest`.
+   *
+   * @returns false if another reader has taken over the file.
+   */
+  settle(): Promise<boolean>;
+  /**
+   * Stages the last batches in the transaction that seals the file, so that a small file takes one commit. Call
+   * `settle` before that transaction begins: it locks the file's row, for which a batch on its way would wait.
+   *
+   * @returns false if another reader has taken over the file.
+   */
+  readonly stageRest: (trx: Transaction<DB>) => Promise<boolean>;
 };
 
 /**
@@ -40,21 +53,19 @@ const MIN_TO_ASK = 50;
 const STATEMENT_ORDERS = 2_000;
 
 export function createStager(db: Database, options: StagerOptions): Stager {
-  const total = { new: 0, changed: 0, unchanged: 0, repeated: 0 };
   const waiting: Promise<void>[] = [];
   let last: Promise<void> = Promise.resolve();
   let ask = true;
   let isLost = false;
   let gathered: OrderBatch[] = [];
 
-  async function stage(batch: OrderBatch): Promise<void> {
+  async function stage(batch: OrderBatch, within = db): Promise<void> {
     if (isLost) return;
-    const counts = await stageBatch(db, { ...options, batch, ask });
+    const counts = await stageBatch(within, { ...options, batch, ask });
     if (counts === null) {
       isLost = true;
       return;
     }
-    for (const key of ['new', 'changed', 'unchanged', 'repeated'] as const) total[key] += counts[key];
     if (batch.orders.length > 0) ask = counts.unchanged >= batch.orders.length * ASKING_PAYS_FROM;
   }
 
@@ -79,10 +90,15 @@ export function createStager(db: Database, options: StagerOptions): Stager {
       if (waiting.length > MAX_WAITING) await waiting.shift();
       return !isLost;
     },
-    async finish() {
-      if (gathered.length > 0) stageGathered();
+    async settle() {
       await last;
-      return isLost ? null : total;
+      return !isLost;
+    },
+    async stageRest(trx) {
+      const rest = joinBatches(gathered);
+      gathered = [];
+      await stage(rest, trx);
+      return !isLost;
     },
   };
 }

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import { countStaged } from './count-staged.ts';
+import type { Stager } from './create-stager.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
@@ -18,6 +18,8 @@ export type SealFileOptions = SealReadOptions & {
   readonly thresholds: Thresholds;
   /** The column that identifies the file's orders, as reported by `mapOrders`. Unknown if omitted. */
   readonly orderIdColumn?: OrderIdColumn;
+  /** The stager of the file, whose batches on their way have been staged (`settle`). All rows are staged if omitted. */
+  readonly stager?: Pick<Stager, 'stageRest'>;
 };
 
 const UNKNOWN_COLUMN: OrderIdColumn = { name: null, isFallback: false };
@@ -37,8 +39,9 @@ export type SealedTotals = {
  * exceeded.
  */
 export function sealFile(db: Database, options: SealFileOptions): Promise<SealedFile> {
-  const { sourceFileId } = options;
+  const { sourceFileId, stager } = options;
   return sealRead<OrderTotals>(db, options, {
+    stageRest: stager?.stageRest,
     settle: (trx) => settle(trx, options),
     findHoldReason: async (trx, totals) =>
       (await findHoldReason(trx, { ...options, totals })) ??
@@ -72,12 +75,14 @@ type OrderTotals = FileTotals & { readonly leftovers: Leftovers };
 
 /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
 async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<OrderTotals> {
-  const { sourceFileId } = options;
-  const leftovers = await findLeftovers(trx, sourceFileId);
+  const { sourceFileId, rowsRead } = options;
+  const { expected } = options.thresholds;
+  const count = () => countStaged(trx, { sourceFileId, rowsRead, expected });
+  let staged = await count();
+  const leftovers = { hasContinuations: staged.hasContinuations, hasUnchanged: staged.unchanged > 0 };
   const knownRows = leftovers.hasContinuations ? await settleContinuations(trx, options) : 0;
   const repeats = leftovers.hasUnchanged ? await settleRepeats(trx, options) : NO_REPEATS;
-  const { expected } = options.thresholds;
-  const staged = await countStaged(trx, { sourceFileId, rowsRead: options.rowsRead, expected });
+  if (leftovers.hasContinuations || repeats.orders > 0) staged = await count();
   const contradictions =
     staged.conflicting > 0
       ? await rejectContradictions(trx, options)
@@ -106,17 +111,6 @@ async function countRejected(trx: Transaction<DB>, sourceFileId: string): Promis
 
 /** What the batches of a file left to be settled. Most files leave nothing. */
 type Leftovers = { readonly hasContinuations: boolean; readonly hasUnchanged: boolean };
-
-async function findLeftovers(trx: Transaction<DB>, sourceFileId: string): Promise<Leftovers> {
-  const { rows } = await sql<Leftovers>`
-    select exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
-      exists (select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint) as "hasUnchanged" ${keepsPlan}`.execute(
-    trx,
-  );
-  const [leftovers] = rows;
-  if (leftovers === undefined) throw new Error('a select without a table gives one row');
-  return leftovers;
-}
 
 async function clearLeftovers(
   trx: Transaction<DB>,
