@@ -1,5 +1,5 @@
 import type { ExpectedDate, Freshness } from '../model/checks/expectations.ts';
-import { ZoneClock } from '../model/time/zone-clock.ts';
+import { zoneClock } from '../model/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -27,7 +27,7 @@ export function judgeFreshness(options: {
   readonly now: Date;
 }): FreshnessVerdict {
   const { freshness, timeZone, expectedDates, arrivedAt, now } = options;
-  const clock = new ZoneClock(timeZone);
+  const clock = zoneClock(timeZone);
   const today = Math.floor(clock.toWallMs(now.getTime()) / DAY_MS);
   const passed: { day: number; at: Date }[] = [];
   for (let day = today; day > today - LOOK_BACK_DAYS && passed.length < 2; day -= 1) {

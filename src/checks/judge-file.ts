@@ -1,7 +1,7 @@
 import type { CheckResult, Verdict } from '../model/checks/check-result.ts';
 import type { CheckAction, Expectations, ExpectedDate } from '../model/checks/expectations.ts';
 import type { FileStatistics } from '../model/checks/file-statistics.ts';
-import { ZoneClock } from '../model/time/zone-clock.ts';
+import { zoneClock } from '../model/time/zone-clock.ts';
 import { type Check, type Judgement, notJudged, type PlacedFile } from './check.ts';
 import { strictestHeaderAction } from './kinds/header.ts';
 import { checks } from './kinds/index.ts';
@@ -14,7 +14,7 @@ const FIRST_WEEKDAY = 4;
 
 /** Creates a function that determines the time of a file in its source's calendar. */
 export function createPlacer(timeZone: string): (file: FileStatistics) => PlacedFile {
-  const clock = new ZoneClock(timeZone);
+  const clock = zoneClock(timeZone);
   return (file) => {
     const wallMs = clock.toWallMs(file.arrivedAt.getTime());
     const day = Math.floor(wallMs / DAY_MS);
@@ -48,6 +48,8 @@ export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
   const history = options.earlier.filter(({ day }) => day <= seen.day && day >= seen.day - HISTORY_DAYS);
   const expected = expectedDays(options);
   const ordinary = expected.size === 0 ? history : history.filter(({ day }) => !expected.has(day));
+  const whole = { seen, history, thinned: thin(history), expectations };
+  const usual = ordinary === history ? whole : { ...whole, history: ordinary, thinned: thin(ordinary) };
   return registry.flatMap((check) => {
     const action = actionOf(check, expectations);
     if (action === 'off' || !check.applies(seen)) return [];
@@ -55,10 +57,9 @@ export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
       return [toResult(check, action, notJudged('', 'the file is read again'))];
     const name = check.isOfCalendar ? expected.get(seen.day) : undefined;
     if (name !== undefined) return [toResult(check, action, notJudged('', `expected date: ${name}`))];
-    const learnt = check.isOfCalendar ? ordinary : history;
     try {
       return check
-        .judge({ seen, history: learnt, thinned: thin(learnt), expectations })
+        .judge(check.isOfCalendar ? usual : whole)
         .map((judgement) => toResult(check, judgement.action ?? action, judgement));
     } catch (error) {
       return [toResult(check, action, failed(error))];

@@ -29,9 +29,15 @@ export function thin(files: readonly PlacedFile[]): readonly PlacedFile[] {
   return step <= 1 ? files : files.filter((_, place) => (files.length - 1 - place) % step === 0);
 }
 
-/** Returns the number of distinct calendar days of these files. */
+/** Returns the number of distinct calendar days of these files, which are sorted by time. */
 export function daysOf(files: readonly PlacedFile[]): number {
-  return new Set(files.map(({ day }) => day)).size;
+  let days = 0;
+  let last: number | null = null;
+  for (const { day } of files) {
+    if (day !== last) days += 1;
+    last = day;
+  }
+  return days;
 }
 
 /** Earlier files with which a file's counts can be compared. */

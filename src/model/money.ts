@@ -22,9 +22,23 @@ export function formatMoney(amount: DecimalText, currency: string | null): strin
   return currency === null ? number : `${number} ${currency}`;
 }
 
+/** Digits of the currencies that were asked for. Asking Intl takes as long as reading ten rows. */
+const digitsOf = new Map<string, number>();
+/** There are some 300 currencies. Whatever else is asked for cannot fill the memory. */
+const MAX_DIGITS_KEPT = 512;
+
 /** Returns the number of decimals of a currency: 2 for EUR, 0 for JPY. */
 export function minorDigits(currency: string | null): number {
   if (currency === null) return DEFAULT_DIGITS;
+  const known = digitsOf.get(currency);
+  if (known !== undefined) return known;
+  const digits = lookUpDigits(currency);
+  if (digitsOf.size >= MAX_DIGITS_KEPT) digitsOf.clear();
+  digitsOf.set(currency, digits);
+  return digits;
+}
+
+function lookUpDigits(currency: string): number {
   try {
     const options = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
     return options.maximumFractionDigits ?? DEFAULT_DIGITS;

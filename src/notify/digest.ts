@@ -5,7 +5,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../model/text/printable.ts';
-import { ZoneClock } from '../model/time/zone-clock.ts';
+import { zoneClock } from '../model/time/zone-clock.ts';
 import { listUnownedCodes, sumUnownedCodes } from '../report/console/list-codes.ts';
 import { readCredited } from '../report/console/read-overview.ts';
 import { sumDoubts } from '../report/list-doubts.ts';
@@ -32,7 +32,7 @@ export async function makeDigest(
 ): Promise<boolean> {
   const { digest } = config.notify;
   if (digest === null) return false;
-  const wallMs = new ZoneClock(digest.timeZone).toWallMs(now.getTime());
+  const wallMs = zoneClock(digest.timeZone).toWallMs(now.getTime());
   if (wallMs % DAY_MS < minutesOf(digest.at) * MINUTE_MS) return false;
   const day = dayOf(wallMs);
   const { rows: made } = await sql`

@@ -1,6 +1,6 @@
 import type { Problem } from '../model/notify/notice.ts';
 import type { NotifySettings } from '../model/notify/settings.ts';
-import { ZoneClock } from '../model/time/zone-clock.ts';
+import { zoneClock } from '../model/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -34,7 +34,7 @@ export function dueAt(
   { quietHours }: Pick<NotifySettings, 'quietHours'>,
 ): Date {
   if (quietHours === null || severity === 'error') return now;
-  const clock = new ZoneClock(quietHours.timeZone);
+  const clock = zoneClock(quietHours.timeZone);
   const wallMs = clock.toWallMs(now.getTime());
   const midnightMs = Math.floor(wallMs / DAY_MS) * DAY_MS;
   const fromMs = midnightMs + minutesOf(quietHours.from) * MINUTE_MS;

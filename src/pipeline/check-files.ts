@@ -33,7 +33,7 @@ export function openSourceChecks(
   const { name, expectations } = source;
   const place = createPlacer(expectations.timeZone);
   let reading: ReturnType<typeof read> | null = null;
-  let earlier: readonly PlacedFile[] = [];
+  let earlier: PlacedFile[] = [];
 
   async function read() {
     earlier = (await readHistory(db, { source: name, readFor })).map(place);
@@ -42,11 +42,9 @@ export function openSourceChecks(
 
   function add(seen: PlacedFile): void {
     const last = earlier.at(-1);
-    const isLast = last === undefined || last.arrivedAt <= seen.arrivedAt;
-    const all = [...earlier, seen];
-    earlier = isLast
-      ? all
-      : all.toSorted((one, other) => one.arrivedAt.getTime() - other.arrivedAt.getTime());
+    earlier.push(seen);
+    if (last !== undefined && last.arrivedAt > seen.arrivedAt)
+      earlier.sort((one, other) => one.arrivedAt.getTime() - other.arrivedAt.getTime());
   }
 
   return {

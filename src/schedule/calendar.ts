@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import type { JobTiming } from '../model/config.ts';
-import { ZoneClock } from '../model/time/zone-clock.ts';
+import { zoneClock } from '../model/time/zone-clock.ts';
 
 /** The slots of a schedule: the instants at which its job has to run. */
 export type Calendar = {
@@ -37,7 +37,7 @@ export function openCalendar({
   timeZone,
 }: Pick<JobTiming, 'timeZone'> & { schedule: string }): Calendar {
   const pattern = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true });
-  const clock = new ZoneClock(timeZone);
+  const clock = zoneClock(timeZone);
   const isEveryHour = EVERY_HOUR.test(schedule);
 
   function instantsOf(wallMs: number): readonly number[] {

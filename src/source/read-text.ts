@@ -46,6 +46,7 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
     const stop = new AbortController();
     const unlink = follow(options.signal, stop);
     let isPlain = false;
+    let isAtEnd = false;
     let hash: Hash | null = null;
     const chunks = decode(file, options, {
       signal: stop.signal,
@@ -56,7 +57,10 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
     try {
       for (;;) {
         const { done, value } = await chunks.next();
-        if (done) break;
+        if (done) {
+          isAtEnd = true;
+          break;
+        }
         // The version of an uncompressed local file is this digest, and opening it verifies it, so it need
         // not be computed twice.
         if (!(isPlain && isFolder)) {
@@ -71,8 +75,9 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
           : (hash ?? createHash('sha256')).digest('hex');
     } finally {
       unlink();
-      // Abort first. Otherwise a step that waits for bytes would be released only when they arrive.
-      stop.abort();
+      // Abort first. Otherwise a step that waits for bytes would be released only when they arrive. At the end
+      // of the file, no step waits.
+      if (!isAtEnd) stop.abort();
       await chunks.return(undefined).catch(() => {});
     }
   }

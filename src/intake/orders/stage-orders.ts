@@ -130,17 +130,15 @@ const mergeSummed = sql`
   returning 1`;
 
 /** A list that is missing was empty (`toElement`). */
-const columnValues = sql.join(
-  STORED_COLUMNS.map(({ column, type }) =>
-    type === 'text[]' ? sql`coalesce(${sql.ref(column)}, '{}')` : sql.ref(column),
-  ),
+const columnValues = sql.raw(
+  STORED_COLUMNS.map(({ column, type }) => (type === 'text[]' ? `coalesce(${column}, '{}')` : column)).join(),
 );
 
 /** The columns as they are stored. Lists are sent as text, because Postgres has no arrays of arrays. */
-const readColumns = sql.join(
+const readColumns = sql.raw(
   STORED_COLUMNS.map(({ column, type }) =>
-    type === 'text[]' ? sql`${sql.ref(column)}::text[] as ${sql.ref(column)}` : sql.ref(column),
-  ),
+    type === 'text[]' ? `${column}::text[] as ${column}` : column,
+  ).join(),
 );
 
 /** Converts orders to the columns that are sent, each an array. */
@@ -161,7 +159,11 @@ function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>
 }
 
 /** Names of the arrays. */
-const ARRAYS = sql.join(toColumns([]).map((_, index) => sql.ref(`array${index}`)));
+const ARRAYS = sql.raw(
+  toColumns([])
+    .map((_, index) => `array${index}`)
+    .join(),
+);
 
 /** The text that is sent for a column of an order. Null for an empty list, so that most lists are not sent. */
 export function toElement(

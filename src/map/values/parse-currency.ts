@@ -2,6 +2,9 @@ import type { Fault } from '../fault.ts';
 import { missingValue } from '../fault.ts';
 import { remember } from './remember.ts';
 
+/** Listing the currencies takes as long as reading a small file, so it is done once. */
+const known = new Set(Intl.supportedValuesOf('currency'));
+
 /**
  * Creates the parser for currencies.
  *
@@ -9,7 +12,6 @@ import { remember } from './remember.ts';
  * none.
  */
 export function currencyParser(fallback: string | null): (text: string) => string | Fault {
-  const known = new Set(Intl.supportedValuesOf('currency'));
   return remember((text) => {
     const code = text.trim().toUpperCase();
     if (code === '') return fallback ?? missingValue('currency');

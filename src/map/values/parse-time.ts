@@ -1,5 +1,5 @@
 import type { InstantText } from '../../model/order.ts';
-import { ZoneClock } from '../../model/time/zone-clock.ts';
+import { type ZoneClock, zoneClock } from '../../model/time/zone-clock.ts';
 import type { Fault } from '../fault.ts';
 
 /** Parses the time in one cell. */
@@ -61,7 +61,7 @@ export function isTimeFormat(format: string): boolean {
  */
 export function timeParser(formats: readonly string[], timeZone: string | null): TimeParser {
   const patterns = formats.map((format) => (format === 'iso' ? ISO_TIME : toPattern(format)));
-  const clock = timeZone === null ? null : new ZoneClock(timeZone);
+  const clock = timeZone === null ? null : zoneClock(timeZone);
   const rules = { patterns, clock, bad: badTime(formats), format: instantFormatter() };
   const takesIso = formats[0] === 'iso';
   let lastText = '';

@@ -2,6 +2,25 @@ const DAY_MS = 86_400_000;
 /** Maximum number of days whose offset is cached. An export covers a few years at most. */
 const MAX_DAYS = 4_096;
 
+/** Maximum number of clocks that are kept. A row may name its zone, so a file could name all of them. */
+const MAX_CLOCKS = 32;
+
+const clocks = new Map<string, ZoneClock>();
+
+/**
+ * Returns the clock of an IANA zone. Making one takes longer than reading a small file, so clocks are kept.
+ *
+ * @throws RangeError if the zone is unknown.
+ */
+export function zoneClock(zone: string): ZoneClock {
+  const known = clocks.get(zone);
+  if (known !== undefined) return known;
+  const clock = new ZoneClock(zone);
+  if (clocks.size >= MAX_CLOCKS) clocks.clear();
+  clocks.set(zone, clock);
+  return clock;
+}
+
 /**
  * Converts local times of an IANA zone to instants. It calls Intl only twice for each day of the export.
  *

@@ -4,7 +4,7 @@ import { readAnnounced, removeAnnouncements } from '../../intake/files/announcem
 import { type ListedNames, readListing, recordListing } from '../../intake/files/listings.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
-import { ZoneClock } from '../../model/time/zone-clock.ts';
+import { zoneClock } from '../../model/time/zone-clock.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../source/parse-source-uri.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,7 +99,7 @@ export function firstDay({ lookbackDays, timeZone }: SourceSettings, listedAt: D
   if (lookbackDays === null) return null;
   const utcMs = listedAt.getTime();
   // Subtract from the local time, because a day on which the clocks change does not have 24 hours.
-  const wallMs = Math.min(utcMs, new ZoneClock(timeZone ?? 'UTC').toWallMs(utcMs));
+  const wallMs = Math.min(utcMs, zoneClock(timeZone ?? 'UTC').toWallMs(utcMs));
   return new Date(wallMs - lookbackDays * DAY_MS).toISOString().slice(0, 10);
 }
 
