@@ -12,8 +12,11 @@ export type WorkQueue = {
   close(): Promise<void>;
 };
 
-/** A worker that has not reported for this time is considered dead. pg-boss requires at least ten seconds. */
-const HEARTBEAT_SECONDS = 15;
+/**
+ * The lease of a unit: if its worker has given no heartbeat for so long, another worker starts the unit
+ * again. A heartbeat every 5 seconds (`startWorker`) renews it, so a worker may miss two.
+ */
+export const UNIT_LEASE_SECONDS = 15;
 /** How often units of dead workers are searched for. */
 const SUPERVISE_SECONDS = 5;
 /**
@@ -24,7 +27,7 @@ const RETRY_AFTER_SECONDS = 1;
 const DAY_SECONDS = 86_400;
 
 const QUEUE = {
-  heartbeatSeconds: HEARTBEAT_SECONDS,
+  heartbeatSeconds: UNIT_LEASE_SECONDS,
   // A unit whose worker is alive never expires.
   expireInSeconds: DAY_SECONDS - 1,
   retryLimit: RETRIES,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { UNIT_LEASE_SECONDS } from '../../src/work/work-queue.ts';
 import {
   countStates,
   expectSums,
@@ -12,6 +13,7 @@ import {
   repeated,
   type Workshop,
 } from '../pipeline/workshop.ts';
+import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
   countEnds,
@@ -55,14 +57,19 @@ describe('a run whose work is spread over workers', () => {
     expect((await sql`select from ops.workers`.execute(shop.db)).rows).toEqual([]);
   });
 
-  it('continues after SIGKILL of a worker, with doubts only for requests in flight and no order posted twice', async () => {
+  it('continues after SIGKILL of a worker within two leases of its unit, with doubts only for requests in flight and no order posted twice', async () => {
     const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
     dropBoth(shop, 200);
-    const [doomed, other] = await startWorkers(shop, 2);
+    const workers = await startWorkers(shop, 2);
     const run = shop.start('run', 'orders', '--json');
     await processed(shop, 40);
-    doomed?.kill('SIGKILL');
+    const { unitId, killedAt } = await killHolder(shop, workers);
     const ended = readRun(await run.ended);
+    const { rows } = await sql<{ attempt: number; seconds: number }>`
+      select attempt, extract(epoch from begun_at - ${killedAt}::timestamptz)::float8 as seconds
+      from ops.work_units where unit_id = ${unitId}::uuid`.execute(shop.db);
+    expect(rows).toEqual([{ attempt: 2, seconds: expect.any(Number) }]);
+    expect(rows[0]?.seconds).toBeLessThanOrEqual(2 * UNIT_LEASE_SECONDS);
     const states = await countStates(shop.db);
     const { accepted = 0, in_doubt: doubts = 0 } = states;
     expect(accepted + doubts).toBe(400);
@@ -71,7 +78,6 @@ describe('a run whose work is spread over workers', () => {
     if (ended.finished !== null) expectSums(ended.finished);
     expect(repeated(await shop.posted())).toEqual([]);
     expect(await countUnits(shop)).not.toHaveProperty('open');
-    other?.kill('SIGTERM');
   });
 
   it('gives the unfinished work of a stopped worker to another one', async () => {
@@ -225,6 +231,35 @@ describe('work', () => {
     expect(work.stderr).toContain('work.engine: in-process');
   });
 });
+
+/**
+ * Kills a worker that performs a share. The instant is that of the database, which also records when another
+ * worker begins the share.
+ */
+async function killHolder(
+  { db }: Workshop,
+  workers: readonly CliProcess[],
+): Promise<{ readonly unitId: string; readonly killedAt: string }> {
+  let unitId: string | undefined;
+  await waitFor(async () => {
+    const { rows } = await sql<{ unit_id: string; pid: number }>`
+      select u.unit_id, w.pid from ops.work_units u join ops.workers w using (worker_id)
+      where u.kind = 'post-share' and u.state = 'open' limit 1`.execute(db);
+    const [held] = rows;
+    if (held === undefined) return false;
+    const holder = workers.find(({ pid }) => pid === held.pid);
+    holder?.kill('SIGKILL');
+    await holder?.ended;
+    // The worker may have ended the unit before the signal reached it.
+    const { rows: left } = await sql`
+      select from ops.work_units where unit_id = ${held.unit_id}::uuid and state = 'open'`.execute(db);
+    expect(left, 'the killed worker held a unit').toHaveLength(1);
+    unitId = held.unit_id;
+    return true;
+  });
+  const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(db);
+  return { unitId: unitId ?? '', killedAt: rows[0]?.now ?? '' };
+}
 
 async function countUnits({ db }: Workshop): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; units: string }>`

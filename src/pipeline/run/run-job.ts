@@ -18,6 +18,7 @@ import { type FlowEnd, leaseNames, type RunnableKind } from '../runnable-kind.ts
 import { recordActivity } from './record-activity.ts';
 import { inRunPhase } from './run-phase.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
+import { unlessAbandoned } from './watch-run.ts';
 import { withLeases } from './with-leases.ts';
 
 /** The parts of a job kind that a run needs. */
@@ -150,22 +151,6 @@ async function recorded<Settings extends JobSettings>(
     tellLineage?.({ status, problem: problemCode });
     await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
     throw error;
-  }
-}
-
-/**
- * Stops waiting for the work once the run is abandoned. A flow that ignores its signal cannot be ended from
- * outside.
- */
-async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortSignal): Promise<Result> {
-  if (abandoned === undefined) return work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(abandoned.reason);
-  abandoned.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    abandoned.removeEventListener('abort', onAbort);
   }
 }
 

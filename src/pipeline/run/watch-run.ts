@@ -13,6 +13,8 @@ export type WatchRunOptions = {
   readonly graceMs: number;
   /** Cuts the connections of the run. */
   readonly cut: () => void;
+  /** What is watched, as it begins a sentence. Default: `The run`. */
+  readonly subject?: string;
 };
 
 /** What a supervised run uses. */
@@ -42,7 +44,13 @@ const GIVE_UP_AFTER_MS = 5_000;
  * connections are cut. If it still does not end, it is abandoned. Times are measured with the monotonic
  * clock, so suspending the machine does not count as a stall.
  */
-export function watchRun({ timing, draining, graceMs, cut }: WatchRunOptions): WatchedRun {
+export function watchRun({
+  timing,
+  draining,
+  graceMs,
+  cut,
+  subject = 'The run',
+}: WatchRunOptions): WatchedRun {
   const ending = new AbortController();
   const abandoning = new AbortController();
   const beganAt = performance.now();
@@ -58,11 +66,11 @@ export function watchRun({ timing, draining, graceMs, cut }: WatchRunOptions): W
   function overdueBecause(now: number): string | null {
     const { deadlineMinutes, stepMinutes, stallMinutes } = timing;
     if (isOver(now - movedAt, stallMinutes))
-      return `The run made no progress for ${stallMinutes} minutes (stall_minutes) in step ${step.name} and was ended.`;
+      return `${subject} made no progress for ${stallMinutes} minutes (stall_minutes) in step ${step.name} and was ended.`;
     if (isOver(now - step.beganAt, stepMinutes))
       return `The step ${step.name} took longer than ${stepMinutes} minutes (step_minutes), and the run was ended.`;
     if (isOver(now - beganAt, deadlineMinutes))
-      return `The run took longer than ${deadlineMinutes} minutes (deadline_minutes) and was ended.`;
+      return `${subject} took longer than ${deadlineMinutes} minutes (deadline_minutes) and was ended.`;
     return null;
   }
   function check(): void {
@@ -103,6 +111,25 @@ export function watchRun({ timing, draining, graceMs, cut }: WatchRunOptions): W
       draining.removeEventListener('abort', drain);
     },
   };
+}
+
+/**
+ * Stops waiting for the work once the run is abandoned. A flow that ignores its signal cannot be ended from
+ * outside.
+ */
+export async function unlessAbandoned<Result>(
+  work: Promise<Result>,
+  abandoned?: AbortSignal,
+): Promise<Result> {
+  if (abandoned === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(abandoned.reason);
+  abandoned.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    abandoned.removeEventListener('abort', onAbort);
+  }
 }
 
 function isOver(elapsedMs: number, minutes: number | null): boolean {

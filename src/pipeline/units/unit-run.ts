@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
@@ -11,8 +12,9 @@ import type { SourceClients } from '../../source/source-clients.ts';
 import type { UnitAtWork } from '../../work/start-worker.ts';
 import type { UnitOutcome } from '../../work/units.ts';
 import { inRunPhase } from '../run/run-phase.ts';
+import { unlessAbandoned, type WatchedRun, watchRun } from '../run/watch-run.ts';
 import { withLeases } from '../run/with-leases.ts';
-import type { Run } from '../run.ts';
+import { explainAbort, type Run } from '../run.ts';
 import type { RunnableKind } from '../runnable-kind.ts';
 import { postShare } from './post-share.ts';
 import { readSource } from './read-sources.ts';
@@ -59,15 +61,6 @@ export async function performUnit(
   { unit, signal, advance, isRunHeld }: UnitAtWork,
 ): Promise<UnitOutcome> {
   const notes: string[] = [];
-  const told: Progress = {
-    begin() {},
-    // While a source is read, the run counts rows, not bytes.
-    advance: (count, rows = 0) => advance(unit.kind === 'read-source' ? rows : count),
-    note(message) {
-      if (notes.length < NOTES_AT_MOST) notes.push(message);
-    },
-    end() {},
-  };
   const lease = {
     // A unique name, so that the lease is always free. A unit that is started twice posts nothing twice,
     // because each entry is claimed.
@@ -77,18 +70,34 @@ export async function performUnit(
   };
   /** True if the unit was cut short because its run or this worker ends, which is not its fault. */
   const isLeft = () => signal.aborted || !isRunHeld();
+  let watched: WatchedRun | null = null;
   try {
     const { job, kind } = findJob(unit.job);
-    const result = await withLeases(db, lease, ({ owner, heartbeat }) =>
-      inRunPhase({ progress: told, draining: signal }, (progress) =>
+    watched = watchUnit(unit, { config, job, draining: signal });
+    const { draining, abandoned, progress: signs } = watched;
+    const told: Progress = {
+      begin: signs.begin,
+      advance(count, rows = 0) {
+        signs.advance(count);
+        // While a source is read, the run counts rows, not bytes.
+        advance(unit.kind === 'read-source' ? rows : count);
+      },
+      note(message) {
+        signs.note(message);
+        if (notes.length < NOTES_AT_MOST) notes.push(message);
+      },
+      end: signs.end,
+    };
+    const result = await withLeases(db, lease, ({ owner, heartbeat }) => {
+      const work = inRunPhase({ progress: told, draining, abandoned }, (progress) =>
         PERFORM[unit.kind]({
           unit,
           kind,
           run: {
             ...{ runId: unit.runId, owner, config, job, nouns: kind.nouns },
             ...{ db, progress, sourceClients, client },
-            isLeaseHeld: () => heartbeat.isHeld() && isRunHeld(),
-            ...{ draining: signal, onTarget },
+            isLeaseHeld: () => !abandoned.aborted && heartbeat.isHeld() && isRunHeld(),
+            ...{ draining, onTarget },
             options: {
               limit: null,
               file: textOf(unit.payload.file),
@@ -96,15 +105,41 @@ export async function performUnit(
             },
           },
         }),
-      ),
-    );
+      );
+      return unlessAbandoned(work, abandoned);
+    });
     if (isLeft()) return { state: 'returned', outcome: null };
     return { state: 'done', outcome: { ...result, notes } };
-  } catch (error) {
+  } catch (caught) {
+    const error = watched === null ? caught : explainAbort(caught, watched.draining);
     if (isLeft()) return { state: 'returned', outcome: null };
     if (!(error instanceof KnownError) || isConnectionLost(error)) throw error;
     return { state: 'failed', outcome: storable(error.details) };
+  } finally {
+    watched?.stop();
   }
+}
+
+/**
+ * Ends the reading of a source that makes no progress for as long as a run may make none (`stall_minutes`).
+ * A file may have any size, so each byte or row that is read renews that time. The units of other kinds end by
+ * themselves: their number of requests is limited, and each request has a timeout.
+ */
+function watchUnit(
+  { kind, payload }: Unit,
+  { config, job, draining }: Pick<Run, 'config' | 'job' | 'draining'>,
+): WatchedRun {
+  return watchRun({
+    subject: `The reading of source ${textOf(payload.source)} by a worker (process ${process.pid} on ${hostname()})`,
+    timing: {
+      ...{ deadlineMinutes: null, stepMinutes: null },
+      stallMinutes: kind === 'read-source' ? job.stallMinutes : Number.POSITIVE_INFINITY,
+    },
+    draining,
+    graceMs: config.serve.graceSeconds * 1_000,
+    // The clients of stores belong to other units too. A read that ignores its signal is abandoned.
+    cut() {},
+  });
 }
 
 function textOf(value: unknown): string | null {
