@@ -20,8 +20,8 @@ export type SharedRateLimiterOptions = {
 export type TakeTurn = (signal: AbortSignal) => Promise<number>;
 
 /**
- * Turns are taken in batches that cover this time, so that a fast gate does not query the database for each
- * turn.
+ * Turns are taken in batches that cover at most this time, so that a fast gate does not query the database for
+ * each turn.
  */
 const BATCH_MS = 50;
 /** A run that has taken a turn within this time counts as active. */
@@ -39,7 +39,8 @@ const LONGEST_LINE = 100;
 
 /**
  * Creates the rate limiter that all processes of an account share. It hands out turns at an even pace, by the
- * clock of the database. A process holds at most one batch of turns, so that few are lost when it ends.
+ * clock of the database. A process takes only as many turns as requests wait for one. A turn that found no
+ * request would be used later, together with those of other processes, and exceed the pace.
  */
 export function createSharedRateLimiter(db: Database, options: SharedRateLimiterOptions): TakeTurn {
   return createLimiter(options.requestsPerSecond, (batch) => takeTurns(db, { ...options, ...batch }));
@@ -85,13 +86,15 @@ type Batch = { readonly gapMs: number; readonly count: number };
 function createLimiter(requestsPerSecond: number, take: (batch: Batch) => Promise<number | null>): TakeTurn {
   if (requestsPerSecond === 0) return async () => 0;
   const gapMs = 1_000 / requestsPerSecond;
-  const count = Math.max(1, Math.floor(BATCH_MS / gapMs));
+  const largest = Math.max(1, Math.floor(BATCH_MS / gapMs));
   let line: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   let left = 0;
   let nextAt = 0;
 
   async function next(signal: AbortSignal): Promise<number> {
     while (left === 0 && !signal.aborted) {
+      const count = Math.min(largest, waiting);
       // If the database is unreachable, claims report it. Until then this process keeps the pace on its own.
       const waitMs = await take({ gapMs, count }).catch(() => gapMs);
       if (waitMs !== null) {
@@ -109,7 +112,12 @@ function createLimiter(requestsPerSecond: number, take: (batch: Batch) => Promis
   }
 
   return (signal) => {
-    const turn = line.then(() => next(signal));
+    waiting += 1;
+    const turn = line
+      .then(() => next(signal))
+      .finally(() => {
+        waiting -= 1;
+      });
     // The next request asks only once this turn has come.
     line = turn.then((waitMs) => rest(waitMs, signal));
     return turn;

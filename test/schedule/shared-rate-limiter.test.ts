@@ -8,6 +8,14 @@ import {
 } from '../../src/schedule/shared-rate-limiter.ts';
 import { setup } from '../support/setup.ts';
 
+async function nextTurnAt(db: Database): Promise<number> {
+  const { next_turn_at: at } = await db
+    .selectFrom('ops.request_turns')
+    .select('next_turn_at')
+    .executeTakeFirstOrThrow();
+  return at.getTime();
+}
+
 const never = new AbortController().signal;
 
 async function line(db: Database): Promise<{ aheadMs: number; backfillAt: Date | null }> {
@@ -33,6 +41,25 @@ describe('the turns of a rate limit', () => {
     // However fast the processes were, this many turns need this much time on the database's clock.
     const takenMs = next.next_turn_at.getTime() - beganAt.getTime();
     expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / perSecond);
+  });
+
+  it('are taken for the requests that wait, and for no others', async () => {
+    const { db } = await setup();
+    // A batch of 50 ms has ten of them.
+    const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 200, priority: 'run' });
+    const taken = async (requests: number): Promise<number> => {
+      await sql`insert into ops.request_turns (next_turn_at) select clock_timestamp() + interval '30 seconds'
+        on conflict (only_row) do update set next_turn_at = excluded.next_turn_at`.execute(db);
+      const giveUp = new AbortController();
+      const before = await nextTurnAt(db);
+      const turns = Array.from({ length: requests }, () => takeTurn(giveUp.signal));
+      await turns[0];
+      giveUp.abort();
+      await Promise.all(turns);
+      return Math.round(((await nextTurnAt(db)) - before) / 5);
+    };
+    expect(await taken(1)).toBe(1);
+    expect(await taken(3)).toBe(3);
   });
 
   it('are given to a run without delay while a backfill waits', async () => {
