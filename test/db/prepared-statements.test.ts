@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { KEEPS_PLAN, keepsPlan } from '../../src/db/keeps-plan.ts';
 import type { WireClient } from '../../src/db/server/cancel-request.ts';
+import { explainFailure } from '../../src/db/server/explain-failure.ts';
 import { preparingExecutor } from '../../src/db/server/prepared-statements.ts';
 import { setup } from '../support/setup.ts';
 
@@ -19,6 +20,11 @@ async function makeNumbers(db: Database): Promise<void> {
   );
   await sql`insert into public.numbers select generate_series(1, 10)`.execute(db);
   await sql`analyze public.numbers`.execute(db);
+}
+
+/** Changes the type of a column, as a migration does in another process. */
+async function widenNumbers(db: Database): Promise<void> {
+  await sql`alter table public.numbers alter column n type bigint`.execute(db);
 }
 
 async function planOf(db: Database): Promise<string> {
@@ -51,6 +57,55 @@ it('a statement is executed even if its session has lost what was prepared', asy
     await sql`deallocate all`.execute(session);
     expect(await look(session)).toBe(1);
     expect(await look(session)).toBe(1);
+  });
+});
+
+it('a statement is executed even if a migration has changed its result, and is prepared again', async () => {
+  const { db } = await setup();
+  await makeNumbers(db);
+  await db.connection().execute(async (session) => {
+    await look(session);
+    await widenNumbers(db);
+    expect(await look(session)).toBe(1);
+    expect(await look(session)).toBe(1);
+    const { rows } = await sql`select name from pg_prepared_statements where name = 'kept2'`.execute(session);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe('within a transaction', () => {
+  it('the error of a session that has lost its statements is not hidden, and the repeated transaction succeeds', async () => {
+    const { db } = await setup();
+    await makeNumbers(db);
+    await db.connection().execute(async (session) => {
+      await look(session);
+      const lost = await session
+        .transaction()
+        .execute(async (trx) => {
+          await sql`deallocate all`.execute(trx);
+          return look(trx);
+        })
+        .catch((error: unknown) => error);
+      expect(lost).toMatchObject({ code: '26000' });
+      expect(explainFailure(lost)?.details).toMatchObject({ code: 'session_exchanged' });
+      expect(await session.transaction().execute(look)).toBe(1);
+    });
+  });
+
+  it('the error of a statement whose result a migration has changed is not hidden, and the repeated transaction succeeds', async () => {
+    const { db } = await setup();
+    await makeNumbers(db);
+    await db.connection().execute(async (session) => {
+      await look(session);
+      await widenNumbers(db);
+      const changed = await session
+        .transaction()
+        .execute(look)
+        .catch((error: unknown) => error);
+      expect(changed).toMatchObject({ code: '0A000' });
+      expect(explainFailure(changed)?.details).toMatchObject({ code: 'table_changed' });
+      expect(await session.transaction().execute(look)).toBe(1);
+    });
   });
 });
 

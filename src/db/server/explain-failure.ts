@@ -69,6 +69,11 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     message: 'The database rolled back a transaction in favour of another one: {detail}.',
     help: 'Run the command again. If it happens often, look for other programs that lock tables of influencer-sync.',
   },
+  '26000': {
+    code: 'session_exchanged',
+    message: 'The database session lost its prepared statements within a transaction: {detail}.',
+    help: 'Run the command again. If it happens often, a pooler exchanges sessions: let it pool transactions (pool_mode = transaction), or connect without it.',
+  },
   '25P03': {
     code: 'session_timed_out',
     message: 'The database server ended a session that was idle in a transaction: {detail}.',
@@ -110,6 +115,13 @@ const CLASSES: Readonly<Record<string, Failure>> = {
   },
 };
 
+/** A plan that a session keeps no longer fits its table. Other errors with this SQLSTATE are bugs. */
+const PLAN_CHANGED: Failure = {
+  code: 'table_changed',
+  message: 'A migration changed a table while a transaction used it: {detail}.',
+  help: 'Run the command again.',
+};
+
 /** SQLSTATE data_corrupted and index_corrupted. */
 const CORRUPTED: Failure = {
   code: 'database_damaged',
@@ -126,7 +138,7 @@ const CORRUPTED: Failure = {
 export function explainFailure(error: unknown, where?: string): KnownError | null {
   if (error instanceof KnownError || !(error instanceof Error)) return null;
   const state = 'code' in error ? String(error.code) : '';
-  const failure = findFailure(state);
+  const failure = isPlanChanged(error, state) ? PLAN_CHANGED : findFailure(state);
   const place = where === undefined ? {} : { where };
   if (failure !== null)
     return new KnownError({
@@ -148,6 +160,11 @@ export function explainFailure(error: unknown, where?: string): KnownError | nul
     exitCode: EXIT.crash,
     cause: error,
   });
+}
+
+/** The name of the server's function identifies the error in any language of the server. */
+function isPlanChanged(error: Error, state: string): boolean {
+  return state === '0A000' && 'routine' in error && error.routine === 'RevalidateCachedQuery';
 }
 
 function findFailure(state: string): Failure | null {

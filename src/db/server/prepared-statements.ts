@@ -10,10 +10,16 @@ const PLAN_AGAIN_AFTER = 64;
 
 /**
  * SQLSTATE invalid_sql_statement_name: the session does not have the statement, because a pooler that was not
- * detected has exchanged it. feature_not_supported: a migration has changed the type of a result. In both
- * cases nothing was executed.
+ * detected has exchanged it. Nothing was executed.
  */
-const NOT_EXECUTED: readonly unknown[] = ['26000', '0A000'];
+const NOT_PREPARED = '26000';
+/**
+ * SQLSTATE feature_not_supported: a migration has changed the type of a result since the statement was
+ * prepared. Nothing was executed.
+ */
+const RESULT_CHANGED = '0A000';
+/** SQLSTATE in_failed_sql_transaction: an error before this statement has aborted the transaction. */
+const IN_ABORTED_TRANSACTION = '25P02';
 
 /** Executes a statement in a session. */
 export type Execute = (text: string, parameters: readonly unknown[]) => Promise<pg.QueryResult>;
@@ -21,6 +27,10 @@ export type Execute = (text: string, parameters: readonly unknown[]) => Promise<
 /**
  * Creates the function that executes the statements of one session. It prepares those that are marked with
  * `KEEPS_PLAN`, so that the server parses and plans them once.
+ *
+ * If the server no longer has a statement as it was prepared, it is executed unprepared. That is impossible
+ * within a transaction, which the error has aborted: the function then throws that error, and its caller may
+ * repeat the transaction as a whole.
  *
  * @param options.ownsSession false behind a pooler, where the next statement may reach another session. Then
  * nothing is prepared.
@@ -32,20 +42,30 @@ export function preparingExecutor(
   const names = new Map<string, string>();
   let isPreparing = ownsSession;
   let executions = 0;
+  let prepared = 0;
 
   return async (text, parameters) => {
     const values = [...parameters];
     if (!isPreparing || !text.endsWith(KEEPS_PLAN)) return client.query(text, values);
     executions += 1;
     if (executions % PLAN_AGAIN_AFTER === 0) await client.query('discard plans');
-    const name = names.get(text) ?? `kept${names.size + 1}`;
+    const name = names.get(text) ?? `kept${++prepared}`;
     names.set(text, name);
     try {
       return await client.query({ name, text, values });
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && NOT_EXECUTED.includes(error.code))) throw error;
-      isPreparing = false;
-      return client.query(text, values);
+      const code = codeOf(error);
+      if (code === NOT_PREPARED) isPreparing = false;
+      // Its next execution prepares it again, with the new type.
+      else if (code === RESULT_CHANGED) names.delete(text);
+      else throw error;
+      return client.query(text, values).catch((again: unknown) => {
+        throw codeOf(again) === IN_ABORTED_TRANSACTION ? error : again;
+      });
     }
   };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
 }
