@@ -33,3 +33,10 @@ export function requireReason(
   if (text !== '') return text;
   throw usageError(message, `Add --reason '…'. It is kept ${kept}.`);
 }
+
+/** The reason that a person gave for a change that needs none. @throws KnownError (exit 2) if it is blank. */
+export function givenReason({ reason }: { readonly reason?: string | undefined }): string | null {
+  return reason === undefined
+    ? null
+    : requireReason(reason, { message: 'The reason is blank.', kept: 'in ops.audit' });
+}

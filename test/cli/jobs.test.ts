@@ -70,6 +70,24 @@ describe('the command jobs', () => {
     ]);
   });
 
+  it('is not needed to run a job with a reason, which `run` records as well', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.drop('april.csv', toCsv([{ id: 'A1' }]));
+    expect((await shop.run('--reason', ' ')).exitCode).toBe(2);
+    expect((await shop.run('--reason', 'the worker had no memory')).exitCode).toBe(0);
+    expect((await shop.run()).exitCode).toBe(0);
+    const audit = await shop.db
+      .selectFrom('ops.audit')
+      .select(['via', 'action', 'subject', 'summary', 'reason', 'after'])
+      .execute();
+    expect(audit).toEqual([
+      {
+        ...{ via: 'command', action: 'start_run', subject: 'orders', after: { run_id: '1' } },
+        ...{ summary: 'Run 1 of orders was started.', reason: 'the worker had no memory' },
+      },
+    ]);
+  });
+
   it('rejects an action that does not apply, and suggests the next step', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const refusals = [

@@ -84,9 +84,11 @@ describe('backfills', () => {
     expect(textOf(cancelled.text)).toContain('Backfill 1 is cancelled: 0 orders posted.');
     expect((await shop.cli('backfill', 'status')).stdout).toContain('cancelled');
     await backfill(shop, 'orders', ...PERIOD, '--plan');
-    expect((await shop.cli('backfill', 'cancel')).stdout).toContain('Backfill 2 is cancelled');
+    expect((await shop.cli('backfill', 'cancel', '--reason', 'the wrong job')).stdout).toContain(
+      'Backfill 2 is cancelled',
+    );
     expect(textOf((await get('/audit')).text)).toMatch(
-      /command Backfill 2 is cancelled: .* console Backfill 1 is cancelled: .* wrong years/,
+      /command Backfill 2 is cancelled: .* the wrong job .* console Backfill 1 is cancelled: .* wrong years/,
     );
     expect((await post('/backfills/cancel', { backfill: '3', reason: 'x' })).status).toBe(409);
   });

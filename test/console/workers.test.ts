@@ -77,7 +77,7 @@ describe('the page of workers', () => {
     expect(page).toMatch(
       /by-hand, run 2 given up posting a share of its orders 2 units Its worker ended without a result three times, .* npx influencer-sync run by-hand/,
     );
-    expect(page).toContain('backfill 8 : npx influencer-sync backfill resume 8');
+    expect(page).toContain('backfill 8 : npx influencer-sync backfill resume 8 --reason');
     expect(page).toMatch(/read-source reads the new files of a source 0 0 0 40/);
 
     // The retry is the action of the schedules: a reason is required, and a process that serves runs it.
@@ -104,7 +104,7 @@ describe('the page of workers', () => {
     const { get } = await startTestConsole(shop, { readOnly: true });
     const { text } = await get('/workers');
     expect(text).not.toContain('<button class="primary"');
-    expect(textOf(text)).toContain('npx influencer-sync run orders');
+    expect(textOf(text)).toContain('npx influencer-sync run orders --reason');
   });
 
   it('reads a limited number of rows, however many there are', async () => {

@@ -21,7 +21,8 @@ import { readBackfillProgress } from './report.ts';
 export type BackfillChange = {
   readonly backfillId: string;
   /**
-   * The reason that the person gave. Null if a command made the change, because commands do not ask for one.
+   * The reason that the person gave. Null if they gave none: commands do not require one, because scripts run
+   * them too.
    */
   readonly reason: string | null;
   /** Writes the audit record in the same transaction. @returns the id of the record. */
@@ -108,7 +109,7 @@ export async function cancelBackfill(
 /** Starts a plan that a person has approved, if the plan still matches the data (see `startBackfill`). */
 export async function approveBackfill(
   trx: DatabaseTransaction,
-  { audit, ...options }: StartBackfillOptions & Pick<BackfillChange, 'audit'>,
+  { audit, reason, ...options }: StartBackfillOptions & Pick<BackfillChange, 'audit' | 'reason'>,
 ): Promise<Started> {
   const started = await startBackfill(trx, options);
   if (started.kind !== 'started') return started;
@@ -123,6 +124,7 @@ export async function approveBackfill(
       toPost.reduce((sum, { orders }) => sum + orders, 0),
       'order',
     )} to post.`,
+    reason,
     before: { state: 'planned' },
     after: { state: 'running', plan_hash: backfill?.planHash },
   });

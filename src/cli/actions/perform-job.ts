@@ -3,6 +3,7 @@ import { findJob, jobKinds } from '../../../jobs/index.ts';
 import { type Client, observeClient } from '../../api/client.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -10,6 +11,7 @@ import type { RunTarget } from '../../model/run.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import { createLogger } from '../../observe/logger.ts';
 import type { Metrics } from '../../observe/metrics.ts';
+import { recordOwnRun } from '../../pipeline/decisions/control-job.ts';
 import { describeStop, runJob } from '../../pipeline/run/run-job.ts';
 import type { RunOptions } from '../../pipeline/run.ts';
 import { type ReportedSummary, renderReportPage } from '../../present/html/report-page.ts';
@@ -30,9 +32,9 @@ import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork } from '../open/open-workers.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { givenReason, requireReason, usageError } from '../usage-error.ts';
 import { appendMoney } from './money/append-money.ts';
 import { notifyAfter, pingStart } from './notices/notify-after.ts';
 
@@ -65,6 +67,7 @@ export async function performConfigured(
   request: Request,
 ): Promise<PerformedJob> {
   const { job, kind } = findJob(config, request.jobName);
+  const reason = readReason(request.options);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
   const telemetry = await openTelemetry(output);
@@ -89,6 +92,10 @@ export async function performConfigured(
     const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
     const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client: opened });
     const work = await openWork(db, { config, log });
+    async function onBegun(runId: string): Promise<void> {
+      if (reason === null) return;
+      await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+    }
     const result = await runJob({
       config,
       job,
@@ -102,6 +109,7 @@ export async function performConfigured(
       openSpread: work.openSpread,
       lineage,
       onTarget: (target) => tellTarget(target, output),
+      onBegun,
     }).finally(() => work.close());
     const { finished, report, stop, exitCode, traceId } = result;
     measured?.metrics.runEnded(finished);
@@ -182,6 +190,11 @@ export function tellTarget(target: RunTarget, output: Output): void {
 function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
   if (newLedger !== true) return null;
   return { reason: requireReason(reason), decidedBy: readOperator() };
+}
+
+/** The reason for which a person runs the job. Null if they gave none, or gave it for a new ledger. */
+function readReason({ newLedger, reason }: RunCommandOptions): string | null {
+  return newLedger === true ? null : givenReason({ reason });
 }
 
 /** Returns who approves what a run is about to do: `--yes`, or the person at the terminal. */

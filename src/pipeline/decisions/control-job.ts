@@ -64,6 +64,28 @@ export async function controlJob(trx: DatabaseTransaction, control: JobControl):
   });
 }
 
+/**
+ * Records that a person has started a run themselves, and why: a run that does what failed units left undone
+ * has a reason, as a run has that was requested with `run_now`.
+ *
+ * @returns the id of the audit record.
+ */
+export function recordOwnRun({
+  job,
+  runId,
+  reason,
+  audit,
+}: Pick<JobControl, 'job' | 'reason' | 'audit'> & { readonly runId: string }): Promise<string> {
+  return audit({
+    action: 'start_run',
+    subjectKind: 'job',
+    subject: job,
+    summary: `Run ${runId} of ${job} was started.`,
+    reason,
+    after: { run_id: runId },
+  });
+}
+
 function refused(why: string): Controlled {
   return { kind: 'refused', why };
 }

@@ -20,7 +20,8 @@ export function describeUnit({
   }
 }
 
-/** The command that does what a failed unit left undone. */
+/** The command that does what a failed unit left undone, with the reason that the person adds. */
 export function commandOfUnit({ job, kind, backfillId }: UnitSubject): string {
-  return `npx influencer-sync ${kind === 'post-backfill' ? `backfill resume ${backfillId}` : `run ${job}`}`;
+  const words = kind === 'post-backfill' ? `backfill resume ${backfillId}` : `run ${job}`;
+  return `npx influencer-sync ${words} --reason '…'`;
 }

@@ -12,9 +12,11 @@ import type { Backfill, BackfillState } from '../../../model/backfill.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { explainStale, refreshReporting } from '../../../report/refresh-reporting.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
+import type { ReasonOption } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
+import { givenReason } from '../../usage-error.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
 /** Maximum number of backfills in a listing. */
@@ -48,13 +50,14 @@ export async function showBackfills(
 export async function performPause(
   output: Output,
   id: string | undefined,
-  options: ConfigOptions,
+  options: ConfigOptions & ReasonOption,
 ): Promise<ExitCode> {
+  const reason = givenReason(options);
   return withDatabase(await openConfig(options), async (db) => {
     const backfill = await choose(db, id, ['running']);
     const { backfillId } = backfill;
     const paused = await inTransaction(db, (trx) =>
-      pauseBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }),
+      pauseBackfill(trx, { backfillId, reason, audit: auditIn(trx) }),
     );
     if (paused.kind !== 'changed') throw notToBeResumed(backfill);
     output.emit({ event: 'backfill_paused', backfillId });
@@ -67,14 +70,15 @@ export async function performPause(
 export async function performCancel(
   output: Output,
   id: string | undefined,
-  options: ConfigOptions,
+  options: ConfigOptions & ReasonOption,
 ): Promise<ExitCode> {
+  const reason = givenReason(options);
   const config = await openConfig(options);
   return withDatabase(config, async (db) => {
     const backfill = await choose(db, id, CANCELLABLE);
     const { backfillId, job } = backfill;
     const cancelled = await inTransaction(db, (trx) =>
-      cancelBackfill(trx, { backfillId, reason: null, config, audit: auditIn(trx) }),
+      cancelBackfill(trx, { backfillId, reason, config, audit: auditIn(trx) }),
     );
     if (cancelled.kind !== 'changed') throw notToBeResumed(backfill);
     await refreshReporting(db, { job }).catch((error: unknown) => output.warn(explainStale(error)));

@@ -46,6 +46,7 @@ import { openWork } from '../../open/open-workers.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn, readOperator } from '../../terminal/read-operator.ts';
+import { givenReason } from '../../usage-error.ts';
 import { notifyAfter } from '../notices/notify-after.ts';
 import { openJobClient, tellTarget } from '../perform-job.ts';
 import {
@@ -107,11 +108,12 @@ export async function performResume(
   id: string | undefined,
   options: ResumeOptions,
 ): Promise<ExitCode> {
+  const reason = givenReason(options);
   const config = await openConfig(options);
   const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
-  if (backfill.state === 'paused' && (await wakeOther(output, config, backfill))) return EXIT.ok;
+  if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
   return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
@@ -146,12 +148,16 @@ async function chooseBackfill(db: Database, id: string | undefined): Promise<Bac
  * Resumes a paused backfill whose process still waits.
  * @returns false if the backfill can no longer be resumed in this way.
  */
-async function wakeOther(output: Output, config: PipelineConfig, backfill: Backfill): Promise<boolean> {
+async function wakeOther(
+  output: Output,
+  config: PipelineConfig,
+  { backfill, reason }: { readonly backfill: Backfill; readonly reason: string | null },
+): Promise<boolean> {
   return withDatabase(config, async (db) => {
     const { backfillId } = backfill;
     const { process } = await readBackfillProgress(db, backfill);
     const resumed = await inTransaction(db, (trx) =>
-      resumeBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }),
+      resumeBackfill(trx, { backfillId, reason, audit: auditIn(trx) }),
     );
     if (resumed.kind !== 'changed') return false;
     output.emit({ event: 'backfill_resumed', backfill_id: backfillId, ...process });
@@ -214,8 +220,9 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   const rules = await planRules(run, period);
   const share = withShare(backfill, context.options);
   const approvedBy = readOperator();
+  const reason = givenReason(context.options);
   const started = await inTransaction(db, (trx) =>
-    approveBackfill(trx, { backfillId, rules, runId, approvedBy, ...share, audit: auditIn(trx) }),
+    approveBackfill(trx, { backfillId, rules, runId, approvedBy, ...share, reason, audit: auditIn(trx) }),
   );
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
@@ -228,7 +235,8 @@ async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContex
   if (client === null) throw new Error('a plan posts nothing');
   const ledger = await openLedger(run, client);
   const { backfillId } = backfill;
-  await inTransaction(db, (trx) => continueBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }));
+  const reason = givenReason(context.options);
+  await inTransaction(db, (trx) => continueBackfill(trx, { backfillId, reason, audit: auditIn(trx) }));
   run.progress.note(`Continuing backfill ${backfillId}.`);
   return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
 }

@@ -20,7 +20,10 @@ export type BackfillOptions = ConfigOptions &
     readonly yes?: boolean;
   };
 
-export type ResumeOptions = ConfigOptions & ShareOptions & { readonly yes?: boolean };
+/** Why a person changes a backfill. */
+export type ReasonOption = { readonly reason?: string };
+
+export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { readonly yes?: boolean };
 
 /**
  * `influencer-sync backfill`: plans and executes a backfill. `status`, `pause`, `resume` and `cancel` control
@@ -66,6 +69,8 @@ export const backfillCommand: CommandDefinition = {
   },
 };
 
+const REASON = ['--reason <text>', 'why; kept in ops.audit'] as const;
+
 function defineControls(command: Command, act: Act): void {
   const which = 'number of the backfill; default: the one that is not finished';
   addConfigOptions(command.command('status').description('list backfills with their progress'))
@@ -77,8 +82,9 @@ function defineControls(command: Command, act: Act): void {
     );
   addConfigOptions(command.command('pause').description('pause a backfill after its requests in flight'))
     .argument('[id]', which, parseId)
+    .option(...REASON)
     .action(
-      act(async (output, id: string | undefined, options: ConfigOptions) =>
+      act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
         (await import('../../actions/backfill/manage-backfill.ts')).performPause(output, id, options),
       ),
     );
@@ -87,6 +93,7 @@ function defineControls(command: Command, act: Act): void {
       command.command('resume').description('continue a paused or killed backfill, or execute a plan'),
     )
       .argument('[id]', which, parseId)
+      .option(...REASON)
       .option('--yes', 'execute a plan without asking: for scripts'),
   ).action(
     act(async (output, id: string | undefined, options: ResumeOptions) =>
@@ -99,8 +106,9 @@ function defineControls(command: Command, act: Act): void {
       .description('cancel a backfill: it posts no more orders, and you can plan the rest again'),
   )
     .argument('[id]', which, parseId)
+    .option(...REASON)
     .action(
-      act(async (output, id: string | undefined, options: ConfigOptions) =>
+      act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
         (await import('../../actions/backfill/manage-backfill.ts')).performCancel(output, id, options),
       ),
     );

@@ -33,11 +33,15 @@ export const runCommand: CommandDefinition = {
         '--new-ledger',
         'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
       )
-      .option('--reason <text>', 'with --new-ledger: why; kept with the decision')
+      .option(
+        '--reason <text>',
+        'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
+      )
       .option('--report <file.html>', 'write the results of the run to a page for the browser');
     addExamples(command, [
       ['run attribute-orders', 'the whole job'],
       ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
+      ["run attribute-orders --reason 'the worker had no memory'", 'again, after units of work failed'],
       ['run attribute-orders --file 2026-04', 'read only the files of April'],
       [
         'run attribute-orders --report report.html',
