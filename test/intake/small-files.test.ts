@@ -22,15 +22,15 @@ async function statementsOf(shop: Shop, ...given: Parameters<Shop['read']>): Pro
 }
 
 // A source may have thousands of such files, and each statement takes as long as reading a hundred orders.
-it('a small file of new orders takes 8 statements, and a few more if something has to be settled', async () => {
+it('a small file of new orders takes 7 statements, and a few more if something has to be settled', async () => {
   const shop = await openShop(database());
   const orders = [order('1'), order('2'), order('3')];
   const column = { orderIdColumn: { name: 'Id', isFallback: false } };
-  expect(await statementsOf(shop, { orders }, column)).toBe(8);
+  expect(await statementsOf(shop, { orders }, column)).toBe(7);
   // Known orders and rows of other orders have to be settled, and what was noted about them is deleted.
-  expect(await statementsOf(shop, { orders }, column)).toBe(10);
+  expect(await statementsOf(shop, { orders }, column)).toBe(9);
   const later = { orders: [order('4')], continuations: [continuation('4')] };
-  expect(await statementsOf(shop, later, column)).toBe(12);
+  expect(await statementsOf(shop, later, column)).toBe(11);
 });
 
 // A commit waits for the disk.

@@ -50,6 +50,8 @@ export async function beginFile(db: Database, options: BeginFileOptions): Promis
 /**
  * Opens a version that is not known, if no reading of the source was left behind. Nearly every file is one,
  * and a source may have thousands of small files, so this takes one statement and no transaction.
+ * Its commit does not wait for the disk: Postgres writes commits in their order, so no row of a file is kept
+ * without its beginning, and a file whose beginning was lost is new to the next run.
  *
  * @returns its id. Null if the file must be looked at, or another one taken over.
  */
@@ -61,7 +63,8 @@ async function openNew(
     insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
     select ${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}::bigint, ${layout}, ${layoutHash}, 'reading',
       ${reader}::uuid, ${runId}::bigint
-    where not exists (
+    where set_config('synchronous_commit', 'off', true) = 'off'
+      and not exists (
         select from intake.source_files
         where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null)
       and not exists (

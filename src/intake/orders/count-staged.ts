@@ -1,6 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
+import type { OrderIdColumn } from '../../model/order.ts';
+import { otherIdColumn } from './judge-order-ids.ts';
 
 export type StagedFile = {
   readonly new: number;
@@ -13,6 +15,8 @@ export type StagedFile = {
   readonly stagedRows: number;
   /** Number of rows of orders that are already known with the same content. */
   readonly unchangedRows: number;
+  /** Another column by which an earlier file of the source identified its orders. Null if there is none. */
+  readonly otherIdColumn: string | null;
   /** True if rows still wait for their order (`settleContinuations`). */
   readonly hasContinuations: boolean;
   /** Number of rows that were rejected so far. */
@@ -30,7 +34,7 @@ export type StagedFile = {
   readonly zeroRevenue: number;
 };
 
-type Counted = Exclude<keyof StagedFile, 'hasContinuations'>;
+type Counted = Exclude<keyof StagedFile, 'otherIdColumn' | 'hasContinuations'>;
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
 const IS_OPEN = sql`coalesce(exclusion, 'renewal') = 'renewal'`;
@@ -48,7 +52,7 @@ export type ExpectedOrders = {
 };
 
 /**
- * Counts the orders of a file that is being read, from the rows in the database and not from what was meant
+ * Counts the orders of a file that is being read, and finds what else decides about it, from the rows in the database and not from what was meant
  * to be stored.
  */
 export async function countStaged(
@@ -57,16 +61,18 @@ export async function countStaged(
     sourceFileId,
     rowsRead,
     expected,
+    orderIdColumn,
   }: {
     readonly sourceFileId: string;
     readonly rowsRead: number;
+    readonly orderIdColumn: OrderIdColumn;
     readonly expected: ExpectedOrders;
   },
 ): Promise<StagedFile> {
   const { revenue, credited, listed, currency } = expected;
   const isCredited =
     credited === null ? sql`true` : sql`(status is null or status = any(${credited}::text[]))`;
-  const { rows } = await sql<Record<Counted, string> & Pick<StagedFile, 'hasContinuations'>>`
+  const { rows } = await sql<Record<Counted, string> & Omit<StagedFile, Counted>>`
     with staged as (
       select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
         count(*) filter (where conflicting_line_no is not null) as conflicting,
@@ -91,6 +97,7 @@ export async function countStaged(
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
+      ${otherIdColumn(sourceFileId, orderIdColumn)} as "otherIdColumn",
       staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
     from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
   const [row] = rows;
@@ -103,6 +110,7 @@ export async function countStaged(
     cancelled: number('cancelled'),
     stagedRows: number('stagedRows'),
     unchangedRows: number('unchangedRows'),
+    otherIdColumn: row?.otherIdColumn ?? null,
     hasContinuations: row?.hasContinuations ?? false,
     rejectedRows: number('rejectedRows'),
     open: number('open'),

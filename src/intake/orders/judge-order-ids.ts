@@ -1,5 +1,4 @@
-import { sql, type Transaction } from 'kysely';
-import { keepsPlan } from '../../db/keeps-plan.ts';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
 import type { HoldReason } from '../../model/source.ts';
@@ -12,12 +11,18 @@ import type { HoldReason } from '../../model/source.ts';
  */
 export async function judgeOrderIds(
   trx: Transaction<DB>,
-  { sourceFileId, orderIdColumn }: { readonly sourceFileId: string; readonly orderIdColumn: OrderIdColumn },
+  {
+    sourceFileId,
+    orderIdColumn: { name, isFallback },
+    before,
+  }: {
+    readonly sourceFileId: string;
+    readonly orderIdColumn: OrderIdColumn;
+    /** Another column of earlier files (`otherIdColumn`). Null if there is none. */
+    readonly before: string | null;
+  },
 ): Promise<HoldReason | null> {
-  const { name, isFallback } = orderIdColumn;
-  if (name === null) return null;
-  const before = await columnBefore(trx, sourceFileId, orderIdColumn);
-  if (before === null) return null;
+  if (name === null || before === null) return null;
   const { rows } = await sql<{ shared: string; nameless: string; here: string; there: string }>`
     select count(*) filter (where order_name is not null and here > 0 and there > 0 and ids > 1) as shared,
       coalesce(sum(here + there) filter (where order_name is null), 0) as nameless, coalesce(sum(here), 0) as here,
@@ -49,19 +54,17 @@ export async function judgeOrderIds(
 }
 
 /**
- * Returns another column by which a sealed file of the same source identified its orders, or null if there is
+ * SQL for another column by which a sealed file of the same source identified its orders, or null if there is
  * none. Sorting makes Postgres use the index of these columns. Otherwise it expects to find such a file soon,
  * and reads all files of a source that has none.
  */
-async function columnBefore(
-  trx: Transaction<DB>,
+export function otherIdColumn(
   sourceFileId: string,
   { name, isFallback }: OrderIdColumn,
-): Promise<string | null> {
-  const { rows } = await sql<{ name: string }>`
-    with f as (select source from intake.source_files where source_file_id = ${sourceFileId}::bigint)
-    select coalesce(b.order_id_column, 'another column') as name
-    from f cross join lateral (
+): RawBuilder<string | null> {
+  return sql`(
+    select coalesce(b.order_id_column, 'another column')
+    from intake.source_files f cross join lateral (
       (select order_id_column from intake.source_files
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column < ${name}
         order by source, order_id_column limit 1)
@@ -72,8 +75,7 @@ async function columnBefore(
       union all
       (select order_id_column from intake.source_files
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column is null
-          and order_rows > 0 and ${isFallback}::boolean
+          and order_rows > 0 and ${name}::text is not null and ${isFallback}::boolean
         order by source, order_id_column limit 1)
-    ) b limit 1 ${keepsPlan}`.execute(trx);
-  return rows[0]?.name ?? null;
+    ) b where f.source_file_id = ${sourceFileId}::bigint limit 1)`;
 }

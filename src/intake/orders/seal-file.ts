@@ -5,7 +5,7 @@ import type { OrderIdColumn } from '../../model/order.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
-import { countStaged } from './count-staged.ts';
+import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import { settleContinuations } from './settle-continuations.ts';
@@ -39,13 +39,13 @@ export type SealedTotals = {
  * exceeded.
  */
 export function sealFile(db: Database, options: SealFileOptions): Promise<SealedFile> {
-  const { sourceFileId, stager } = options;
+  const { sourceFileId, stager, orderIdColumn = UNKNOWN_COLUMN } = options;
   return sealRead<OrderTotals>(db, options, {
     stageRest: stager?.stageRest,
     settle: (trx) => settle(trx, options),
     findHoldReason: async (trx, totals) =>
       (await findHoldReason(trx, { ...options, totals })) ??
-      (await judgeOrderIds(trx, { sourceFileId, orderIdColumn: options.orderIdColumn ?? UNKNOWN_COLUMN })),
+      (await judgeOrderIds(trx, { sourceFileId, orderIdColumn, before: totals.otherIdColumn })),
     measure: async (trx, totals) => ({
       rejectedRows: totals.rejectedRows,
       orders: await measureOrders(trx, {
@@ -58,7 +58,7 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
     publish: async (trx, totals) => {
       if (totals.ordersChanged > 0) await switchVersions(trx, sourceFileId);
       await clearLeftovers(trx, sourceFileId, totals.leftovers);
-      const { name } = options.orderIdColumn ?? UNKNOWN_COLUMN;
+      const { name } = orderIdColumn;
       return {
         ...(name === null ? {} : { order_id_column: name }),
         orders_new: totals.ordersNew,
@@ -71,13 +71,13 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   });
 }
 
-type OrderTotals = FileTotals & { readonly leftovers: Leftovers };
+type OrderTotals = FileTotals & Pick<StagedFile, 'otherIdColumn'> & { readonly leftovers: Leftovers };
 
 /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
 async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<OrderTotals> {
-  const { sourceFileId, rowsRead } = options;
+  const { sourceFileId, rowsRead, orderIdColumn = UNKNOWN_COLUMN } = options;
   const { expected } = options.thresholds;
-  const count = () => countStaged(trx, { sourceFileId, rowsRead, expected });
+  const count = () => countStaged(trx, { sourceFileId, rowsRead, expected, orderIdColumn });
   let staged = await count();
   const leftovers = { hasContinuations: staged.hasContinuations, hasUnchanged: staged.unchanged > 0 };
   const knownRows = leftovers.hasContinuations ? await settleContinuations(trx, options) : 0;
@@ -91,6 +91,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   return {
     leftovers,
+    otherIdColumn: staged.otherIdColumn,
     ordersNew: staged.new - contradictions.new,
     ordersChanged: changed - dropped,
     ordersUnchanged: staged.unchanged - repeats.orders + dropped,
