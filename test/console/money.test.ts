@@ -65,17 +65,17 @@ describe('the pages about money', () => {
     const { get } = await startTestConsole(shop);
     const listed = (await shop.cli('returns', '--from', '2026-04', '--to', '2026-04')).stdout;
     // 160.00 at 50 % less 16.00 is 64.00, four times the cost. One of the two customers is new.
-    expect(listed).toMatch(/DEALMIA +mia\.test +2 +160\.00 EUR +16\.00 EUR +400 % +1 +16\.00 EUR/);
+    expect(listed).toMatch(/DEALMIA +mia\.test +2 +160\.00 EUR +16\.00 EUR +400\.00 % +1 +16\.00 EUR/);
     expect(listed).toMatch(/DEALBEN +ben\.test +1 +40\.00 EUR +unknown +unknown +unknown +unknown/);
     expect(listed).toMatch(/DEALMIA +mia\.test +1 +8\.00 USD +0\.80 USD/);
     const page = textOf((await get('/money?from=2026-04&to=2026-04')).text);
-    expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400 % 10 1 1 16.00 EUR');
+    expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 10.00 1 1 16.00 EUR');
     expect(page).toMatch(
       /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
     );
     // By default a page shows the newest month.
     expect(textOf((await get('/money')).text)).toMatch(
-      /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400 % 10 0 1 none/,
+      /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 10.00 0 1 none/,
     );
     const months = textOf((await get('/money?by=month&from=2025-12')).text);
     expect(months).toMatch(

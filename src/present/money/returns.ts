@@ -45,13 +45,13 @@ export function describeReturn(sum: ReturnSum) {
     cost: money(costAmount),
     profit: money(profitAmount === null ? null : roundMoney(profitAmount, currency)),
     // If the profit is known but the cost is 0, there is no return on investment.
-    roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${withoutZeros(roiPercent)} %`,
+    roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${roiPercent} %`,
     netPerCost:
       netPerCost === null
         ? costAmount === null || sum.netAmount === null
           ? UNKNOWN
           : NONE
-        : withoutZeros(roundMoney(netPerCost, null)),
+        : roundMoney(netPerCost, null),
     newCustomers:
       sum.unknownOrders === 0
         ? formatCount(sum.newCustomers)
@@ -234,9 +234,4 @@ function restOf(count: number, { hasMore, commands }: ShownRows) {
 
 function commandsOf({ commands }: ShownRows) {
   return commands === undefined ? {} : { commands };
-}
-
-/** Removes trailing zeros from a ratio: `12.5000` → `12.5`. Not for amounts. */
-function withoutZeros(decimal: DecimalText): string {
-  return String(Number(decimal));
 }
