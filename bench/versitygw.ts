@@ -33,7 +33,17 @@ export async function startVersitygw(folder: string): Promise<Store | { readonly
   for (const place of [buckets, metadata]) mkdirSync(place);
   const port = await findFreePort();
   const [key, secret] = ['benchmark', 'benchmark-secret'];
-  const args = ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', '--sidecar', metadata, buckets];
+  // Amazon's S3 keeps connections open. The gateway closes each after one request, unless told otherwise.
+  const args = [
+    '--quiet',
+    '--keep-alive',
+    '--port',
+    `127.0.0.1:${port}`,
+    'posix',
+    '--sidecar',
+    metadata,
+    buckets,
+  ];
   const child = spawn(installed.path, args, {
     stdio: 'ignore',
     env: { ...process.env, ROOT_ACCESS_KEY: key, ROOT_SECRET_KEY: secret },

@@ -13,9 +13,8 @@ import type { HoldReason, SourceFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { inSpan, type PartSpan } from '../observe/spans.ts';
 import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
-import type { OpenStored } from '../source/read-ahead.ts';
 import type { SourceChecks } from './check-files.ts';
-import { openRecords } from './open-records.ts';
+import type { EarlyRecords } from './open-records.ts';
 import type { Run } from './run.ts';
 
 /** One file to read, and the means to read it. */
@@ -29,8 +28,8 @@ export type Reading = {
   /** Reads the file even if it was held before and has not changed. */
   readonly again: boolean;
   readonly checks: SourceChecks;
-  /** Opens the stored bytes of the file, which may already have been read ahead. */
-  readonly open: OpenStored;
+  /** The records of the file. Small files were opened while the file before was being sealed. */
+  readonly content: EarlyRecords;
 };
 
 /** The purpose for which files are read, and what happens to their records. */
@@ -61,7 +60,7 @@ export type FileContent = FileRead & {
  */
 export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<KnownError | null> {
   const { db, runId, progress } = run;
-  const { source, layout, layoutHash, file, again } = reading;
+  const { source, layout, layoutHash, file, again, content } = reading;
   const reader = randomUUID();
   const begun = await beginFile(db, {
     source: source.name,
@@ -80,6 +79,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     unit: 'bytes',
     total: file.sizeBytes,
   });
+  content.tellBytes((count) => progress.advance(count));
   const attributes = {
     'influencer_sync.source.name': source.name,
     'influencer_sync.file.id': begun.sourceFileId,
@@ -102,7 +102,7 @@ async function readFile(
   const { db, progress } = run;
   const { file } = reading;
   try {
-    const { records, digest } = openFile(run, reading);
+    const { records, digest } = reading.content;
     const { watched, header } = watchHeader(records);
     const { check, learn } = await reading.checks.begin(file, header);
     const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check });
@@ -121,12 +121,6 @@ async function readFile(
     if (error.reason.code === FILE_UNAVAILABLE && error.cause instanceof KnownError) return error.cause;
   }
   return null;
-}
-
-function openFile({ sourceClients: clients, draining: signal, progress }: Run, reading: Reading) {
-  const { source, layout, file, open } = reading;
-  const onStoredBytes = (count: number) => progress.advance(count);
-  return openRecords(file, layout, { source, open, clients, signal, onStoredBytes });
 }
 
 /** Stores the header for the checks while the chunks pass. Every chunk contains the header. */

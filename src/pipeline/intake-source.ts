@@ -12,9 +12,10 @@ import type { SourceFile } from '../model/source.ts';
 import { coversFile, findFiles, listFiles } from '../source/list-files.ts';
 import { readAhead } from '../source/read-ahead.ts';
 import { openSourceChecks } from './check-files.ts';
-import { type Intake, intakeFile } from './intake-file.ts';
+import { type Intake, intakeFile, type Reading } from './intake-file.ts';
 import { type ListingWindow, openListingWindow } from './listing/listing-window.ts';
 import { takeAnnouncements } from './listing/take-announcements.ts';
+import { type EarlyRecords, openEarly } from './open-records.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 /** If more than this share of a source's files is unavailable, the source itself counts as unavailable. */
@@ -31,7 +32,7 @@ const PAGE_SIZE = 1_000;
  * that makes most files unreadable.
  */
 export async function intakeSource(run: Run, source: SourceSettings, intake: Intake): Promise<void> {
-  const { db, sourceClients: clients, options } = run;
+  const { db, options } = run;
   const folders = layoutFolders(run.config.path);
   const layout = loadLayout(source.layout, folders);
   const { purpose } = intake;
@@ -68,15 +69,50 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     throw noFiles(run, { source, since: window?.since ?? null });
 
   await endHolds(run, { source, held, listed });
+  await readInTurn(run, wanted, { ...reading, found, intake });
+  throwIfDraining(run);
+  await window?.close();
+}
+
+type Turns = Omit<Reading, 'file' | 'content' | 'again'> & {
+  /** Number of files that the listing returned. */
+  readonly found: number;
+  readonly intake: Intake;
+};
+
+/**
+ * Reads files one after the other. The next one is opened early if it is small, so that its first records are
+ * parsed while the database seals the one before.
+ *
+ * @throws the error that makes most files unreadable.
+ */
+async function readInTurn(
+  run: Run,
+  wanted: readonly SourceFile[],
+  { found, intake, ...reading }: Turns,
+): Promise<void> {
+  const { sourceClients: clients, draining: signal, options } = run;
+  const { source, layout } = reading;
+  const ahead = readAhead(wanted, { source, clients });
+  const openContent = (file: SourceFile, isEarly: boolean) =>
+    openEarly(file, layout, { source, open: ahead.open, clients, signal, isEarly });
   let unavailable = 0;
   let isAvailable = true;
-  const ahead = readAhead(wanted, { source, clients });
+  let early: EarlyRecords | null = null;
   try {
     for (const [place, file] of wanted.entries()) {
       throwIfDraining(run);
       ahead.moveTo(place, isAvailable);
-      const one = { ...reading, file, open: ahead.open, again: options.file !== null };
-      const cause = await intakeFile(run, one, intake);
+      const content = early ?? openContent(file, false);
+      const next = wanted[place + 1];
+      early = next !== undefined && ahead.isNear(next) ? openContent(next, true) : null;
+      const again = options.file !== null;
+      let cause: KnownError | null;
+      try {
+        cause = await intakeFile(run, { ...reading, file, content, again }, intake);
+      } finally {
+        await content.close();
+      }
       isAvailable = cause === null;
       if (cause === null) continue;
       unavailable += 1;
@@ -85,9 +121,8 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     }
   } finally {
     ahead.stop();
+    await early?.close();
   }
-  throwIfDraining(run);
-  await window?.close();
 }
 
 /** Decides which names to look at. Null for a file that is requested by name, because it may be any of them. */

@@ -14,6 +14,8 @@ export type ReadAhead = {
    */
   moveTo(place: number, isAvailable: boolean): void;
   readonly open: OpenStored;
+  /** True if a file is small, and its bytes are on this machine or on their way. */
+  isNear(file: SourceFile): boolean;
   /** Aborts all fetches in progress. */
   stop(): void;
 };
@@ -67,6 +69,7 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
       if (isAvailable) for (const file of files.slice(place + 1, place + 1 + FILES)) begin(file);
     },
     open,
+    isNear: (file) => fetched.has(file) || (file.uri.startsWith('file:') && file.sizeBytes <= LARGEST),
     stop: () => stopping.abort(),
   };
 }
