@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { StagedOrder } from '../../model/order.ts';
@@ -24,18 +25,12 @@ export async function noteUnchangedOrders(
 ): Promise<Sighted> {
   const { rows } = await sql<{ fenced: string; unchanged: string; rest: string | null }>`
     with fence as materialized (${fenceOf(read)}),
-    input as materialized (select ${toJsonParameter(toColumns(orders))}::jsonb as columns),
     known as materialized (
       select g.place, f.source_file_id, c.order_version_id, g.line_no, g.record_no, g.row_count,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
-      from fence f cross join input i
-      cross join lateral rows from (
-        jsonb_array_elements_text(i.columns -> 'ids'), jsonb_array_elements_text(i.columns -> 'hashes'),
-        unnest(string_to_array(i.columns ->> 'lines', ',')::bigint[]),
-        unnest(string_to_array(i.columns ->> 'records', ',')::bigint[]),
-        unnest(string_to_array(i.columns ->> 'rowCounts', ',')::bigint[]),
-        jsonb_array_elements(i.columns -> 'orderLines')
-      ) with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, place)
+      from fence f
+      cross join lateral unnest(${sql.join(toColumns(orders))})
+        with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, place)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
@@ -43,7 +38,7 @@ export async function noteUnchangedOrders(
         select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c
         on h.order_version_id is null and c.content_hash = g.content_hash
-          and (g.lines is null or g.lines = 'null' or g.lines is not distinct from c.lines)
+          and (g.lines is null or g.lines is not distinct from c.lines)
     ),
     noted as (
       insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
@@ -63,28 +58,14 @@ export async function noteUnchangedOrders(
   };
 }
 
-/** Converts orders to columns, because whole columns are written and read several times faster than rows. */
-function toColumns(orders: readonly StagedOrder[]) {
-  const ids: string[] = [];
-  const hashes: string[] = [];
-  const lines: number[] = [];
-  const records: number[] = [];
-  const rowCounts: number[] = [];
-  for (const order of orders) {
-    ids.push(order.orderId);
-    hashes.push(order.contentHash);
-    lines.push(order.line);
-    records.push(order.record);
-    rowCounts.push(order.rowCount);
-  }
-  // Omitted if no order has order lines. They are then null for every order.
-  const orderLines = orders.some((order) => order.lines !== null) ? orders.map((order) => order.lines) : [];
-  return {
-    ids,
-    hashes,
-    lines: lines.join(),
-    records: records.join(),
-    rowCounts: rowCounts.join(),
-    orderLines,
-  };
+/** Converts orders to the columns that are sent, each an array, as in stage-orders.ts. */
+function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>[] {
+  return [
+    sql`${toTextArrayParameter(orders.map(({ orderId }) => orderId))}::text[]`,
+    sql`${toTextArrayParameter(orders.map(({ contentHash }) => contentHash))}::text[]`,
+    sql`${toArrayParameter(orders.map(({ line }) => line))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ record }) => record))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ rowCount }) => rowCount))}::integer[]`,
+    sql`${toTextArrayParameter(orders.map(({ lines }) => lines && toJsonParameter(lines)))}::jsonb[]`,
+  ];
 }
