@@ -114,3 +114,14 @@ it('a database that becomes unavailable during a flow counts as a loss, and the 
   });
   expect(end).toMatchObject({ kind: 'again', isLoss: true });
 });
+
+it('a transaction that a migration ends counts as a loss, and the slot is tried again', async () => {
+  const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
+  const end = await runFlow(shop, async () => {
+    throw Object.assign(new Error('cached plan must not change result type'), {
+      code: '0A000',
+      routine: 'RevalidateCachedQuery',
+    });
+  });
+  expect(end).toMatchObject({ kind: 'again', isLoss: true, reason: expect.stringContaining('A migration') });
+});

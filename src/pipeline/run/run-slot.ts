@@ -114,11 +114,18 @@ function endOfThrown(error: unknown, onBug: RunSlotOptions['onBug']): SlotEnd {
     onBug(error);
     return { kind: 'failed', reason: 'a bug' };
   }
-  const { message: reason, exitCode } = known.details;
+  const { message: reason, exitCode, code } = known.details;
+  if (UNDONE.includes(code)) return { kind: 'again', reason, restMs: REST_MS, isLoss: true };
   if (exitCode === EXIT.interrupted) return { kind: 'again', reason, restMs: 0, isLoss: false };
   if (exitCode === EXIT.alreadyRunning) return { kind: 'again', reason, restMs: REST_MS, isLoss: false };
   return { kind: 'failed', reason };
 }
+
+/**
+ * Errors with which a transaction changed nothing and may be repeated. The next attempt at the slot repeats
+ * it, as after a loss of the connection, and no more often.
+ */
+const UNDONE: readonly string[] = ['transaction_undone', 'session_exchanged', 'table_changed'];
 
 function exitCodeOf(error: unknown): ExitCode {
   return (error instanceof KnownError ? error : explainFailure(error))?.details.exitCode ?? EXIT.crash;
