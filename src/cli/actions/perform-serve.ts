@@ -30,7 +30,6 @@ import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { noticeLog } from './notices/notify-after.ts';
-import { openConsole } from './open-console.ts';
 import type { Workplace } from './open-workplace.ts';
 
 /**
@@ -140,25 +139,25 @@ async function serve(serving: Serving): Promise<ExitCode> {
       log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
     onRecovered: () => log.info('the schedule can be read again'),
   });
-  const worker = serveWorker(db, {
+  const worker = await serveWorker(db, {
     ...{ config, work, log },
     isReady: () => schedule.readiness().checks.migrations?.ok === true,
   });
-  const pages = await openConsole({ config, db, host: config.serve.host, log });
+  const pages = await openPages(serving);
   const notices = await openNotices(serving, () => schedule.readiness().checks.migrations?.ok === true);
   const observer = await startObserver({
     host: config.serve.host,
     port: serving.port,
     metrics,
     readiness: schedule.readiness,
-    ...(config.console.enabled ? { addPages: pages.add } : {}),
+    ...(pages === null ? {} : { addPages: pages.add }),
   }).catch(async (error: unknown) => {
-    await pages.close();
+    await pages?.close();
     throw error;
   });
   const receiver = await openReceiver(serving).catch(async (error: unknown) => {
     await observer.close();
-    await pages.close();
+    await pages?.close();
     throw error;
   });
   const ticker = startTicker(() => {
@@ -189,11 +188,18 @@ async function serve(serving: Serving): Promise<ExitCode> {
   }
   await notices?.stop();
   await observer.close();
-  await pages.close();
+  await pages?.close();
   opened.workplace?.close();
   await work.close();
   log.info('stopped');
   return EXIT.ok;
+}
+
+/** Prepares the console; null if the configuration disables it, and then none of its code is loaded. */
+async function openPages({ config, db, log }: Serving) {
+  if (!config.console.enabled) return null;
+  const { openConsole } = await import('./open-console.ts');
+  return openConsole({ config, db, host: config.serve.host, log });
 }
 
 /** Starts the checks that create notices; null if no channel is configured. */

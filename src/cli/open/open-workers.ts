@@ -11,7 +11,6 @@ import type { RunJobOptions } from '../../pipeline/run/run-job.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import type { StartedWorker } from '../../work/start-worker.ts';
 import type { WorkQueue } from '../../work/work-queue.ts';
-import { openClient } from './open-service.ts';
 
 /** How runs share units of work with workers. Nothing is loaded if runs do everything themselves. */
 export type OpenWork = {
@@ -119,7 +118,7 @@ export type ServingWorker = {
 const BESIDE_RUNS = 1;
 
 /** Creates the worker of a `serve` process; null if the configuration enables none. */
-export function serveWorker(
+export async function serveWorker(
   db: Database,
   options: {
     readonly config: PipelineConfig;
@@ -127,10 +126,11 @@ export function serveWorker(
     readonly log: Logger;
     readonly isReady: () => boolean;
   },
-): ServingWorker | null {
+): Promise<ServingWorker | null> {
   const { config, work, log, isReady } = options;
   const { queue } = work;
   if (queue === null || !config.work.serveWorks) return null;
+  const { openClient } = await import('./open-service.ts');
   const client = openClient(config.api, { connections: config.api.concurrency });
   let started: StartedWorker | null = null;
   let isStarting = false;

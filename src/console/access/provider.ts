@@ -2,7 +2,6 @@ import { hkdfSync, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { EncryptJWT, jwtDecrypt } from 'jose';
 import type { Configuration } from 'openid-client';
 import type { OidcSettings } from '../../model/config.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
@@ -62,7 +61,9 @@ export function createProviderSignIn(
     });
     return discovered;
   }
+  // Loaded with the first sign-in, as the client of the provider is.
   async function sealed(purpose: string, content: object, seconds: number): Promise<string> {
+    const { EncryptJWT } = await import('jose');
     return new EncryptJWT({ ...content })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
       .setAudience(purpose)
@@ -77,6 +78,7 @@ export function createProviderSignIn(
   ): Promise<Record<string, unknown> | null> {
     const value = parseCookie(headers.cookie ?? '')[name];
     if (value === undefined) return null;
+    const { jwtDecrypt } = await import('jose');
     try {
       return (await jwtDecrypt(value, key, { audience: name })).payload;
     } catch {

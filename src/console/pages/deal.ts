@@ -13,7 +13,6 @@ import {
 } from '../../report/console/list-deals.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, figure, instant, table } from '../markup/parts.ts';
-import { stackedBars } from '../markup/stacked-bars.ts';
 
 const MONTHS = 36;
 const VERSIONS = 100;
@@ -53,10 +52,10 @@ ${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of
 }
 </div>
 <h2>Orders by month</h2>
-${monthChart(months, { dealId, visit })}
+${await monthChart(months, { dealId, visit })}
 ${monthTable(months)}
 <h2>Clicks by month <small>the service's count</small></h2>
-${clickChart(clicks)}
+${await clickChart(clicks)}
 <h2>History <small>what changed, as the mirror read it</small></h2>
 ${historyTable(versions, visit)}
 ${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
@@ -73,14 +72,15 @@ function amountsOf(months: readonly DealMonth[]): Html {
   );
 }
 
-function monthChart(
+async function monthChart(
   months: readonly DealMonth[],
   { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
-): Html {
+): Promise<Html> {
   const labels = [...new Set(months.map(({ month }) => month))].sort();
   if (labels.length === 0) return html``;
   const sum = (month: string, of: 'accepted' | 'open') =>
     months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
+  const { stackedBars } = await import('../markup/stacked-bars.ts');
   return stackedBars(
     labels,
     [
@@ -118,10 +118,11 @@ function monthTable(months: readonly DealMonth[]): Html {
   );
 }
 
-function clickChart(clicks: readonly ClicksOfMonth[]): Html {
+async function clickChart(clicks: readonly ClicksOfMonth[]): Promise<Html> {
   if (clicks.length === 0)
     return html`<p class="none">The count has not changed since it was first read.</p>`;
   const months = clicks.toReversed();
+  const { stackedBars } = await import('../markup/stacked-bars.ts');
   return stackedBars(
     months.map(({ month }) => month),
     [{ name: 'clicks', counts: months.map((one) => one.clicks) }],

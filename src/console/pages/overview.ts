@@ -21,7 +21,6 @@ import type { ConsolePage, Visit } from '../console-page.ts';
 import { needsOfPerson } from '../markup/needs-of-person.ts';
 import { amountList, anchor, badge, countOf, instant, table } from '../markup/parts.ts';
 import { problemTable } from '../markup/problem-table.ts';
-import { stackedBars } from '../markup/stacked-bars.ts';
 import { COUNT_LIMIT, dayOf } from '../read-query.ts';
 
 const DAYS = 30;
@@ -53,7 +52,7 @@ ${visit.config.notify.channels.length === 0 ? null : html`<h2>Open problems</h2>
 ${jobsTable(health, visit)}
 <h2>Orders by disposition <small>${days.from} to ${days.to}, days in UTC</small></h2>
 <p>${anchor(visit.link('/', { until: addDays(to, -DAYS) }), `${DAYS} days earlier`)}</p>
-${outcomeCharts(outcomes, days, visit)}
+${await outcomeCharts(outcomes, days, visit)}
 <h2>Credited revenue <small>on the same days</small></h2>
 ${creditedTable(credited, days, visit)}
 <h2>Backlog</h2>
@@ -130,9 +129,10 @@ const OUTCOMES = [
   'unaccounted',
 ];
 
-function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, visit: Visit): Html {
+async function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, visit: Visit): Promise<Html> {
   const jobs = [...new Set(outcomes.map(({ job }) => job))].sort();
   if (jobs.length === 0) return html`<p class="none">No orders in these days.</p>`;
+  const { stackedBars } = await import('../markup/stacked-bars.ts');
   const days = Array.from({ length: DAYS }, (_, index) => addDays(from, index));
   return html`${jobs.map((job) => {
     const mine = outcomes.filter((one) => one.job === job);

@@ -15,7 +15,7 @@ import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
-import { type Flow, type FlowPlace, sankeyPicture } from '../markup/sankey.ts';
+import type { Flow, FlowPlace } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
 /** More names would make the diagram illegible. */
@@ -61,7 +61,7 @@ export const runPage: ConsolePage = {
         ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
       ])}
 ${problem === null ? null : html`<p class="notice red">${problem}</p>`}
-${accounting(run, files, visit)}
+${await accounting(run, files, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
 ${runActivity(activity, run, visit)}
@@ -81,11 +81,12 @@ function traceOf(traceId: string, { config }: Visit): Html | string {
  * The accounting of the run: every row of its files, and every item that the job knows afterwards, counted
  * once.
  */
-function accounting(run: ListedRun, files: RunFiles, visit: Visit): Html {
+async function accounting(run: ListedRun, files: RunFiles, visit: Visit): Promise<Html> {
   if (run.counts === null)
     return html`<h2>Accounting</h2>
 <p class="none">${run.status === 'running' ? 'The counts appear when the run ends.' : 'The run ended before it counted. The next run counts what it read.'}</p>
 `;
+  const { sankeyPicture } = await import('../markup/sankey.ts');
   const rows = rowFlows(run.counts, files, { run, visit });
   const sum = sumOf(run.kind, run.counts);
   return html`<h2>Accounting</h2>
