@@ -1,5 +1,8 @@
-/** OID of type `uuid`, from pg_type.dat. */
+/** OIDs of the types `uuid` and `jsonb`, from pg_type.dat. */
 const UUID = 2950;
+const JSONB = 3802;
+/** `jsonb_send` begins each value with the version of the format, and continues with its text. */
+const JSONB_VERSION = 1;
 const UUID_BYTES = 16;
 const HEADER_BYTES = 20;
 const ELEMENT_BYTES = 4 + UUID_BYTES;
@@ -31,6 +34,31 @@ export function toUuidArrayParameter(uuids: readonly string[]): Buffer {
 export function toArrayParameter(values: readonly (string | number | boolean | null)[]): string | null {
   if (values.every((value) => value === null)) return null;
   return `{${values.map((value) => value ?? 'null').join()}}`;
+}
+
+/**
+ * Encodes JSON texts as a `jsonb[]` in the binary format of Postgres, like `toUuidArrayParameter`. As an array in
+ * text, each quote of each text would need a backslash. Returns null if all values are null, so that an empty
+ * column is not sent.
+ *
+ * @param texts without NUL, as `parseStorable` or `toJsonParameter` makes them.
+ */
+export function toJsonArrayParameter(texts: readonly (string | null)[]): Buffer | null {
+  const present = texts.filter((text) => text !== null);
+  if (present.length === 0) return null;
+  const bytes = present.reduce((sum, text) => sum + 1 + Buffer.byteLength(text), 0);
+  const array = Buffer.allocUnsafe(HEADER_BYTES + 4 * texts.length + bytes);
+  const hasNulls = present.length < texts.length ? 1 : 0;
+  for (const [place, value] of [1, hasNulls, JSONB, texts.length, 1].entries())
+    array.writeInt32BE(value, 4 * place);
+  let at = HEADER_BYTES;
+  for (const text of texts) {
+    const written = text === null ? -1 : 1 + array.write(text, at + 5);
+    if (written > 0) array[at + 4] = JSONB_VERSION;
+    array.writeInt32BE(written, at);
+    at += 4 + Math.max(0, written);
+  }
+  return array;
 }
 
 /** Characters that an element cannot contain as they are. */

@@ -15,8 +15,8 @@ export type ReadRecord = {
   readonly id: string;
   /** Columns as text. Columns without a value are omitted. */
   readonly fields: Readonly<Record<string, string>>;
-  /** The whole record, redacted. */
-  readonly raw: unknown;
+  /** The whole record, redacted, as JSON text. */
+  readonly raw: string;
   /** Digest of `raw`. */
   readonly rowHash: string;
   readonly misfits: readonly Misfit[];
@@ -49,7 +49,8 @@ export function readRecord(
     const read = readColumn(column, raw, misfits);
     if (read !== null) fields[column.name] = read;
   }
-  return { id, fields, raw, rowHash: digest(JSON.stringify(raw)), misfits };
+  const text = JSON.stringify(raw);
+  return { id, fields, raw: text, rowHash: digest(text), misfits };
 }
 
 export function isRecord(read: ReadRecord | NotARecord): read is ReadRecord {

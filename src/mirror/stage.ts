@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { toJsonArrayParameter, toTextArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
@@ -61,12 +62,12 @@ export async function stageListing(
       returning 1`.execute(trx);
     if (rows.length === 0) return;
     await sql`delete from mirror.staged where record_kind = ${kind}`.execute(trx);
-    const staged = listing.records.map((record) => ({
-      record_kind: kind,
-      outcome: 'read',
-      fetched_at: fetchedAt,
-      ...content(record),
-    }));
+    const staged = listing.records.map(
+      (record): StagedRow => ({
+        ...{ kind, id: record.id, outcome: 'read', fetchedAt: options.fetchedAt, record },
+        ...{ answerHash: null, problem: null },
+      }),
+    );
     await insertStaged(trx, runId, { records: staged, collaborations: [] });
   });
 }
@@ -91,43 +92,41 @@ export async function keepUnreadable(
     set seen_at = clock_timestamp(), run_id = excluded.run_id, reason = excluded.reason`.execute(db);
 }
 
-type StagedRow = Readonly<Record<string, unknown>>;
+/** A row of mirror.staged. */
+type StagedRow = {
+  readonly kind: string;
+  readonly id: string;
+  readonly outcome: DealOutcome['kind'];
+  readonly fetchedAt: Date;
+  readonly record: ReadRecord | null;
+  readonly answerHash: string | null;
+  readonly problem: string | null;
+};
+
+/** A row of mirror.staged_collaborations. */
+type StagedCollaboration = {
+  readonly dealId: string;
+  readonly fetchedAt: Date;
+  readonly record: ReadRecord;
+};
 
 function toRow({ dealId, fetchedAt, outcome }: AskedDeal): StagedRow {
-  const row = {
-    record_kind: 'deal',
-    record_id: dealId,
-    outcome: outcome.kind,
-    fetched_at: fetchedAt.toISOString(),
-  };
+  const row = { kind: 'deal', id: dealId, outcome: outcome.kind, fetchedAt };
   switch (outcome.kind) {
-    case 'read':
-      return {
-        ...row,
-        ...content(outcome.answer.deal),
-        answer_hash: outcome.answer.answerHash,
-      };
+    case 'read': {
+      const { deal, answerHash } = outcome.answer;
+      return { ...row, id: deal.id, record: deal, answerHash, problem: null };
+    }
     case 'unchanged':
-      return { ...row, answer_hash: outcome.answerHash };
+      return { ...row, record: null, answerHash: outcome.answerHash, problem: null };
     default:
-      return { ...row, problem: outcome.problem };
+      return { ...row, record: null, answerHash: null, problem: outcome.problem };
   }
 }
 
-function toCollaborations({ dealId, fetchedAt, outcome }: AskedDeal): readonly StagedRow[] {
+function toCollaborations({ dealId, fetchedAt, outcome }: AskedDeal): readonly StagedCollaboration[] {
   if (outcome.kind !== 'read' || outcome.answer.collaborations === null) return [];
-  const answer = { deal_id: dealId, fetched_at: fetchedAt.toISOString() };
-  return outcome.answer.collaborations.map((record) => ({ ...answer, ...content(record) }));
-}
-
-function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
-  return {
-    record_id: id,
-    row_hash: rowHash,
-    fields,
-    raw,
-    ...(misfits.length > 0 ? { drift: misfits } : {}),
-  };
+  return outcome.answer.collaborations.map((record) => ({ dealId, fetchedAt, record }));
 }
 
 /**
@@ -137,25 +136,53 @@ function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
 async function insertStaged(
   db: Database,
   runId: string,
-  rows: { readonly records: readonly StagedRow[]; readonly collaborations: readonly StagedRow[] },
+  rows: { readonly records: readonly StagedRow[]; readonly collaborations: readonly StagedCollaboration[] },
 ): Promise<void> {
-  if (rows.records.length === 0) return;
+  const { records, collaborations } = rows;
+  if (records.length === 0) return;
   await sql`
     with records as (
       insert into mirror.staged as s
-        (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, row_hash, fields, raw, drift, problem)
-      select record_kind, record_id, outcome, fetched_at, ${runId}::bigint, answer_hash, row_hash, fields, raw, drift, problem
-      from jsonb_to_recordset(${toJsonParameter(rows.records)}::jsonb) as r(
-        record_kind text, record_id text, outcome text, fetched_at timestamptz, answer_hash text, row_hash text, fields jsonb,
-        raw jsonb, drift jsonb, problem text)
+        (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, problem, row_hash, fields, raw, drift)
+      select record_kind, record_id, outcome, fetched_at, ${runId}::bigint, answer_hash, problem, row_hash, fields, raw, drift
+      from unnest(
+        ${texts(records, ({ kind }) => kind)}::text[], ${texts(records, ({ id }) => id)}::text[],
+        ${texts(records, ({ outcome }) => outcome)}::text[], ${texts(records, readAt)}::timestamptz[],
+        ${texts(records, ({ answerHash }) => answerHash)}::text[], ${texts(records, ({ problem }) => problem)}::text[],
+        ${content(records)}
+      ) as r(record_kind, record_id, outcome, fetched_at, answer_hash, problem, row_hash, fields, raw, drift)
       order by record_kind, record_id
       on conflict (record_kind, record_id) do update
       set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id, answer_hash = excluded.answer_hash,
           row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, drift = excluded.drift, problem = excluded.problem
       where s.fetched_at <= excluded.fetched_at)
     insert into mirror.staged_collaborations (collab_id, deal_id, fetched_at, row_hash, fields, raw, drift)
-    select record_id, deal_id, fetched_at, row_hash, fields, raw, drift
-    from jsonb_to_recordset(${toJsonParameter(rows.collaborations)}::jsonb) as c(
-      record_id text, deal_id text, fetched_at timestamptz, row_hash text, fields jsonb, raw jsonb, drift jsonb)
+    select collab_id, deal_id, fetched_at, row_hash, fields, raw, drift
+    from unnest(
+      ${texts(collaborations, ({ record }) => record.id)}::text[], ${texts(collaborations, ({ dealId }) => dealId)}::text[],
+      ${texts(collaborations, readAt)}::timestamptz[], ${content(collaborations)}
+    ) as c(collab_id, deal_id, fetched_at, row_hash, fields, raw, drift)
     on conflict do nothing`.execute(db);
+}
+
+/**
+ * A column of rows as a parameter. Postgres reads whole columns much faster than rows in JSON, and the text of
+ * a record is written only once, for its digest.
+ */
+function texts<Row>(rows: readonly Row[], read: (row: Row) => string | null): string | null {
+  return toTextArrayParameter(rows.map(read));
+}
+
+function readAt({ fetchedAt }: { readonly fetchedAt: Date }): string {
+  return fetchedAt.toISOString();
+}
+
+/** SQL for the columns row_hash, fields, raw and drift, which are null if no record was read. */
+function content(rows: readonly { readonly record: ReadRecord | null }[]) {
+  const json = (read: (record: ReadRecord) => string | null) =>
+    toJsonArrayParameter(rows.map(({ record }) => record && read(record)));
+  return sql`
+    ${texts(rows, ({ record }) => record?.rowHash ?? null)}::text[], ${json(({ fields }) => toJsonParameter(fields))}::jsonb[],
+    ${json(({ raw }) => raw)}::jsonb[],
+    ${json(({ misfits }) => (misfits.length === 0 ? null : toJsonParameter(misfits)))}::jsonb[]`;
 }

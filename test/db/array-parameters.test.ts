@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { toTextArrayParameter, toUuidArrayParameter } from '../../src/db/array-parameters.ts';
+import {
+  toJsonArrayParameter,
+  toTextArrayParameter,
+  toUuidArrayParameter,
+} from '../../src/db/array-parameters.ts';
 import { ENGINES, useDatabase } from '../intake/story.ts';
 
 describe.each(ENGINES)('an array of UUIDs on %s', (engine) => {
@@ -30,5 +34,23 @@ describe.each(ENGINES)('an array of texts on %s', (engine) => {
   it('is null if all texts are', () => {
     expect(toTextArrayParameter([null, null])).toBeNull();
     expect(toTextArrayParameter([''])).toBe('{""}');
+  });
+});
+
+describe.each(ENGINES)('an array of JSON on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  it('arrives unchanged', async () => {
+    const values = [{ a: 'é😀"\\{},' }, [], 'null', 12.5, true, {}, { b: [null, 'x'] }];
+    const texts = [...values.map((value) => JSON.stringify(value)), null];
+    const { rows } = await sql<{ type: string; values: unknown[] }>`
+      select pg_typeof(given)::text as type, given as values
+      from (select ${toJsonArrayParameter(texts)}::jsonb[] as given) as g`.execute(database());
+    expect(rows).toEqual([{ type: 'jsonb[]', values: [...values, null] }]);
+  });
+
+  it('is null if all texts are', () => {
+    expect(toJsonArrayParameter([null, null])).toBeNull();
+    expect(toJsonArrayParameter([])).toBeNull();
   });
 });
