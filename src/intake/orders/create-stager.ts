@@ -125,7 +125,7 @@ export type StageBatchOptions = FileRead & {
  * Number of complete orders in one statement. This many fit into Postgres' default `work_mem`; more would
  * spill to disk.
  */
-const MAX_IN_FULL = 2_000;
+const MAX_IN_FULL = 3_000;
 
 /**
  * Stages a batch of a file that was opened by `beginFile`. The batches of a file must be staged one after the

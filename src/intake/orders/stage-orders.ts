@@ -48,26 +48,38 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   const { orders, sums } = options;
   const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
     with fence as materialized (${fenceOf(options)}),
+    range as materialized (
+      select min(id) as low, max(id) as high, min(id collate "C") as low_c, max(id collate "C") as high_c
+      from unnest(${toTextArrayParameter(orders.map(({ orderId }) => orderId))}::text[]) as id
+    ),
+    known as materialized (
+      select coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
+      from fence f cross join range r
+      left join lateral (
+        select o.order_id from intake.orders o
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" >= r.low_c
+        order by o.order_id collate "C" limit 1) h on true
+      left join lateral (
+        select o.order_id from intake.orders o
+        where o.source = f.source and o.is_current and o.order_id >= r.low order by o.order_id limit 1) c on true
+    ),
     given as materialized (
-      select f.source, f.source_file_id, g.*,
-        h.order_version_id as here_id, c.order_version_id as current_id, c.customer_key as current_customer_key,
-        c.customer_key_no as current_key_no,
+      select h.order_version_id as here_id,
         -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
         c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines) as is_unchanged,
-        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
-      from fence f
+        c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
+        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
+      from fence f cross join known k
       cross join (
         select ${readColumns}, line_no, record_no, row_count, content_hash, customer_key, lines
-        from (select ${sql.join(toColumns(orders))} offset 0) columns(${ARRAYS})
-        cross join lateral unnest(${ARRAYS})
-          as sent(${columnNames}, line_no, record_no, row_count, content_hash, customer_key, lines)
+        from (select ${unnested} from (select ${sql.join(toColumns(orders))} offset 0) columns(${ARRAYS})) sent
       ) g
       left join lateral (
         select o.order_version_id from intake.orders o
-        where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
+        where k.in_file and o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
         select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion from intake.orders o
-        where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
+        where k.in_source and o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
@@ -158,10 +170,20 @@ function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>
   ];
 }
 
+/** The columns after those that carry the meaning, in the order of `toColumns`. */
+const OTHER_COLUMNS = ['line_no', 'record_no', 'row_count', 'content_hash', 'customer_key', 'lines'];
+
 /** Names of the arrays. */
 const ARRAYS = sql.raw(
   toColumns([])
     .map((_, index) => `array${index}`)
+    .join(),
+);
+
+/** The rows of the arrays. In the list of a `select`, they are not stored before they are read. */
+const unnested = sql.raw(
+  [...STORED_COLUMNS.map(({ column }) => column), ...OTHER_COLUMNS]
+    .map((column, index) => `unnest(array${index}) as ${column}`)
     .join(),
 );
 
