@@ -39,8 +39,13 @@ export type StageOrdersOptions = FileRead & {
  *
  * Orders are sent as an array for each column, which Postgres reads in a third of the time that it takes to
  * read JSON. `offset 0` hides their length from the planner: otherwise it would expect three orders from a plan
- * for one small file and ten from one for all, and so plan each file anew. `limit 1` makes the planner use the unique index for each look-up: it has no statistics yet about a
- * table that is being filled, and would otherwise read all orders of a source.
+ * for one small file and ten from one for all, and so plan each file anew. `limit 1` makes the planner use the
+ * unique index for each look-up: it has no statistics yet about a table that is being filled, and would
+ * otherwise read all orders of a source.
+ *
+ * No order is looked up in this file, or among the orders of the source, if none of those has an id between the
+ * least and the greatest id of the batch. Exports are sorted, so that is so for nearly every batch of new
+ * orders.
  *
  * @returns null if another reader has taken over the file; then nothing was staged.
  */
