@@ -71,7 +71,15 @@ const SPECIAL = /["\\\0]/;
  */
 export function toTextArrayParameter(values: readonly (string | null)[]): string | null {
   if (values.every((value) => value === null)) return null;
-  return `{${values.map((value) => (value === null ? 'null' : quote(value))).join()}}`.toWellFormed();
+  const array = values.every(isPlain)
+    ? `{"${values.join('","')}"}`
+    : `{${values.map((value) => (value === null ? 'null' : quote(value))).join()}}`;
+  return array.toWellFormed();
+}
+
+/** True if only quotes have to be added to an element. Joining such texts makes no text for each of them. */
+function isPlain(value: string | null): boolean {
+  return value !== null && !SPECIAL.test(value);
 }
 
 /** Quotes one element. Searching first is much cheaper than replacing in every text. */
