@@ -107,6 +107,24 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     expect(await rejectedRows(shop)).toEqual([]);
   });
 
+  test('finds an order that is known, or that the file has stated, wherever its id is among those of a batch', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: ['B', 'a', '10', 'Ä', '#9', '999'].map((id) => order(id)) });
+    const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
+    const stage = (ids: readonly string[]) => {
+      const batch = toBatch({ orders: ids.map((id) => order(id, { total: '11' })) });
+      return stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: false });
+    };
+
+    expect(await stage(['B'])).toMatchObject({ changed: 1, new: 0 });
+    expect(await stage(['1', '10'])).toMatchObject({ changed: 1, new: 1 });
+    expect(await stage(['a', 'b', '~'])).toMatchObject({ changed: 1, new: 2 });
+    expect(await stage(['!', '#9', 'Ä', '999', 'ÿ'])).toMatchObject({ changed: 3, new: 2 });
+    expect(await stage(['!', 'c'])).toMatchObject({ repeated: 1, new: 1 });
+    expect(await stage(['0', '1'])).toMatchObject({ repeated: 1, new: 1 });
+    expect(await stage(['ÿ'])).toMatchObject({ repeated: 1, new: 0 });
+  });
+
   test('skips a sealed file, but reads a held one again if its layout changes, on request, or if the reason is temporary', async () => {
     const shop = await openShop(database());
     const file = { uri: 'file:///orders.csv', version: 'v1', sizeBytes: 1 };
