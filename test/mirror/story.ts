@@ -100,6 +100,7 @@ export function configOf(folder: string, url: string, job: MirrorAccountSettings
       timeoutSeconds: 20,
     },
     database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
+    serve: { graceSeconds: 30 },
     ledger: { mark: null },
     reconcile: { ordersAbove: 0, amountAbove: '1', accountCurrency: null },
     sources: {},
