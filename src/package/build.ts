@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { joinPackages } from './join-packages.ts';
 import { packageFile } from './package-file.ts';
 
 /** The entry points of the package, by the name of their file in dist/. */
@@ -14,15 +15,20 @@ const ENTRIES = {
   sandbox: 'src/sandbox/start-sandbox.ts',
 };
 
+/** What most commands load of packages with many files. */
+const JOINED = ['commander', 'kysely', 'kysely/migration', 'yaml', 'zod'];
+
 const cwd = fileURLToPath(packageFile('.'));
 
 rmSync(packageFile('dist/'), { recursive: true, force: true });
+const joined = await joinPackages(JOINED, fileURLToPath(packageFile('dist/joined')));
 const { output } = await build({
   cwd,
   input: ENTRIES,
   platform: 'node',
   // Dependencies are not bundled: npm installs, updates and audits them.
-  external: /^[^./]/,
+  external: (id) => /^[^./]/.test(id) && !JOINED.includes(id),
+  plugins: [joined],
   transform: { target: 'node22.19' },
   // Tree shaking and minifying remove calls that seem to have no effect, such as a decodeURIComponent() in a
   // `try` that only checks whether it throws.
@@ -39,7 +45,10 @@ const { output } = await build({
 });
 const installed = Object.keys(readDependencies());
 const missing = listImports().filter(
-  (name) => !isBuiltin(name) && !installed.some((each) => name === each || name.startsWith(`${each}/`)),
+  (name) =>
+    !name.startsWith('.') &&
+    !isBuiltin(name) &&
+    !installed.some((each) => name === each || name.startsWith(`${each}/`)),
 );
 if (missing.length > 0)
   throw new Error(`dist/ imports ${missing.join(', ')}, which an install would not bring: see dependencies.`);

@@ -40,6 +40,16 @@ const { createApi } = require('influencer-sync/api');
 })();
 `;
 
+/** Prints the URL of every module that the process loads. */
+const RECORDER = `import { registerHooks } from 'node:module';
+registerHooks({
+  load(url, context, next) {
+    process.stdout.write(url + '\\n');
+    return next(url, context);
+  },
+});
+`;
+
 /** On disk rather than in memory: the packages take about 100 MB. */
 let folder = '';
 let project = '';
@@ -95,6 +105,20 @@ describe('the package, installed from its archive into an empty folder', () => {
     const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
     const events = await runIn(project, bin, ['demo', '--json'], oldestNode);
     expect(JSON.parse(events.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'demo_finished' });
+  });
+
+  it.each([
+    ['this Node', () => dirname(process.execPath)],
+    ['the oldest Node', () => oldestNode],
+  ])('loads one file of each package that the build has joined, on %s', async (_, nodeFolder) => {
+    const recorder = join(project, 'recorder.mjs');
+    writeFileSync(recorder, RECORDER);
+    const main = join(project, 'node_modules', 'influencer-sync', 'src', 'start.js');
+    const printed = await runIn(project, 'node', [`--import=${recorder}`, main, 'layouts'], nodeFolder());
+    const urls = printed.split('\n');
+    for (const name of ['commander', 'kysely', 'yaml', 'zod'])
+      expect(urls.filter((url) => url.includes(`/node_modules/${name}/`))).toEqual([]);
+    expect(urls.filter((url) => url.endsWith('/dist/joined/commander.cjs'))).toHaveLength(1);
   });
 
   it('writes a configuration for a folder of exports on the oldest Node', async () => {

@@ -1,0 +1,71 @@
+/**
+ * Joins the files of a package into one, for `npm run build`. Node finds, reads and links every file on its
+ * own, which takes a quarter of a millisecond: 60 ms for the 257 files of Kysely, and 7 ms for one.
+ *
+ * The package stays an ordinary dependency, which npm installs, updates and audits. The joined file is used
+ * only while the installed version is the one that it was made of: an `overrides` entry that brings a
+ * corrected version has an effect without a new build.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'rolldown';
+
+/**
+ * Writes `<name>.cjs`, the joined files, and `<name>.js`, which exports them or, if another version is
+ * installed, the package itself.
+ *
+ * @param names what is imported, such as `zod` or `kysely/migration`.
+ * @returns the plugin that lets a bundle import the written files in the place of the packages.
+ * @throws Error about a package with dependencies: its version does not tell which versions of those it has.
+ */
+export async function joinPackages(names: readonly string[], folder: string): Promise<Plugin> {
+  const versions = new Map(names.map((name) => [name, readVersionAlone(name)]));
+  await build({
+    input: Object.fromEntries(names.map((name) => [name, fileURLToPath(import.meta.resolve(name))])),
+    platform: 'node',
+    treeshake: false,
+    output: {
+      dir: folder,
+      format: 'cjs',
+      exports: 'named',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name]-[hash].cjs',
+      minify: false,
+    },
+  });
+  for (const [name, version] of versions) {
+    const exported = Object.keys((await import(name)) as object);
+    writeFileSync(join(folder, `${name}.js`), chooser(name, version, exported));
+  }
+  return {
+    name: 'use joined packages',
+    resolveId: (id) => (versions.has(id) ? { id: join(folder, `${id}.js`), external: 'relative' } : null),
+  };
+}
+
+function readVersionAlone(name: string): string {
+  const path = findPackageJSON(name, import.meta.url);
+  if (path === undefined) throw new Error(`${name} is not installed.`);
+  const { version, dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+    version: string;
+    dependencies?: Readonly<Record<string, string>>;
+  };
+  const others = Object.keys(dependencies);
+  if (others.length > 0) throw new Error(`${name} cannot be joined: it depends on ${others.join(', ')}.`);
+  return version;
+}
+
+/** Synchronous, because a CommonJS program cannot load a module that awaits something at its top. */
+function chooser(name: string, version: string, exported: readonly string[]): string {
+  const names = exported.filter((each) => each !== 'default' && each !== 'module.exports');
+  return `import { readFileSync } from 'node:fs';
+import { createRequire, findPackageJSON } from 'node:module';
+const require = createRequire(import.meta.url);
+const { version } = JSON.parse(readFileSync(findPackageJSON('${name}', import.meta.url), 'utf8'));
+const chosen = require(version === '${version}' ? './${basename(name)}.cjs' : '${name}');
+${names.map((each, index) => `const e${index} = chosen['${each}'];`).join('\n')}
+export { ${names.map((each, index) => `e${index} as ${each}`).join(', ')} };
+`;
+}
