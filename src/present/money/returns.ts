@@ -47,11 +47,7 @@ export function describeReturn(sum: ReturnSum) {
     // If the profit is known but the cost is 0, there is no return on investment.
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${roiPercent} %`,
     netPerCost:
-      netPerCost === null
-        ? costAmount === null || sum.netAmount === null
-          ? UNKNOWN
-          : NONE
-        : roundMoney(netPerCost, null),
+      netPerCost === null ? (costAmount === null || sum.netAmount === null ? UNKNOWN : NONE) : netPerCost,
     newCustomers:
       sum.unknownOrders === 0
         ? formatCount(sum.newCustomers)

@@ -122,7 +122,7 @@ export async function listReturns(
     )
     select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
       profit_amount::text as "profitAmount", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
-      round(net_amount / nullif(cost_amount, 0), 4)::text as "netPerCost", new_customers::float8 as "newCustomers",
+      round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost", new_customers::float8 as "newCustomers",
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
       array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end, case when lacks_margin then 'margin' end,
