@@ -6,15 +6,15 @@
  * only while the installed version is the one that it was made of: an `overrides` entry that brings a
  * corrected version has an effect without a new build.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'rolldown';
 
 /**
- * Writes `<name>.cjs`, the joined files, and `<name>.js`, which exports them or, if another version is
- * installed, the package itself.
+ * Writes `<name>.cjs`, the joined files, `<name>.js`, which exports them or, if another version is installed,
+ * the package itself, and `<name>.LICENSE`, which has to accompany each copy of the code.
  *
  * @param names what is imported, such as `zod` or `kysely/migration`.
  * @returns the plugin that lets a bundle import the written files in the place of the packages.
@@ -36,6 +36,7 @@ export async function joinPackages(names: readonly string[], folder: string): Pr
     },
   });
   for (const [name, version] of versions) {
+    copyFileSync(join(dirname(findPackage(name)), 'LICENSE'), join(folder, `${name}.LICENSE`));
     const exported = Object.keys((await import(name)) as object);
     writeFileSync(join(folder, `${name}.js`), chooser(name, version, exported));
   }
@@ -45,10 +46,15 @@ export async function joinPackages(names: readonly string[], folder: string): Pr
   };
 }
 
-function readVersionAlone(name: string): string {
+/** Path of the `package.json` of an installed package, also for a part of it such as `kysely/migration`. */
+function findPackage(name: string): string {
   const path = findPackageJSON(name, import.meta.url);
   if (path === undefined) throw new Error(`${name} is not installed.`);
-  const { version, dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+  return path;
+}
+
+function readVersionAlone(name: string): string {
+  const { version, dependencies = {} } = JSON.parse(readFileSync(findPackage(name), 'utf8')) as {
     version: string;
     dependencies?: Readonly<Record<string, string>>;
   };

@@ -26,6 +26,7 @@ it.each([
   writeFileSync(join(folder, 'joined', 'package.json'), '{"type": "module"}');
   const { Command } = (await import(join(folder, 'joined', 'commander.js'))) as { Command: unknown };
   expect(typeof Command === 'function' ? 'function' : Command).toBe(kind);
+  expect(readFileSync(join(folder, 'joined', 'commander.LICENSE'), 'utf8')).toContain('MIT License');
 });
 
 it('a package with dependencies is refused, since its version does not tell theirs', async () => {
