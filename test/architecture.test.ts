@@ -97,6 +97,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
 const SCRIPTS = [
   'src/main.ts',
   'src/package/build.ts',
+  'src/package/write-shrinkwrap.ts',
   'src/api/reference/write-openapi.ts',
   'src/config/write-json-schema.ts',
 ];

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -50,9 +51,20 @@ registerHooks({
 });
 `;
 
+type Locked = { readonly version: string; readonly dev?: true; readonly optional?: true };
+
+/** What package-lock.json says of the packages that run, by their paths. */
+const LOCKED: Readonly<Record<string, Locked>> = Object.fromEntries(
+  Object.entries(readLock(join(ROOT, 'package-lock.json'))).filter(
+    ([path, { dev }]) => path !== '' && dev !== true,
+  ),
+);
+
 /** On disk rather than in memory: the packages take about 100 MB. */
 let folder = '';
 let project = '';
+/** The name of the archive in the folder. */
+let archive = '';
 /** A folder with a `node` of the oldest version that package.json allows. */
 let oldestNode = '';
 
@@ -75,11 +87,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'influencer-sync-install-'));
   project = join(folder, 'project');
   mkdirSync(project);
-  const archive = (await runIn(ROOT, 'npm', ['pack', '--silent', '--pack-destination', folder])).trim();
+  // npm keeps to the versions of a lock file that is already there. Otherwise it would choose the newest ones,
+  // which are not the tested ones, and fails while one of them is being published.
+  writeFileSync(join(project, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages: LOCKED }));
+  archive = (await runIn(ROOT, 'npm', ['pack', '--silent', '--pack-destination', folder])).trim();
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    engines: { node: string };
-  };
+  const { engines } = readManifest(ROOT);
   const oldest = `node@${engines.node.replace('>=', '')}`;
   const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
   await runIn(project, 'npm', ['install', ...quietly, join(folder, archive)]);
@@ -92,13 +105,31 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the package, installed from its archive into an empty folder', () => {
   it('contains only what runs: at most 3 MB, no tests and no TypeScript except declarations', async () => {
-    const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     expect(readFileSync(join(folder, archive)).length).toBeLessThan(3_000_000);
     const files = readdirSync(join(project, 'node_modules', 'influencer-sync'), { recursive: true }).map(
       String,
     );
     expect(files.filter((file) => /(^|\/)(test|bench|docs)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md']));
+  });
+
+  it('installs exactly the locked versions when it is unpacked, as the steps for systemd do, and runs', async () => {
+    const unpacked = join(folder, 'unpacked');
+    mkdirSync(unpacked);
+    await run('tar', ['-xzf', join(folder, archive), '--strip-components=1', '-C', unpacked]);
+    await runIn(folder, 'npm', ['ci', '--prefix', unpacked, '--omit=dev', '--no-audit', '--no-fund']);
+    const { version } = readManifest(ROOT);
+    expect(await runIn(unpacked, 'node', ['src/start.js', '--version'], oldestNode)).toBe(`${version}\n`);
+    const expected = Object.entries(LOCKED).filter(([, { optional }]) => optional !== true);
+    expect(expected.map(([path]) => [path, readManifest(join(unpacked, path)).version])).toEqual(
+      expected.map(([path, each]) => [path, each.version]),
+    );
+    const installed = Object.keys(readLock(join(unpacked, 'node_modules', '.package-lock.json')));
+    expect(installed.filter((path) => LOCKED[path] === undefined)).toEqual([]);
+  });
+
+  it('leaves no npm-shrinkwrap.json in the clone, which npm would prefer to package-lock.json', () => {
+    expect(existsSync(join(ROOT, 'npm-shrinkwrap.json'))).toBe(false);
   });
 
   it('runs the demo on the oldest Node that package.json allows', async () => {
@@ -171,7 +202,8 @@ await api.close();`,
         include: ['checked.ts'],
       }),
     );
-    await runIn(project, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', '@types/node@24']);
+    const types = `@types/node@${readLock(join(ROOT, 'package-lock.json'))['node_modules/@types/node']?.version}`;
+    await runIn(project, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', types]);
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     writeFileSync(join(project, 'checked.ts'), MODULE);
     await expect(runIn(project, 'node', [tsc, '-p', '.'])).resolves.toBe('');
@@ -181,3 +213,14 @@ await api.close();`,
     });
   });
 });
+
+function readLock(path: string): Readonly<Record<string, Locked>> {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Locked> }).packages;
+}
+
+function readManifest(path: string): {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+} {
+  return JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+}

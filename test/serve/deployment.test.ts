@@ -68,8 +68,7 @@ it('the systemd unit starts serve, gives it more time to stop than its grace per
       .filter((line) => /^\w+=/.test(line))
       .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
   ) as Record<string, string>;
-  const [, folder = '', main = '', command] =
-    unit.ExecStart?.match(/(\/opt\/[\w-]+)\/node_modules\/influencer-sync\/(\S+) (\w+)$/) ?? [];
+  const [, folder = '', main = '', command] = unit.ExecStart?.match(/(\/opt\/[\w-]+)\/(\S+) (\w+)$/) ?? [];
   expect([folder, command]).toEqual([unit.WorkingDirectory, 'serve']);
   expect(existsSync(join(ROOT, main))).toBe(true);
   expect(Number(unit.TimeoutStopSec)).toBeGreaterThan(graceSeconds());
