@@ -6,7 +6,7 @@ const SCHEMAS = 'intake|ledger|mirror|ops|reporting';
 
 /** Matches statements that write to a table of the project, in SQL or with Kysely. */
 const WRITES = new RegExp(
-  `(?:insert\\s+into|update|delete\\s+from|truncate(?:\\s+table)?)\\s+(?:only\\s+)?((?:${SCHEMAS})\\.[a-z_]+)` +
+  `(?:insert\\s+into|update|delete\\s+from|copy|truncate(?:\\s+table)?)\\s+(?:only\\s+)?((?:${SCHEMAS})\\.[a-z_]+)` +
     `|(?:insertInto|updateTable|deleteFrom)\\('((?:${SCHEMAS})\\.[a-z_]+)'`,
   'gi',
 );

@@ -62,6 +62,11 @@ export async function cancelStatements(db: Database): Promise<void> {
   await cancellers().get(db)?.();
 }
 
+/** True if this is a server, and no transaction in one. Only a server can read rows from its client (`CopyRows`). */
+export function isServer(db: Database): boolean {
+  return cancellers().has(db);
+}
+
 const known: { cancellers?: WeakMap<Database, () => Promise<void>> } = {};
 
 function cancellers(): WeakMap<Database, () => Promise<void>> {

@@ -128,24 +128,35 @@ async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<S
 }
 
 /**
- * Computes the digest with one reused buffer. A stream allocates each piece, which costs as much as the
- * digest.
+ * Computes the digest of a file. While a piece of a large file is hashed, the next one is read. The buffers are
+ * reused: a stream allocates each piece, which costs as much as the digest.
  */
 async function digestContent(
   path: string,
   signal?: AbortSignal,
 ): Promise<Pick<SourceFile, 'version' | 'sizeBytes'>> {
   const hash = createHash('sha256');
-  const piece = Buffer.allocUnsafe(READ_BYTES);
+  let piece: Buffer = Buffer.allocUnsafe(READ_BYTES);
+  let spare: Buffer | null = null;
   const file = await open(path);
   try {
-    for (let sizeBytes = 0; ; ) {
+    let { bytesRead } = await file.read(piece);
+    let sizeBytes = 0;
+    while (bytesRead > 0) {
       signal?.throwIfAborted();
-      const { bytesRead } = await file.read(piece);
-      if (bytesRead === 0) return { version: `sha256:${hash.digest('hex')}`, sizeBytes };
-      hash.update(piece.subarray(0, bytesRead));
       sizeBytes += bytesRead;
+      if (bytesRead < piece.length) {
+        hash.update(piece.subarray(0, bytesRead));
+        ({ bytesRead } = await file.read(piece));
+        continue;
+      }
+      const filling: Buffer = spare ?? Buffer.allocUnsafe(READ_BYTES);
+      const next = file.read(filling);
+      hash.update(piece);
+      [piece, spare] = [filling, piece];
+      ({ bytesRead } = await next);
     }
+    return { version: `sha256:${hash.digest('hex')}`, sizeBytes };
   } finally {
     await file.close();
   }

@@ -15,6 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listFiles } from '../../src/source/list-files.ts';
+import { READ_BYTES } from '../../src/source/list-folder-files.ts';
 import { openFile } from '../../src/source/open-file.ts';
 import { readText } from '../../src/source/read-text.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
@@ -149,12 +150,17 @@ describe('listing a folder', () => {
     expect(first).toMatchObject({ uri: pathToFileURL(path).href, version: `sha256:${digest}`, sizeBytes: 3 });
   });
 
-  it('identifies a file that is longer than one read', async () => {
-    const content = Array.from({ length: 200_000 }, (_, number) => number).join();
-    write('a.csv', content);
-    const version = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-    expect(await list()).toMatchObject([{ version, sizeBytes: content.length }]);
-  });
+  it.each([READ_BYTES - 1, READ_BYTES, READ_BYTES + 1, 3 * READ_BYTES, 3 * READ_BYTES + 7])(
+    'identifies a file of %i bytes, in one read or several',
+    async (length) => {
+      const content = Array.from({ length: 300_000 }, (_, number) => number)
+        .join()
+        .slice(0, length);
+      write('a.csv', content);
+      const version = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+      expect(await list()).toMatchObject([{ version, sizeBytes: content.length }]);
+    },
+  );
 
   it('reports a missing folder', async () => {
     for (const path of ['nowhere', 'nowhere/*.csv', 'nowhere/**/x*/a.csv']) {

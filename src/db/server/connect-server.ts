@@ -13,7 +13,7 @@ import type { ConnectOptions, Database } from '../connect.ts';
 import { currentPhase } from '../phase.ts';
 import type { DB } from '../tables.ts';
 import type { WireClient } from './cancel-request.ts';
-import { preparingExecutor } from './prepared-statements.ts';
+import { type Executed, preparingExecutor } from './prepared-statements.ts';
 import { applicationName, type PreparedSession, prepareSession } from './session.ts';
 import { cut, type StatementWatch, watchStatements } from './statement-watch.ts';
 
@@ -156,7 +156,7 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
   let isInTransaction = false;
   let wasCancelled = false;
 
-  async function ask(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
+  async function ask(text: string, parameters: readonly unknown[]): Promise<Executed> {
     const statement = watch.begin(client, text);
     const { onStatement } = currentPhase();
     const begunAt = performance.now();
@@ -177,11 +177,7 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
    * Repeats a single statement that the server rolled back in favour of another one (a deadlock, a stricter
    * isolation level). It can be repeated unchanged.
    */
-  async function askAgain(
-    text: string,
-    parameters: readonly unknown[],
-    tries = TRIES,
-  ): Promise<pg.QueryResult> {
+  async function askAgain(text: string, parameters: readonly unknown[], tries = TRIES): Promise<Executed> {
     try {
       return await ask(text, parameters);
     } catch (error) {

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { CopyRows } from '../copy-rows.ts';
 import { KEEPS_PLAN } from '../keeps-plan.ts';
 import type { WireClient } from './cancel-request.ts';
+import { copyIn } from './copy-in.ts';
 
 /**
  * Number of executions after which a session plans its prepared statements again. A plan that was made while
@@ -22,7 +24,10 @@ const RESULT_CHANGED = '0A000';
 const IN_ABORTED_TRANSACTION = '25P02';
 
 /** Executes a statement in a session. */
-export type Execute = (text: string, parameters: readonly unknown[]) => Promise<pg.QueryResult>;
+export type Execute = (text: string, parameters: readonly unknown[]) => Promise<Executed>;
+
+/** What Kysely reads of a result. */
+export type Executed = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>;
 
 /**
  * Creates the function that executes the statements of one session. It prepares those that are marked with
@@ -45,6 +50,8 @@ export function preparingExecutor(
   let prepared = 0;
 
   return async (text, parameters) => {
+    const [first] = parameters;
+    if (first instanceof CopyRows) return copyIn(client, text, first);
     const values = [...parameters];
     if (!isPreparing || !text.endsWith(KEEPS_PLAN)) return client.query(text, values);
     executions += 1;

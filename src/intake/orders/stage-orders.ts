@@ -7,6 +7,7 @@ import type { StagedOrder } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
+import { knownWithin } from './known-range.ts';
 import { columnNames, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
@@ -43,9 +44,8 @@ export type StageOrdersOptions = FileRead & {
  * unique index for each look-up: it has no statistics yet about a table that is being filled, and would
  * otherwise read all orders of a source.
  *
- * No order is looked up in this file, or among the orders of the source, if none of those has an id between the
- * least and the greatest id of the batch. Exports are sorted, so that is so for nearly every batch of new
- * orders.
+ * No order is looked up in this file, or among the orders of the source, if none of those can be in the batch
+ * (`knownWithin`).
  *
  * @returns null if another reader has taken over the file; then nothing was staged.
  */
@@ -53,21 +53,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   const { orders, sums } = options;
   const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
     with fence as materialized (${fenceOf(options)}),
-    range as materialized (
-      select min(id) as low, max(id) as high, min(id collate "C") as low_c, max(id collate "C") as high_c
-      from unnest(${toTextArrayParameter(orders.map(({ orderId }) => orderId))}::text[]) as id
-    ),
-    known as materialized (
-      select coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
-      from fence f cross join range r
-      left join lateral (
-        select o.order_id from intake.orders o
-        where o.source_file_id = f.source_file_id and o.order_id collate "C" >= r.low_c
-        order by o.order_id collate "C" limit 1) h on true
-      left join lateral (
-        select o.order_id from intake.orders o
-        where o.source = f.source and o.is_current and o.order_id >= r.low order by o.order_id limit 1) c on true
-    ),
+    ${knownWithin(orders)},
     given as materialized (
       select h.order_version_id as here_id,
         -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
