@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { CopyRows } from '../copy-rows.ts';
 import { KEEPS_PLAN } from '../keeps-plan.ts';
 import type { WireClient } from './cancel-request.ts';
-import { copyIn } from './copy-in.ts';
 
 /**
  * Number of executions after which a session plans its prepared statements again. A plan that was made while
@@ -51,7 +50,11 @@ export function preparingExecutor(
 
   return async (text, parameters) => {
     const [first] = parameters;
-    if (first instanceof CopyRows) return copyIn(client, text, first);
+    if (first instanceof CopyRows) {
+      // Most commands copy nothing, and start faster without the package.
+      const { copyIn } = await import('./copy-in.ts');
+      return copyIn(client, text, first);
+    }
     const values = [...parameters];
     if (!isPreparing || !text.endsWith(KEEPS_PLAN)) return client.query(text, values);
     executions += 1;
