@@ -62,8 +62,8 @@ export async function cancelStatements(db: Database): Promise<void> {
   await cancellers().get(db)?.();
 }
 
-/** True if this is a server, and no transaction in one. Only a server can read rows from its client (`CopyRows`). */
-export function isServer(db: Database): boolean {
+/** True for a server outside a transaction. The embedded database cannot read rows from its client (`CopyRows`). */
+export function canCopy(db: Database): boolean {
   return cancellers().has(db);
 }
 

@@ -12,7 +12,7 @@ const NULL = '\\N';
 /**
  * Rows for `copy … from stdin`, in the text format: cells of `toCopyCell` with tabs between them, and a line feed
  * after each row. The statement has them as its only parameter, within a comment, because COPY has no parameters.
- * Only for a server (`isServer`): the embedded database does not read from its client.
+ * Only for a server (`canCopy`): the embedded database does not read from its client.
  */
 export class CopyRows {
   readonly bytes: Buffer;

@@ -1,13 +1,10 @@
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import type { CopyRows } from '../copy-rows.ts';
+import type { Executed } from './prepared-statements.ts';
 
-/** Executes `copy … from stdin` and sends it the rows. */
-export async function copyIn(
-  client: pg.PoolClient,
-  text: string,
-  { bytes }: CopyRows,
-): Promise<Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>> {
+/** Executes `copy … from stdin` and sends it the rows. A module of its own, so that its package is loaded when needed. */
+export async function copyIn(client: pg.PoolClient, text: string, { bytes }: CopyRows): Promise<Executed> {
   const stream = client.query(from(text));
   const { promise: isDone, resolve, reject } = Promise.withResolvers<void>();
   // It finishes when the server has stored the rows and is ready for the next statement.

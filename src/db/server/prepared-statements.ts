@@ -51,7 +51,7 @@ export function preparingExecutor(
   return async (text, parameters) => {
     const [first] = parameters;
     if (first instanceof CopyRows) {
-      // Most commands copy nothing, and start faster without the package.
+      // Most commands copy nothing, and start faster without its package.
       const { copyIn } = await import('./copy-in.ts');
       return copyIn(client, text, first);
     }

@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { StagedOrder } from '../../model/order.ts';
-import { CURRENT_KEY_NO } from '../customers/rekey-customers.ts';
+import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { knownWithin } from './known-range.ts';
 import { columnNames, STORED_COLUMNS } from './order-columns.ts';
@@ -27,7 +27,7 @@ export async function copyNewOrders(
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ source: string; keyNo: number | null; isSomeKnown: boolean }>`
       with fence as materialized (${fenceOf(read)}), ${knownWithin(orders)}
-      select f.source, nullif(${CURRENT_KEY_NO}, 1) as "keyNo", k.in_file or k.in_source as "isSomeKnown",
+      select f.source, ${ORDER_KEY_NO} as "keyNo", k.in_file or k.in_source as "isSomeKnown",
         set_config('synchronous_commit', 'off', true)
       from fence f cross join known k ${keepsPlan}`.execute(trx);
     const [given] = rows;

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { type Database, isServer } from '../../db/connect.ts';
+import { canCopy, type Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
@@ -48,8 +48,8 @@ const ASKING_PAYS_FROM = 0.25;
 const MIN_TO_ASK = 50;
 
 /**
- * Number of orders in one statement. Smaller statements spend their time on round trips; larger ones only use
- * more memory.
+ * Number of orders in one statement. Smaller statements spend their time on round trips; with larger ones, orders
+ * outlive the garbage collector's young generation.
  */
 const STATEMENT_ORDERS = 4_000;
 
@@ -148,7 +148,7 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
       counts.unchanged += noted.unchanged;
       rest = noted.rest;
     }
-    if (rest.length >= MIN_TO_COPY && isServer(db)) {
+    if (rest.length >= MIN_TO_COPY && canCopy(db)) {
       const copied = await copyNewOrders(db, { ...options, orders: rest });
       if (copied === 'lost') return null;
       if (copied === 'copied') {
@@ -157,7 +157,7 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
       }
     }
     const statements = Math.ceil(rest.length / MAX_IN_FULL);
-    const size = Math.ceil(rest.length / statements);
+    const size = Math.ceil(rest.length / Math.max(1, statements));
     for (let start = 0; start < rest.length; start += size) {
       const staged = await stageOrders(db, { ...options, orders: rest.slice(start, start + size) });
       if (staged === null) return null;
