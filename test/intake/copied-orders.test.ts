@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { CopyRows, toCopyCell } from '../../src/db/copy-rows.ts';
 import { inPhase } from '../../src/db/phase.ts';
+import { readOrigin } from '../../src/intake/orders/copy-orders.ts';
 import { stageBatch } from '../../src/intake/orders/create-stager.ts';
+import { EncodedOrders } from '../../src/intake/orders/encoded-orders.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { setupEmbedded } from '../support/setup.ts';
 import { ENGINES, open, openShop, order, type Shop, toBatch, useDatabase } from './story.ts';
@@ -92,6 +94,82 @@ describe('a large batch of new orders', () => {
   });
 });
 
+describe('orders of a large file, encoded while it is read', () => {
+  const database = useDatabase(SERVER);
+
+  test('are stored as single orders are if one of them turns out to be known, whatever their texts contain', async () => {
+    const orders = Array.from({ length: COUNT }, (_, at) => oddOrder(`c${at}`, at));
+    const known = { orders: [order('c300', { total: '1.00' })] };
+    const shop = await openShop(database());
+    await shop.read(known);
+    const { counts, statements } = await stageEncoded(shop, orders);
+    expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+    expect(counts).toEqual({ new: COUNT - 1, changed: 1, unchanged: 0, repeated: 0 });
+
+    const single = await database()
+      .transaction()
+      .execute(async (trx) => {
+        const other = await openShop(trx);
+        await other.read(known);
+        await stage(trx, orders, other);
+        return rowsOf(trx, other);
+      });
+    expect(single).toHaveLength(COUNT + 1);
+    expect(await rowsOf(database(), shop)).toEqual(single);
+  });
+
+  test('are merged if the file states one of them twice', async () => {
+    const shop = await openShop(database());
+    const orders = Array.from({ length: COUNT }, (_, at) => order(`c${at}`));
+    const { counts, statements } = await stageEncoded(shop, [...orders, order('c7')]);
+    expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+    expect(counts).toEqual({ new: COUNT, changed: 0, unchanged: 0, repeated: 1 });
+  });
+
+  test('get the number of the current key of customers, if the key was replaced meanwhile', async () => {
+    const shop = await openShop(database());
+    const orders = Array.from({ length: COUNT }, (_, at) =>
+      order(`c${at}`, { customerKey: `${at}`.padStart(32, '0') as StagedOrder['customerKey'] }),
+    );
+    const numbers = () =>
+      sql<{
+        keyNo: number;
+      }>`select distinct customer_key_no as "keyNo" from intake.orders where source = ${shop.source}`.execute(
+        database(),
+      );
+    try {
+      const { statements } = await stageEncoded(shop, orders, async () => {
+        await sql`insert into intake.customer_key (fingerprint, key_no) values ('test', 2)`.execute(
+          database(),
+        );
+      });
+      expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+      expect((await numbers()).rows).toEqual([{ keyNo: 2 }]);
+    } finally {
+      await sql`delete from intake.customer_key`.execute(database());
+    }
+  });
+
+  test('are all stored once, from the first one that is asked for to the last one that waits for the end', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('n19000', { total: '1.00' })] });
+    const orders = Array.from({ length: 25_300 }, (_, at) => order(`n${10_000 + at}`));
+    const batches = Array.from({ length: 50 }, (_, at) => ({
+      orders: orders.slice(at * 512, (at + 1) * 512),
+    }));
+    const statements: string[] = [];
+    const sealed = await inPhase({ name: 'test', onStatement: ({ text }) => statements.push(text) }, () =>
+      shop.read(batches),
+    );
+    expect(sealed).toMatchObject({ kind: 'sealed', ordersNew: 25_299, ordersChanged: 1, orderRows: 25_300 });
+    expect(statements.filter((text) => text.trim().startsWith('copy')).length).toBeGreaterThan(1);
+    const { rows } = await sql<{ orders: string; ids: string }>`
+      select count(*) as orders, count(distinct order_id) as ids from intake.orders
+      where source = ${shop.source} and is_current`.execute(database());
+    expect(rows).toEqual([{ orders: '25300', ids: '25300' }]);
+  });
+});
+
 test('a large batch of new orders is stored in the embedded database too, which cannot copy', async () => {
   const shop = await openShop(await setupEmbedded());
   const orders = Array.from({ length: COUNT }, (_, at) => oddOrder(`c${at}`, at));
@@ -109,14 +187,15 @@ describe('rows that are copied', () => {
     });
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
-        const copied = given.map((cells) => `${cells.map((cell) => toCopyCell(cell)).join('\t')}\n`).join('');
+        const copied = new CopyRows();
+        for (const cells of given) copied.add(cells.map(toCopyCell));
         const read = await database()
           .transaction()
           .execute(async (trx) => {
             await sql`create temporary table given (place integer generated always as identity, a text, b bigint, c text) on commit drop`.execute(
               trx,
             );
-            await sql`copy given (a, b, c) from stdin /* ${new CopyRows(copied)} */`.execute(trx);
+            await sql`copy given (a, b, c) from stdin /* ${copied} */`.execute(trx);
             return sql<{
               a: string | null;
               b: string | null;
@@ -146,10 +225,26 @@ async function stage(db: Database, orders: readonly StagedOrder[], known?: Shop)
   return { shop, counts, statements };
 }
 
+/** Encodes orders of a new file, and stages them. @param meanwhile runs between the two. */
+async function stageEncoded(shop: Shop, orders: readonly StagedOrder[], meanwhile = async () => {}) {
+  const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
+  const origin = await readOrigin(shop.db, read);
+  if (origin === null) throw new Error('the file was taken over');
+  const encoded = new EncodedOrders(origin);
+  encoded.add(orders);
+  await meanwhile();
+  const batch = { orders: [], encoded, continuations: [], rejected: [] };
+  const statements: string[] = [];
+  const counts = await inPhase({ name: 'test', onStatement: ({ text }) => statements.push(text) }, () =>
+    stageBatch(shop.db, { ...read, runId: shop.runId, batch, sums: false, ask: false }),
+  );
+  return { counts, statements: statements.map((text) => text.trim()) };
+}
+
 /** Orders of a source as they are stored, without what differs between two files. */
 async function rowsOf(db: Database, { source }: Pick<Shop, 'source'>): Promise<unknown[]> {
   const { rows } = await sql`
-    select to_jsonb(o) - '{order_version_id,source,source_file_id,first_seen_at}'::text[] as said
+    select to_jsonb(o) - '{order_version_id,source,source_file_id,first_seen_at,replaces}'::text[] as said
     from intake.orders o where source = ${source} order by order_version_id`.execute(db);
   return rows;
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { STORED_COLUMNS } from '../../src/intake/orders/order-columns.ts';
-import { toElement } from '../../src/intake/orders/stage-orders.ts';
+import { STORED_COLUMNS, toOrderRow } from '../../src/intake/orders/order-columns.ts';
 import { hashMeaning } from '../../src/map/orders/hash-meaning.ts';
 import { ORDER_COLUMNS } from '../../src/model/order.ts';
 import { setup } from '../support/setup.ts';
@@ -31,9 +30,9 @@ it('every column in the list is part of the digest and is sent', () => {
   for (const { field, type } of ORDER_COLUMNS) {
     const other = type === 'text[]' ? ['other'] : type.startsWith('numeric') ? '7.77' : 'other';
     expect(hashMeaning({ ...sample, [field]: other }), field).not.toBe(hashMeaning(sample));
-    for (const column of STORED_COLUMNS.filter((one) => one.field === field))
-      expect(toElement({ ...sample, [field]: other }, column), column.column).toBe(
-        type === 'text[]' ? '{"other"}' : other,
-      );
+    const row = toOrderRow({ ...sample, [field]: other });
+    for (const [at, column] of STORED_COLUMNS.entries())
+      if (column.field === field)
+        expect(row[at], column.column).toBe(type === 'text[]' ? '{"other"}' : other);
   }
 });

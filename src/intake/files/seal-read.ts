@@ -101,10 +101,10 @@ type LockedRead = {
  */
 async function lockRead(
   trx: Transaction<DB>,
-  { sourceFileId, reader, contentSha256 }: SealReadOptions,
+  { sourceFileId, reader, contentSha256, rowsRead }: SealReadOptions,
 ): Promise<LockedRead | null> {
   const { rows } = await sql<{ isReread: boolean; originalId: string | null; originalUri: string }>`
-    select ${settingsForLargeStatements({ isDurable: true })}, o.source_file_id as "originalId", o.uri as "originalUri",
+    select ${settingsForLargeStatements({ isDurable: true, rows: rowsRead })}, o.source_file_id as "originalId", o.uri as "originalUri",
       exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
     from intake.source_files f
     left join lateral (

@@ -4,8 +4,10 @@ import type { DB } from '../../db/tables.ts';
 import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageContinuations, stageRejected } from '../files/stage-leftovers.ts';
-import { copyNewOrders } from './copy-orders.ts';
+import { copyNewOrders, readOrigin } from './copy-orders.ts';
+import { EncodedOrders, idOfRow, type OrderOrigin } from './encoded-orders.ts';
 import { noteUnchangedOrders } from './note-unchanged-orders.ts';
+import { type OrderRow, toOrderRow } from './order-columns.ts';
 import { type StagedCounts, stageOrders } from './stage-orders.ts';
 
 export type StagerOptions = FileRead & { readonly runId: string; readonly sums: boolean };
@@ -58,64 +60,90 @@ export function createStager(db: Database, options: StagerOptions): Stager {
   let last: Promise<void> = Promise.resolve();
   let ask = true;
   let isLost = false;
-  let gathered: OrderBatch[] = [];
+  let gathered: Gathered = NOTHING;
+  let origin: OrderOrigin | null = null;
 
-  async function stage(batch: OrderBatch, within = db): Promise<void> {
+  async function stage(batch: Gathered, within = db): Promise<void> {
     if (isLost) return;
     const counts = await stageBatch(within, { ...options, batch, ask });
     if (counts === null) {
       isLost = true;
       return;
     }
-    if (batch.orders.length > 0) ask = counts.unchanged >= batch.orders.length * ASKING_PAYS_FROM;
+    const orders = batch.orders.length + (batch.encoded?.ids.length ?? 0);
+    if (orders > 0) ask = counts.unchanged >= orders * ASKING_PAYS_FROM;
   }
 
   function stageGathered(): void {
-    const batch = joinBatches(gathered);
-    gathered = [];
+    const batch = gathered;
+    gathered = NOTHING;
     last = last.then(() => stage(batch));
     // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
     // between would end the process.
     last.catch(() => {});
     waiting.push(last);
   }
+
+  /** Encodes the orders of a batch of a large file, if most of them are probably new. */
+  async function encode(batch: OrderBatch): Promise<Gathered> {
+    if (ask || !canCopy(db)) return batch;
+    origin ??= await readOrigin(db, options);
+    if (origin === null) {
+      isLost = true;
+      return NOTHING;
+    }
+    const encoded = gathered.encoded ?? new EncodedOrders(origin);
+    encoded.add(batch.orders);
+    return { ...batch, orders: [], encoded };
+  }
+
   return {
     async add(batch) {
-      gathered.push(batch);
-      if (
-        gathered.reduce((sum, { orders, rejected }) => sum + orders.length + rejected.length, 0) <
-        STATEMENT_ORDERS
-      )
-        return !isLost;
+      gathered = join(gathered, await encode(batch));
+      if (sizeOf(gathered) < STATEMENT_ORDERS) return !isLost;
       stageGathered();
       if (waiting.length > MAX_WAITING) await waiting.shift();
       return !isLost;
     },
     async settle() {
+      // What is encoded is copied, which needs a transaction of its own.
+      if (gathered.encoded) stageGathered();
       await last;
       return !isLost;
     },
     async stageRest(trx) {
-      const rest = joinBatches(gathered);
-      gathered = [];
+      const rest = gathered;
+      gathered = NOTHING;
       await stage(rest, trx);
       return !isLost;
     },
   };
 }
 
-function joinBatches(batches: readonly OrderBatch[]): OrderBatch {
+/** Batches that go into one statement. */
+type Gathered = Omit<OrderBatch, 'rowsRead'> & {
+  /** Further orders, which come after the others in the file. */
+  readonly encoded?: EncodedOrders | null;
+};
+
+const NOTHING: Gathered = { orders: [], continuations: [], rejected: [] };
+
+function join(first: Gathered, second: Gathered): Gathered {
   return {
-    orders: batches.flatMap(({ orders }) => orders),
-    continuations: batches.flatMap(({ continuations }) => continuations),
-    rejected: batches.flatMap(({ rejected }) => rejected),
-    rowsRead: batches.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
+    orders: [...first.orders, ...second.orders],
+    encoded: second.encoded ?? first.encoded ?? null,
+    continuations: [...first.continuations, ...second.continuations],
+    rejected: [...first.rejected, ...second.rejected],
   };
+}
+
+function sizeOf({ orders, encoded, rejected }: Gathered): number {
+  return orders.length + (encoded?.ids.length ?? 0) + rejected.length;
 }
 
 export type StageBatchOptions = FileRead & {
   readonly runId: string;
-  readonly batch: OrderBatch;
+  readonly batch: Gathered;
   /** True if the amounts of separate rows of one order add up (a layout with one amount for each item). */
   readonly sums: boolean;
   /** First asks which orders are unchanged, sending only ids and digests. Worthwhile if many are. */
@@ -140,7 +168,7 @@ const MIN_TO_COPY = 500;
 export async function stageBatch(db: Database, options: StageBatchOptions): Promise<StagedCounts | null> {
   const { batch, ask } = options;
   const counts = { new: 0, changed: 0, unchanged: 0, repeated: 0 };
-  for (const orders of splitRepeats(batch.orders)) {
+  for (const orders of splitRepeats(batch.orders, ({ orderId }) => orderId)) {
     let rest = orders;
     if (ask && orders.length >= MIN_TO_ASK) {
       const noted = await noteUnchangedOrders(db, options, orders);
@@ -148,43 +176,84 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
       counts.unchanged += noted.unchanged;
       rest = noted.rest;
     }
-    if (rest.length >= MIN_TO_COPY && canCopy(db)) {
-      const copied = await copyNewOrders(db, { ...options, orders: rest });
-      if (copied === 'lost') return null;
-      if (copied === 'copied') {
-        counts.new += rest.length;
-        continue;
-      }
-    }
-    const statements = Math.ceil(rest.length / MAX_IN_FULL);
-    const size = Math.ceil(rest.length / Math.max(1, statements));
-    for (let start = 0; start < rest.length; start += size) {
-      const staged = await stageOrders(db, { ...options, orders: rest.slice(start, start + size) });
-      if (staged === null) return null;
-      for (const key of ['new', 'changed', 'unchanged', 'repeated'] as const) counts[key] += staged[key];
-    }
+    if (!(await stageInFull(db, { ...options, orders: rest, counts }))) return null;
   }
+  const { encoded = null } = batch;
+  if (encoded !== null && !(await stageEncoded(db, { ...options, encoded, counts }))) return null;
   if (batch.continuations.length > 0 && !(await stageContinuations(db, options, batch.continuations)))
     return null;
   if (batch.rejected.length > 0 && !(await stageRejected(db, options, batch.rejected))) return null;
   return counts;
 }
 
+type Counting = StageBatchOptions & { readonly counts: { -readonly [Key in keyof StagedCounts]: number } };
+
+/** Stages orders, each of which occurs once. @returns false if another reader has taken over the file. */
+async function stageInFull(
+  db: Database,
+  { orders, ...options }: Counting & { readonly orders: readonly StagedOrder[] },
+): Promise<boolean> {
+  if (orders.length < MIN_TO_COPY || !canCopy(db))
+    return stageRows(db, { ...options, rows: orders.map(toOrderRow) });
+  const origin = await readOrigin(db, options);
+  if (origin === null) return false;
+  const encoded = new EncodedOrders(origin);
+  encoded.add(orders);
+  return stageEncoded(db, { ...options, encoded });
+}
+
+/** Stages orders that were encoded. @returns false if another reader has taken over the file. */
+async function stageEncoded(
+  db: Database,
+  { encoded, ...options }: Counting & { readonly encoded: EncodedOrders },
+): Promise<boolean> {
+  if (encoded.ids.length >= MIN_TO_COPY && canCopy(db) && !encoded.hasRepeats()) {
+    const copied = await copyNewOrders(db, options, encoded);
+    if (copied === 'lost') return false;
+    if (copied === 'copied') {
+      options.counts.new += encoded.ids.length;
+      return true;
+    }
+  }
+  for (const rows of splitRepeats(encoded.rows(), idOfRow))
+    if (!(await stageRows(db, { ...options, rows }))) return false;
+  return true;
+}
+
+/** Stages rows of orders, each of which occurs once. @returns false if another reader has taken over the file. */
+async function stageRows(
+  db: Database,
+  { rows, counts, ...options }: Counting & { readonly rows: readonly OrderRow[] },
+): Promise<boolean> {
+  const statements = Math.ceil(rows.length / MAX_IN_FULL);
+  const size = Math.ceil(rows.length / Math.max(1, statements));
+  for (let start = 0; start < rows.length; start += size) {
+    const staged = await stageOrders(db, { ...options, orders: rows.slice(start, start + size) });
+    if (staged === null) return false;
+    for (const key of ['new', 'changed', 'unchanged', 'repeated'] as const) counts[key] += staged[key];
+  }
+  return true;
+}
+
 /**
  * Splits orders into groups in which each order occurs once, because a statement does not see the rows that
  * it inserts itself. There is nearly always one group.
  */
-function splitRepeats(orders: readonly StagedOrder[]): readonly (readonly StagedOrder[])[] {
+function splitRepeats<Order>(
+  orders: readonly Order[],
+  idOf: (order: Order) => string,
+): readonly (readonly Order[])[] {
   if (orders.length === 0) return [];
   const seen = new Set<string>();
-  for (const { orderId } of orders) seen.add(orderId);
+  for (const order of orders) seen.add(idOf(order));
   if (seen.size === orders.length) return [orders];
 
-  const groups: StagedOrder[][] = [];
+  const groups: Order[][] = [];
   const places = new Map<string, number>();
   for (const order of orders) {
-    const place = places.get(order.orderId) ?? 0;
-    places.set(order.orderId, place + 1);
+    const id = idOf(order);
+    const place = places.get(id) ?? 0;
+    places.set(id, place + 1);
     const group = groups[place];
     if (group === undefined) groups[place] = [order];
     else group.push(order);

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
-import { ORDER_COLUMNS } from '../../model/order.ts';
+import { toTextArrayParameter } from '../../db/array-parameters.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { ORDER_COLUMNS, type StagedOrder } from '../../model/order.ts';
+import { foldCode } from '../../model/text/fold.ts';
 
 type StoredColumn = {
   readonly field: (typeof ORDER_COLUMNS)[number]['field'];
@@ -29,4 +32,42 @@ export const columnNames = sql.raw(STORED_COLUMNS.map(({ column }) => column).jo
 /** Returns the columns that are merged in this way when rows of an order are added up. */
 export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']): readonly string[] {
   return ORDER_COLUMNS.filter((one) => one.merge === merge).map(({ column }) => column);
+}
+
+/** The columns of an order that are sent to the database: its meaning, its place in the file, and what is kept with it. */
+export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
+  ...STORED_COLUMNS,
+  { column: 'line_no', type: 'bigint' },
+  { column: 'record_no', type: 'bigint' },
+  { column: 'row_count', type: 'integer' },
+  { column: 'content_hash', type: 'text' },
+  { column: 'customer_key', type: 'uuid' },
+  { column: 'lines', type: 'jsonb' },
+];
+
+/** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
+export type OrderRow = readonly (string | null)[];
+
+/** Position of the order's id in an `OrderRow`. */
+export const ORDER_ID_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'order_id');
+
+/** Converts an order to the texts that are sent. Lists are sent as text, because Postgres has no arrays of arrays. */
+export function toOrderRow(order: StagedOrder): OrderRow {
+  const { line, record, rowCount, contentHash, customerKey, lines } = order;
+  const row = new Array<string | null>(SENT_COLUMNS.length);
+  let at = 0;
+  for (const { field, isFolded } of STORED_COLUMNS) {
+    const value = order[field];
+    if (value === null || typeof value === 'string') row[at] = value;
+    else if (value.length === 0) row[at] = null;
+    else row[at] = toTextArrayParameter(isFolded ? value.map(foldCode) : value);
+    at += 1;
+  }
+  row[at] = String(line);
+  row[at + 1] = String(record);
+  row[at + 2] = String(rowCount);
+  row[at + 3] = contentHash;
+  row[at + 4] = customerKey;
+  row[at + 5] = lines && toJsonParameter(lines);
+  return row;
 }

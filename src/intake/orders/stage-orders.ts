@@ -1,14 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
-import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
+import { toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { StagedOrder } from '../../model/order.ts';
-import { foldCode } from '../../model/text/fold.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
+import { idOfRow } from './encoded-orders.ts';
 import { knownWithin } from './known-range.ts';
-import { columnNames, STORED_COLUMNS } from './order-columns.ts';
+import { columnNames, type OrderRow, SENT_COLUMNS, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
@@ -24,7 +22,7 @@ export type StagedCounts = {
 
 export type StageOrdersOptions = FileRead & {
   /** Each order occurs once. */
-  readonly orders: readonly StagedOrder[];
+  readonly orders: readonly OrderRow[];
   /**
    * True if the amounts of separate rows of one order add up (a layout with one amount for each item).
    * Otherwise different rows contradict each other.
@@ -53,7 +51,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   const { orders, sums } = options;
   const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
     with fence as materialized (${fenceOf(options)}),
-    ${knownWithin(orders)},
+    ${knownWithin(orders.map(idOfRow))},
     given as materialized (
       select h.order_version_id as here_id,
         -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
@@ -62,7 +60,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
       from fence f cross join known k
       cross join (
-        select ${readColumns}, line_no, record_no, row_count, content_hash, customer_key, lines
+        select ${readColumns}
         from (select ${unnested} from (select ${sql.join(toColumns(orders))} offset 0) columns(${ARRAYS})) sent
       ) g
       left join lateral (
@@ -132,58 +130,28 @@ const mergeSummed = sql`
   where o.order_version_id = m.order_version_id
   returning 1`;
 
-/** A list that is missing was empty (`toElement`). */
+/** A list that is missing was empty (`toOrderRow`). */
 const columnValues = sql.raw(
   STORED_COLUMNS.map(({ column, type }) => (type === 'text[]' ? `coalesce(${column}, '{}')` : column)).join(),
 );
 
-/** The columns as they are stored. Lists are sent as text, because Postgres has no arrays of arrays. */
+/** The columns as they are stored, from the arrays of `toColumns`. */
 const readColumns = sql.raw(
-  STORED_COLUMNS.map(({ column, type }) =>
+  SENT_COLUMNS.map(({ column, type }) =>
     type === 'text[]' ? `${column}::text[] as ${column}` : column,
   ).join(),
 );
 
 /** Converts orders to the columns that are sent, each an array. */
-function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>[] {
-  return [
-    ...STORED_COLUMNS.map((column) => {
-      const elements = orders.map((order) => toElement(order, column));
-      const type = column.type === 'text[]' ? 'text[]' : `${column.type}[]`;
-      return sql`${toTextArrayParameter(elements)}::${sql.raw(type)}`;
-    }),
-    sql`${toArrayParameter(orders.map(({ line }) => line))}::bigint[]`,
-    sql`${toArrayParameter(orders.map(({ record }) => record))}::bigint[]`,
-    sql`${toArrayParameter(orders.map(({ rowCount }) => rowCount))}::integer[]`,
-    sql`${toTextArrayParameter(orders.map(({ contentHash }) => contentHash))}::text[]`,
-    sql`${toArrayParameter(orders.map(({ customerKey }) => customerKey))}::uuid[]`,
-    sql`${toTextArrayParameter(orders.map(({ lines }) => lines && toJsonParameter(lines)))}::jsonb[]`,
-  ];
+function toColumns(orders: readonly OrderRow[]): readonly RawBuilder<unknown>[] {
+  return SENT_COLUMNS.map(({ type }, at) => {
+    const elements = orders.map((row) => row[at] ?? null);
+    return sql`${toTextArrayParameter(elements)}::${sql.raw(type === 'text[]' ? 'text[]' : `${type}[]`)}`;
+  });
 }
-
-/** The columns after those that carry the meaning, in the order of `toColumns`. */
-const OTHER_COLUMNS = ['line_no', 'record_no', 'row_count', 'content_hash', 'customer_key', 'lines'];
 
 /** Names of the arrays. */
-const ARRAYS = sql.raw(
-  toColumns([])
-    .map((_, index) => `array${index}`)
-    .join(),
-);
+const ARRAYS = sql.raw(SENT_COLUMNS.map((_, at) => `array${at}`).join());
 
 /** The rows of the arrays. In the list of a `select`, they are not stored before they are read. */
-const unnested = sql.raw(
-  [...STORED_COLUMNS.map(({ column }) => column), ...OTHER_COLUMNS]
-    .map((column, index) => `unnest(array${index}) as ${column}`)
-    .join(),
-);
-
-/** The text that is sent for a column of an order. Null for an empty list, so that most lists are not sent. */
-export function toElement(
-  order: StagedOrder,
-  { field, isFolded }: (typeof STORED_COLUMNS)[number],
-): string | null {
-  const value = order[field];
-  if (value === null || typeof value === 'string') return value;
-  return value.length === 0 ? null : toTextArrayParameter(isFolded ? value.map(foldCode) : value);
-}
+const unnested = sql.raw(SENT_COLUMNS.map(({ column }, at) => `unnest(array${at}) as ${column}`).join());

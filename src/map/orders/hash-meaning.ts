@@ -15,24 +15,25 @@ export function hashMeaning(order: Omit<StagedOrder, 'contentHash'>): string {
   const meaning = [
     order.groupKey,
     order.orderId,
-    order.orderName,
-    order.status,
+    order.orderName ?? ABSENT,
+    order.status ?? ABSENT,
     order.currency,
-    order.total,
-    order.subtotal,
-    order.refunded,
+    order.total ?? ABSENT,
+    order.subtotal ?? ABSENT,
+    order.refunded ?? ABSENT,
     order.codes.join(BETWEEN_ITEMS),
     order.links.join(BETWEEN_ITEMS),
-    order.influencerHandle,
-    order.dealId,
-    order.collabId,
-    order.brandId,
-    order.placedAt,
-    order.paidAt,
-    order.cancelledAt,
-    order.exclusion,
+    order.influencerHandle ?? ABSENT,
+    order.dealId ?? ABSENT,
+    order.collabId ?? ABSENT,
+    order.brandId ?? ABSENT,
+    order.placedAt ?? ABSENT,
+    order.paidAt ?? ABSENT,
+    order.cancelledAt ?? ABSENT,
+    order.exclusion ?? ABSENT,
+    // Each field ends with a separator, the last one too.
+    '',
   ];
-  let text = '';
-  for (const value of meaning) text += `${value ?? ABSENT}${BETWEEN_FIELDS}`;
-  return hash('sha256', text, 'base64url');
+  // Adding the texts one after the other would create two objects for each, which the garbage collector has to find.
+  return hash('sha256', meaning.join(BETWEEN_FIELDS), 'base64url');
 }
