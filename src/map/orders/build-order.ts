@@ -261,7 +261,16 @@ export class OrderBuilder {
     return clock;
   }
 
+  /** True if none of the fields has a value in any row of the order. Most orders have neither codes nor links. */
+  #lacks({ values, more }: OpenOrder, ...fields: readonly LayoutField[]): boolean {
+    if (more !== null) return false;
+    for (const field of fields)
+      for (const slot of this.#plan.fields[field]) if ((values[slot] ?? '') !== '') return false;
+    return true;
+  }
+
   #codesOf(open: OpenOrder): readonly string[] {
+    if (this.#lacks(open, 'codes')) return NONE;
     const codes = new Set<string>();
     for (const slot of this.#plan.fields.codes) {
       for (const code of this.#codes(open.values[slot] ?? '')) codes.add(code);
@@ -275,8 +284,8 @@ export class OrderBuilder {
   }
 
   #linksOf(open: OpenOrder): readonly string[] {
+    if (this.#lacks(open, 'notes', 'links')) return NONE;
     const { notes, links: columns } = this.#plan.fields;
-    if (notes.length + columns.length === 0) return NONE;
     const written = columns.flatMap((slot) => [
       open.values[slot] ?? '',
       ...(open.more ?? []).filter((more) => more.slot === slot).map(({ value }) => value),
