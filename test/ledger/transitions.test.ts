@@ -17,6 +17,7 @@ import {
 } from '../../src/ledger/states.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
 import {
   ACCOUNT,
@@ -281,6 +282,22 @@ describe('a ledger entry in Postgres', () => {
     expect(claim.bodyHash).toBe(digest);
     const attempts = await db.selectFrom('ledger.attempts').select('body_hash').execute();
     expect(attempts).toEqual([{ body_hash: digest }]);
+  });
+
+  it('is answered without reading the claims of other entries, even while there are few', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { attempt, claim } = await mustClaim(worker, entryId);
+    await sql`
+      insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
+      select 1000 + n, 1, gen_random_uuid(), ${worker.owner}::uuid, ${worker.runId}::bigint, '' from generate_series(1, 2000) n`.execute(
+      db,
+    );
+    const answer = { entryId, attempt, outcome: outcomes.accepted, backoffMs: 0, claim };
+    const recorded = await rowsRead(db, (trx) => recordAnswers(trx, [answer], 'direct'));
+    expect(recorded.result).toEqual(['accepted']);
+    expect(recorded.of('ledger.attempts')).toBe(1);
   });
 
   it('cannot be sent more often than approved, even by a statement that skips the check', async () => {
