@@ -16,12 +16,11 @@ import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createRequestGate } from '../src/delivery/request-gate.ts';
 import { createSender } from '../src/delivery/send.ts';
-import { createClaimer } from '../src/ledger/claim.ts';
+import { createClaimerAndRecorder } from '../src/ledger/claim-and-record.ts';
 import { ensureLedgerId } from '../src/ledger/continuity/identity.ts';
 import { openJournal } from '../src/ledger/continuity/journal.ts';
 import { readPlace } from '../src/ledger/continuity/machines.ts';
 import { readyEntries } from '../src/ledger/ready-entries.ts';
-import { createRecorder } from '../src/ledger/record.ts';
 import { openSpool } from '../src/ledger/spool.ts';
 import { postEntries } from '../src/pipeline/posting/post-entries.ts';
 import { acquireLease, startHeartbeat } from '../src/schedule/lease.ts';
@@ -118,7 +117,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
   const journal = openJournal({ folder: given.spoolFolder, ledgerId, accountId, owner, mark: null });
   const startedAt = performance.now();
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
-    claim: createClaimer(db, {
+    ...createClaimerAndRecorder(db, {
       owner,
       runId,
       accountId,
@@ -129,7 +128,6 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
       journal,
     }),
     send: createSender(client),
-    record: createRecorder(db),
     spool: openSpool(given.spoolFolder, owner),
     journal,
     gate: createRequestGate({

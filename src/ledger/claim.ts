@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { keepsPlan } from '../db/keeps-plan.ts';
 import { attemptReference } from '../effects/effect.ts';
 import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
-import { groupCommit } from './group-commit.ts';
-import { LedgerWentBack } from './record.ts';
 
 export type ClaimerOptions = {
   /** Id of this process in `ops.leases`. Nothing is claimed unless one of its leases is in force. */
@@ -37,7 +33,7 @@ export type ClaimerOptions = {
  */
 export type ClaimEntry = (entryId: string) => Promise<ClaimedEntry | null>;
 
-type ClaimRow = {
+export type ClaimedRow = {
   readonly entry_id: string;
   readonly attempt: number;
   readonly effect: Effect;
@@ -49,53 +45,18 @@ type ClaimRow = {
   readonly currency: string | null;
 };
 
+/** One group of claims: their shared id, and the claims before them. */
+export type Claiming = ClaimerOptions & { readonly claimId: string };
+
 /**
- * Creates a function that claims entries: transition T2, ready → sending. Concurrent claims share one
- * statement. When the promise resolves to an entry, the attempt is durable (`synchronous_commit = on`) and in
- * the journal. Only then may a byte of the request be written. If the outcome of a commit is unknown, the
- * claim is read back by its claim id; if it is not there, or cannot be read, the claim throws and nothing is sent.
- *
- * Each claim names the claim before it. A database without that previous claim has lost commits, for example
- * after a failover or a restore while this process runs. Then nothing is claimed.
- *
- * @throws LedgerWentBack if the database has lost commits, and the error of the driver if a claim failed.
+ * The steps of a statement that claims a group of entries: transition T2, ready → sending. `continuous` says
+ * whether the database still has the previous claim, and `numbered` has the claimed entries.
  */
-export function createClaimer(db: Database, options: ClaimerOptions): ClaimEntry {
-  let heads = options.heads;
-  return groupCommit(async (entryIds) => {
-    const claimId = randomUUID();
-    const rows = await claimGroup(db, entryIds, { ...options, claimId, heads }).catch(
-      async (error: unknown) => {
-        if (error instanceof LedgerWentBack) throw error;
-        const committed = await readBack(db, claimId, options.ledgerId);
-        // Without the error, the caller would take the entries for claimed by another process.
-        if (committed.length === 0) throw error;
-        return committed;
-      },
-    );
-    const claimed = rows.map((row) => toClaimed(row, { ...options, claimId }));
-    if (claimed.length > 0) {
-      await options.journal.claimed(claimed);
-      heads = claimed.slice(-1);
-    }
-    const byId = new Map(claimed.map((entry) => [entry.entryId, entry]));
-    return entryIds.map((entryId) => {
-      const entry = byId.get(entryId);
-      byId.delete(entryId);
-      return entry ?? null;
-    });
-  });
-}
-
-type Group = ClaimerOptions & { readonly claimId: string };
-
-async function claimGroup(
-  db: Database,
+export function claimSteps(
   entryIds: readonly string[],
-  { owner, runId, accountId, backfillId, ledgerId, claimId, heads, place }: Group,
-): Promise<readonly ClaimRow[]> {
-  const { rows } = await sql<ClaimRow & { entry_id: string | null; is_continuous: boolean }>`
-    with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+  { owner, runId, accountId, backfillId, ledgerId, claimId, heads, place }: Claiming,
+): RawBuilder<unknown> {
+  return sql`
     continuous as materialized (
       select not exists (
         select from jsonb_to_recordset(${JSON.stringify(heads.map(toHead))}::jsonb) as h(entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
@@ -121,24 +82,22 @@ async function claimGroup(
     numbered as materialized (
       select t.*, encode(sha256(convert_to(body, 'UTF8')), 'hex') as body_hash, nextval('ledger.claim_numbers') as claim_no from taken t
     ),
-    logged as (
+    claimed as (
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claim_no)
       select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash, claim_no from numbered
-    )
-    select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount, n.currency,
-      ledger.key_hash(n.account_id, n.effect, n.key) as key_hash
-    from continuous c left join numbered n on true
-    order by n.claim_no ${keepsPlan}`.execute(db);
-  if (rows[0]?.is_continuous !== true) throw new LedgerWentBack();
-  return rows.filter(({ entry_id: entryId }) => entryId !== null);
+    )`;
 }
 
 function toHead({ claim, entryId, attempt }: ClaimPlace) {
   return { entry_id: entryId, attempt, claim_id: claim.claimId, claim_no: claim.claimNo };
 }
 
-async function readBack(db: Database, claimId: string, ledgerId: string): Promise<readonly ClaimRow[]> {
-  const result = await sql<ClaimRow>`
+/** Returns the claims of a commit whose outcome is unknown. Empty if the database does not have it. */
+export async function readBack(
+  db: Database,
+  { claimId, ledgerId }: Claiming,
+): Promise<readonly ClaimedRow[]> {
+  const result = await sql<ClaimedRow>`
     select e.entry_id, e.attempt, e.effect, ${sentBody('e', ledgerId)} as body, a.body_hash, a.claim_no, e.amount, e.currency,
       ledger.key_hash(e.account_id, e.effect, e.key) as key_hash
     from ledger.attempts a join ledger.entries e using (entry_id, attempt)
@@ -147,7 +106,7 @@ async function readBack(db: Database, claimId: string, ledgerId: string): Promis
   return result.rows;
 }
 
-function toClaimed(row: ClaimRow, { ledgerId, accountId, claimId }: Group): ClaimedEntry {
+export function toClaimed(row: ClaimedRow, { ledgerId, accountId, claimId }: Claiming): ClaimedEntry {
   const { entry_id: entryId, attempt, effect, body, amount, currency } = row;
   const claim = {
     ledgerId,

@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { keepsPlan } from '../db/keeps-plan.ts';
 import type { Claim, EntryState, Outcome } from '../model/ledger.ts';
-import { groupCommit } from './group-commit.ts';
 
 /** The outcome of one attempt, ready to be stored or spooled. */
 export type Answer = {
@@ -21,6 +20,9 @@ export type Answer = {
 /** Result for an answer whose claim is not in the database, because the database has lost commits. */
 export const LOST = 'lost';
 
+/** The new state of an entry. Null if fencing kept the answer from changing it. */
+export type Recorded = EntryState | typeof LOST | null;
+
 /** Thrown when the database no longer has a claim whose commit it had acknowledged. */
 export class LedgerWentBack extends Error {
   constructor() {
@@ -36,21 +38,6 @@ export class LedgerWentBack extends Error {
 export type RecordAnswer = (answer: Answer) => Promise<EntryState | null>;
 
 /**
- * Creates a function that records answers: transitions T3 to T6. Concurrent answers share one statement. An
- * answer is durable when its promise resolves.
- *
- * @throws LedgerWentBack if the database no longer has the claim. The caller must then spool the answer.
- */
-export function createRecorder(db: Database): RecordAnswer {
-  const record = groupCommit((answers: readonly Answer[]) => recordAnswers(db, answers, 'direct'));
-  return async (answer) => {
-    const state = await record(answer);
-    if (state === LOST) throw new LedgerWentBack();
-    return state;
-  };
-}
-
-/**
  * Stores answers and changes their entries, fenced by claim and attempt. An answer to an older attempt or to
  * a settled entry is stored but changes nothing. Storing the same answer twice is harmless; this happens when
  * a spool is replayed after a commit with an unknown outcome. An answer whose claim is not in the database is
@@ -63,9 +50,34 @@ export async function recordAnswers(
   db: Database,
   answers: readonly Answer[],
   via: 'direct' | 'spool' | 'journal',
-): Promise<(EntryState | typeof LOST | null)[]> {
-  const result = await sql<{ entry_id: string; attempt: number; state: EntryState | null }>`
-    with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+): Promise<readonly Recorded[]> {
+  const result = await sql<AnsweredRow>`
+    with ${durable}, ${answerSteps(answers, via)}
+    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`.execute(
+    db,
+  );
+  return statesOf(answers, result.rows);
+}
+
+/** What a statement returns about an answer that is in `given`. */
+export type AnsweredRow = {
+  readonly entry_id: string;
+  readonly attempt: number;
+  readonly state: EntryState | null;
+};
+
+/** The step of a statement whose commit must be on disk when it is acknowledged. */
+export const durable = sql`durable as materialized (select set_config('synchronous_commit', 'on', true))`;
+
+/**
+ * The steps of a statement that records answers: `given` has those whose claim is in the database, and `changed` the
+ * entries that they changed.
+ */
+export function answerSteps(
+  answers: readonly Answer[],
+  via: 'direct' | 'spool' | 'journal',
+): RawBuilder<unknown> {
+  return sql`
     given as materialized (
       select a.* from jsonb_to_recordset(${JSON.stringify(answers.map(toRow))}::jsonb) as a(
         entry_id bigint, attempt integer, claim_id uuid, kind text, http_status integer, message text,
@@ -100,16 +112,17 @@ export async function recordAnswers(
       where e.entry_id = g.entry_id and e.attempt = g.attempt and e.state in ('sending', 'in_doubt')
       returning e.entry_id, e.attempt, e.state
     ),
-    logged as (
+    answered as (
       insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, retry_after_ms, via, applied)
       select g.entry_id, g.attempt, g.kind, g.http_status, g.message, g.deal_id, g.collab_id, g.retry_after_ms, ${via},
              c.entry_id is not null
       from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt
-    )
-    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`.execute(
-    db,
-  );
-  const states = new Map(result.rows.map((row) => [`${row.entry_id}/${row.attempt}`, row.state]));
+    )`;
+}
+
+/** Returns the result of each answer, in their order. */
+export function statesOf(answers: readonly Answer[], rows: readonly AnsweredRow[]): readonly Recorded[] {
+  const states = new Map(rows.map((row) => [`${row.entry_id}/${row.attempt}`, row.state]));
   return answers.map((answer) => {
     const state = states.get(`${answer.entryId}/${answer.attempt}`);
     return state === undefined ? LOST : state;

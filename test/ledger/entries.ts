@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/connect.ts';
-import { type ClaimEntry, createClaimer } from '../../src/ledger/claim.ts';
+import type { ClaimEntry } from '../../src/ledger/claim.ts';
+import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import type { Journal } from '../../src/ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import type { RecordAnswer } from '../../src/ledger/record.ts';
 import type { EntryFacts } from '../../src/ledger/states.ts';
 import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
@@ -12,8 +14,13 @@ import { beginRun } from '../../src/schedule/run-record.ts';
 export const ACCOUNT = 'A1';
 export const JOB = 'attribute-orders';
 
-/** A process as the ledger sees it: an owner with a lease, a run, and a way to claim. */
-export type Worker = { readonly owner: string; readonly runId: string; readonly claim: ClaimEntry };
+/** A process as the ledger sees it: an owner with a lease, a run, and a way to claim and to record. */
+export type Worker = {
+  readonly owner: string;
+  readonly runId: string;
+  readonly claim: ClaimEntry;
+  readonly record: RecordAnswer;
+};
 
 export async function startWorker(
   db: Database,
@@ -34,7 +41,7 @@ export async function startWorker(
   return {
     owner,
     runId,
-    claim: createClaimer(db, {
+    ...createClaimerAndRecorder(db, {
       owner,
       runId,
       accountId: options.accountId ?? ACCOUNT,

@@ -27,6 +27,27 @@ it('the next group is collected during a commit', async () => {
   expect(groups).toEqual([[1], [2, 3]]);
 });
 
+it('what the callers of one group do next joins the next group, although another item waits already', async () => {
+  const groups: number[][] = [];
+  const { promise: firstIsDone, resolve: finishFirst } = Promise.withResolvers<void>();
+  const commit = groupCommit(async (items: readonly number[]) => {
+    groups.push([...items]);
+    if (groups.length === 1) await firstIsDone;
+    return items;
+  });
+  async function commitTwice(): Promise<void> {
+    await commit(1);
+    for (let steps = 0; steps < 20; steps += 1) await null;
+    await commit(2);
+  }
+  const twice = commitTwice();
+  await new Promise(setImmediate);
+  const waiting = commit(3);
+  finishFirst();
+  await Promise.all([twice, waiting]);
+  expect(groups).toEqual([[1], [3, 2]]);
+});
+
 it('a group never exceeds the maximum size', async () => {
   const sizes: number[] = [];
   const commit = groupCommit(async (items: readonly number[]) => {

@@ -10,14 +10,13 @@ import { connect } from '../../src/db/connect.ts';
 import { createRequestGate } from '../../src/delivery/request-gate.ts';
 import { createSender } from '../../src/delivery/send.ts';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
-import { createClaimer } from '../../src/ledger/claim.ts';
+import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { readyEntries } from '../../src/ledger/ready-entries.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
-import { createRecorder } from '../../src/ledger/record.ts';
 import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
 import { postEntries } from '../../src/pipeline/posting/post-entries.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
@@ -105,7 +104,7 @@ export async function post(orders: PostingOrders): Promise<void> {
     });
   const journal = openJournal({ folder, ledgerId, accountId, owner, mark: null });
   const heads = continuity.kind === 'continuous' ? continuity.heads : [];
-  const claim = createClaimer(db, {
+  const { claim, record } = createClaimerAndRecorder(db, {
     owner,
     runId,
     accountId,
@@ -115,7 +114,6 @@ export async function post(orders: PostingOrders): Promise<void> {
     place: null,
     journal,
   });
-  const record = createRecorder(db);
   const spool = openSpool(orders.spoolFolder, owner);
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
     claim: async (entryId) => {

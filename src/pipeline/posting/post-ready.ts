@@ -2,9 +2,9 @@ import type { Client } from '../../api/client.ts';
 import { inPhase } from '../../db/phase.ts';
 import { createSender } from '../../delivery/send.ts';
 import { settleByEvidence } from '../../ledger/apply-evidence.ts';
-import { createClaimer } from '../../ledger/claim.ts';
+import { createClaimerAndRecorder } from '../../ledger/claim-and-record.ts';
 import { countReady, type EntryRange, readyEntries } from '../../ledger/ready-entries.ts';
-import { type Answer, createRecorder, type RecordAnswer } from '../../ledger/record.ts';
+import type { Answer, RecordAnswer } from '../../ledger/record.ts';
 import { openSpool, replaySpool } from '../../ledger/spool.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -50,7 +50,16 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const { gate } = open;
   const send = createSender(client);
   const journal = await ledger.openJournal();
-  const record = createRecorder(db);
+  const { claim, record } = createClaimerAndRecorder(db, {
+    owner,
+    runId,
+    accountId,
+    backfillId: backlog.backfillId,
+    ledgerId,
+    heads: ledger.heads(),
+    place: ledger.place,
+    journal,
+  });
   const spool = openSpool(spoolFolder(run), owner);
   const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
 
@@ -69,16 +78,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   try {
     await inPhase(POSTING, () =>
       postEntries(readyEntries(db, { ...backlog, limit, range }), {
-        claim: createClaimer(db, {
-          owner,
-          runId,
-          accountId,
-          backfillId: backlog.backfillId,
-          ledgerId,
-          heads: ledger.heads(),
-          place: ledger.place,
-          journal,
-        }),
+        claim,
         send,
         record,
         spool: { append: (answer) => keep(answer) },

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import { type Answer, LedgerWentBack } from '../../src/ledger/record.ts';
+import type { ClaimedEntry } from '../../src/model/ledger.ts';
+import { setup } from '../support/setup.ts';
+import { insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+
+function accepted({ entryId, attempt, claim }: ClaimedEntry): Answer {
+  const outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null } as const;
+  return { entryId, attempt, outcome, backoffMs: 0, claim };
+}
+
+/** Claims one entry, whose answer is then known. */
+async function claimOne(db: Database) {
+  const worker = await startWorker(db);
+  const sent = await mustClaim(
+    worker,
+    await insertEntry(db, { runId: worker.runId, orderId: String(Math.random()) }),
+  );
+  return { worker, sent, next: await insertEntry(db, { runId: worker.runId, orderId: 'next' }) };
+}
+
+it('claims and answers that wait at the same time share one commit', async () => {
+  const { db } = await setup();
+  const { worker, sent, next } = await claimOne(db);
+  const [claimed, state] = await Promise.all([worker.claim(next), worker.record(accepted(sent))]);
+  expect(claimed).toMatchObject({ entryId: next, attempt: 1 });
+  expect(state).toBe('accepted');
+  const { rows } = await sql<{ shared: boolean }>`
+    select a.xmin = t.xmin as shared from ledger.answers a, ledger.attempts t where t.entry_id = ${next}::bigint`.execute(
+    db,
+  );
+  expect(rows).toEqual([{ shared: true }]);
+  const { rows: noted } = await sql`select entry_id from reporting.changed_earnings`.execute(db);
+  expect(noted).toEqual([{ entry_id: sent.entryId }]);
+});
+
+it('an answer is recorded although the claims beside it are refused, because the database lacks an earlier one', async () => {
+  const { db } = await setup();
+  const { sent, next } = await claimOne(db);
+  const lost: ClaimPlace = { ...sent, claim: { ...sent.claim, claimId: randomUUID() } };
+  const { claim, record } = await startWorker(db, { heads: [lost] });
+  const [claimed, recorded] = await Promise.allSettled([claim(next), record(accepted(sent))]);
+  expect(claimed).toMatchObject({ status: 'rejected', reason: expect.any(LedgerWentBack) });
+  expect(recorded).toEqual({ status: 'fulfilled', value: 'accepted' });
+  expect((await readFacts(db, next)).state).toBe('ready');
+});
+
+it('claims succeed although an answer beside them is refused, because the database lacks its claim', async () => {
+  const { db } = await setup();
+  const { worker, sent, next } = await claimOne(db);
+  const lost = { ...accepted(sent), claim: { ...sent.claim, claimId: randomUUID() } };
+  const [claimed, recorded] = await Promise.allSettled([worker.claim(next), worker.record(lost)]);
+  expect(claimed).toMatchObject({ status: 'fulfilled', value: { entryId: next } });
+  expect(recorded).toMatchObject({ status: 'rejected', reason: expect.any(LedgerWentBack) });
+  expect((await readFacts(db, sent.entryId)).state).toBe('sending');
+});
+
+it('an answer is recorded by a statement of its own if the one that it shares with claims fails', async () => {
+  const { db } = await setup();
+  const { worker, sent, next } = await claimOne(db);
+  // The database refuses a second attempt that nobody has approved.
+  await sql`update ledger.entries set attempt = 1 where entry_id = ${next}::bigint`.execute(db);
+  const [claimed, recorded] = await Promise.allSettled([worker.claim(next), worker.record(accepted(sent))]);
+  expect(claimed).toMatchObject({ status: 'rejected', reason: { constraint: 'sends_are_approved' } });
+  expect(recorded).toEqual({ status: 'fulfilled', value: 'accepted' });
+  expect((await readFacts(db, next)).state).toBe('ready');
+});
+
+it('claims wait until the claims before them are in the journal; answers do not', async () => {
+  const { db } = await setup();
+  const { sent, next } = await claimOne(db);
+  const noting = Promise.withResolvers<void>();
+  const groups: string[][] = [];
+  const worker = await startWorker(db, {
+    journal: {
+      async claimed(claims) {
+        groups.push(claims.map(({ entryId }) => entryId));
+        if (groups.length === 1) await noting.promise;
+      },
+    },
+  });
+  const last = await insertEntry(db, { runId: worker.runId, orderId: 'last' });
+  const first = worker.claim(next);
+  await expect.poll(() => groups).toEqual([[next]]);
+  const second = worker.claim(last);
+  expect(await worker.record(accepted(sent))).toBe('accepted');
+  expect((await readFacts(db, last)).state).toBe('ready');
+  noting.resolve();
+  expect(await Promise.all([first, second])).toMatchObject([{ entryId: next }, { entryId: last }]);
+  expect(groups).toEqual([[next], [last]]);
+});
