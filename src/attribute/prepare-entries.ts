@@ -31,8 +31,8 @@ export type PreparedEntries = Proposed & {
  * @throws KnownError `order_platform_changed` (exit 2) because under another platform name the same orders
  * would be sent a second time.
  */
-export function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
-  return inTransaction(db, async (trx) => {
+export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
+  const prepared = await inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
     await lockJob(trx, options.job);
     const desired = await gatherDesired(trx, options);
@@ -41,6 +41,23 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
     const sourcesOfJob = Object.keys(options.orderPlatformBySource);
     const proposed = await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
     return { ...proposed, elsewhere: await settleAttributions(trx, options) };
+  });
+  if (!db.isTransaction) await passSettled(db, options.job);
+  return prepared;
+}
+
+/**
+ * Reads the index of pending decisions once more. It lists decisions that were settled until a scan finds that
+ * their rows are gone, or until a vacuum. After a first load these are hundreds of thousands, and the next run
+ * would wait for that scan.
+ */
+async function passSettled(db: Database, job: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    // Other scans of the table leave the index as it is.
+    await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(
+      trx,
+    );
+    await sql`select count(*) from intake.attributions a where a.job = ${job} and a.is_pending`.execute(trx);
   });
 }
 

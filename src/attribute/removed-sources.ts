@@ -23,9 +23,9 @@ export async function excludeRemovedSources(
   // The service may refuse an order long after its file was set aside below.
   await sql`
     update intake.attributions a set ${excluded}
-    from ledger.entries e
-    where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'
-      and a.entry_id = e.entry_id and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`.execute(
+    where a.entry_id = any (array(
+        select e.entry_id from ledger.entries e where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'))
+      and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`.execute(
     trx,
   );
   const decided = await sourcesOf(trx, job);

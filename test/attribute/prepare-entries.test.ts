@@ -66,6 +66,26 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     expect((await entries(context))[0]?.body).toContain('"brand_id":"B-1"');
   });
 
+  test('of a first load do not slow the next run down: no scan of pending decisions visits those that were settled', async () => {
+    const context = await newContext();
+    const orders = Array.from({ length: 2_000 }, (_, index) => mira(String(index)));
+    await context.read({ orders });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: orders.length });
+    const pages = await context.db.transaction().execute(async (trx) => {
+      await sql`set local enable_seqscan = off`.execute(trx);
+      const { rows } = await sql<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>`
+        explain (analyze, buffers, format json)
+        select a.order_id from intake.attributions a where a.job = ${context.job} and a.is_pending`.execute(
+        trx,
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+      return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+    });
+    // Each page of the table has some forty decisions; only those of the index are visited.
+    expect(pages).toBeLessThan(orders.length / 40 / 2);
+  });
+
   test('are created once for each credited order, in the order of the export, and linked to their decision', async () => {
     const context = await newContext();
     await context.read({ orders: [mira('9'), order('5'), mira('1')] });
