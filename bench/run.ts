@@ -6,7 +6,7 @@
  *     npm run bench -- --json       # one JSON object per figure: name, value, goal, unit, detail
  *     npm run bench -- peers --rows 1000000 --posts 60000 --rounds 5
  *
- * Names: backfill, console, customers, intake, memory, mirror, objects, posting, readers, sandbox, serve,
+ * Names: backfill, console, customers, first, intake, memory, mirror, objects, posting, readers, sandbox, serve,
  * start, views, watching, webhooks, workers; and peers, which runs only if it is named, because it installs
  * other tools.
  */
@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { measureBackfillLatency } from './backfill-latency.ts';
 import { measureConsole } from './console.ts';
 import { measureCustomers } from './customers.ts';
+import { measureFirstRun } from './first-run.ts';
 import { measureIntake, measureMemory } from './intake.ts';
 import type { Measurement } from './measure.ts';
 import { measureMirror } from './mirror.ts';
@@ -76,6 +77,11 @@ const benchmarks: readonly Benchmark[] = [
     name: 'memory of ten million rows',
     goal: '≤ 384 MB, within 20 % of a million',
     measure: async () => [await measureMemory(MILLION), await measureMemory(10 * MILLION)],
+  },
+  {
+    name: 'first run of 500,000 orders that nobody owns',
+    goal: '≤ 20 s',
+    measure: async () => [await measureFirstRun(500_000)],
   },
   { name: 'serve: idle', goal: '≤ 100 MB, < 1 % of a core', measure: () => measureIdleServe(60) },
   {

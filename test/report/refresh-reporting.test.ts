@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { beginStep } from '../../src/report/refresh/begin-step.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { CODES, LATER_CODE, manyRows, openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { setup } from '../support/setup.ts';
@@ -92,6 +93,17 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
+  test('commits its steps without waiting for the disk, and nothing after them', async () => {
+    const { db } = await setup();
+    const modes: unknown[] = [];
+    await db.transaction().execute(async (trx) => {
+      await beginStep(trx);
+      modes.push((await sql`show synchronous_commit`.execute(trx)).rows[0]);
+    });
+    modes.push((await sql`show synchronous_commit`.execute(db)).rows[0]);
+    expect(modes).toEqual([{ synchronous_commit: 'off' }, { synchronous_commit: 'on' }]);
+  });
+
   test('processes small files together, in one step', async () => {
     const { db } = await setup();
     await seedRuns(db);
@@ -180,6 +192,42 @@ describe('the daily sums after a run', () => {
     await shop.run();
     expect(await unownedRevenue(shop.db)).toEqual([]);
     await expectRight(shop.db);
+  });
+
+  test('count a code once for each order that carries it, and with its amount if nobody owns it', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      '1.csv',
+      toCsv([
+        { id: 'owned' },
+        { id: 'twice', code: '"LOST5, lost5"', revenue: '1.00' },
+        { id: 'two', code: '"LOST5, GONE7"', revenue: '2.00' },
+        { id: 'one', code: 'LOST5', revenue: '4.00' },
+        { id: 'alike', code: 'LOST5', revenue: '16.00' },
+        { id: 'dollars', code: 'LOST5', revenue: '8.00', currency: 'USD' },
+        { id: 'cancelled', code: 'LOST5', status: 'cancelled' },
+        { id: 'organic', code: '' },
+      ]),
+    );
+    await shop.run();
+    const unowned = await sql`
+      select code_folded as code, currency, orders::integer, amount::float8 from reporting.code_days order by 1, 2`.execute(
+      shop.db,
+    );
+    expect(unowned.rows).toEqual([
+      { code: 'GONE7', currency: 'EUR', orders: 1, amount: 2 },
+      { code: 'LOST5', currency: 'EUR', orders: 4, amount: 23 },
+      { code: 'LOST5', currency: 'USD', orders: 1, amount: 8 },
+    ]);
+    const used = await sql`
+      select upper(code_folded) as code, orders::integer, without_link::integer from reporting.code_use_days order by 1`.execute(
+      shop.db,
+    );
+    expect(used.rows).toEqual([
+      { code: 'GONE7', orders: 1, without_link: 1 },
+      { code: 'LOST5', orders: 5, without_link: 5 },
+      { code: 'MIA10', orders: 1, without_link: 1 },
+    ]);
   });
 
   test('are correct if the previous run was killed before it updated them', async () => {

@@ -28,7 +28,6 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
   await addToDealTotals(trx, deals);
   await addUpBrands(trx, deals);
   await addUpCodes(trx, orders);
-  await addUpUse(trx, orders);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 
@@ -67,42 +66,49 @@ async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
     group by 1, 2, 3 order by 1`.execute(trx);
 }
 
-/** For an order without a code, its links count, and without links the deal or handle in the export. */
+/**
+ * Adds up the codes that nobody owns, and the use of all codes, with one look-up of each order. For an unattributed
+ * order without a code, its links count, and without links the deal or handle in the export. The use of a code
+ * counts an order once, even if several jobs decide about it or several sources state it.
+ */
 async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
-    insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
-    select s.day_utc, s.job, s.source, c.folded, min(c.code), max(c.carried_as), s.currency, count(*), sum(s.amount)
-    from ${orders}
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
-    cross join lateral (
-      select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code,
-        case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as
-      from (
-        select reporting.without_addresses(carried) as code from unnest(case
+    with carrying as materialized (
+      select s.day_utc, s.job, s.source, s.order_id, s.currency, s.amount, cardinality(o.links) > 0 as has_link,
+        case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as,
+        case when s.disposition <> 'unattributed' then null
           when cardinality(o.codes) > 0 then o.codes
           when cardinality(o.links) > 0 then o.links
-          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null)
-        end) as carried
-      ) masked
-      group by 1
-    ) c
-    where s.disposition = 'unattributed'
-    group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
-}
-
-/** An order counts once, even if several jobs decide about it or several sources state it. */
-async function addUpUse(trx: Transaction<DB>, orders: Rows): Promise<void> {
-  await sql`
+          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null) end as unowned,
+        case when o.exclusion is null and o.cancelled_at is null
+          and s.disposition_reason is distinct from 'known_from_another_source' and s.disposition_reason is distinct from 'source_removed'
+          then o.codes_folded end as used
+      from ${orders}
+      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
+      where s.disposition = 'unattributed' or cardinality(o.codes_folded) > 0
+    ),
+    noted as (
+      insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
+      select k.day_utc, k.job, k.source, c.folded, min(c.code), max(k.carried_as), k.currency, sum(k.orders), sum(k.amount)
+      from (
+        select day_utc, job, source, currency, unowned, carried_as, count(*) as orders, sum(amount) as amount
+        from carrying where cardinality(unowned) > 0 group by 1, 2, 3, 4, 5, 6) k
+      cross join lateral (
+        select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code
+        from (select reporting.without_addresses(carried) as code from unnest(k.unowned) as carried) masked
+        group by 1
+      ) c
+      group by k.day_utc, k.job, k.source, c.folded, k.currency order by k.day_utc
+    )
     insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
     select day_utc, code, count(*), count(*) filter (where not has_link)
     from (
-      select distinct s.day_utc, c.code, s.source, s.order_id, cardinality(o.links) > 0 as has_link
-      from ${orders}
-      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
-      cross join lateral unnest(o.codes_folded) as c(code)
-      where o.exclusion is null and o.cancelled_at is null
-        and s.disposition_reason is distinct from 'known_from_another_source' and s.disposition_reason is distinct from 'source_removed'
-        and c.code = reporting.without_addresses(c.code)
+      select distinct k.day_utc, c.code, k.source, k.order_id, k.has_link
+      from carrying k
+      join (
+        select u.used, c.code from (select distinct used from carrying where cardinality(used) > 0) u
+        cross join lateral unnest(u.used) as c(code)
+        where c.code = reporting.without_addresses(c.code)) c on c.used = k.used
     ) used
     group by 1, 2 order by 1`.execute(trx);
 }

@@ -8,13 +8,17 @@ import { rebuildConflicts } from './keep-conflicts.ts';
  * Begins a step of a refresh. Locks the row of `reporting.refresh`, so that later statements see what another
  * refresh has just written, and no other step runs until this transaction ends.
  *
+ * The commit does not wait for the disk. What a crash of the server takes back is a step as a whole, with the record
+ * of what it did, so the next refresh does it again.
+ *
  * A process of an older version does not keep `reporting.deal_totals` or `reporting.conflicts`. If one has
  * refreshed since, they are made again.
  */
 export async function beginStep(trx: Transaction<DB>): Promise<void> {
   await suitLargeStatements(trx);
   const { rows } = await sql<{ lacks_totals: boolean; lacks_conflicts: boolean }>`
-    select refreshed_at is distinct from totalled_at as lacks_totals, refreshed_at is distinct from conflicts_at as lacks_conflicts
+    select set_config('synchronous_commit', 'off', true), refreshed_at is distinct from totalled_at as lacks_totals,
+      refreshed_at is distinct from conflicts_at as lacks_conflicts
     from reporting.refresh for update`.execute(trx);
   if (rows[0]?.lacks_totals === true) await rebuildDealTotals(trx);
   if (rows[0]?.lacks_conflicts === true) await rebuildConflicts(trx);
