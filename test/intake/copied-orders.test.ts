@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { CopyRows, toCopyCell } from '../../src/db/copy-rows.ts';
 import { inPhase } from '../../src/db/phase.ts';
+import { TextRows, toCopyCell } from '../../src/db/text-rows.ts';
 import { readOrigin } from '../../src/intake/orders/copy-orders.ts';
 import { stageBatch } from '../../src/intake/orders/create-stager.ts';
 import { EncodedOrders } from '../../src/intake/orders/encoded-orders.ts';
@@ -187,7 +187,7 @@ describe('rows that are copied', () => {
     });
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
-        const copied = new CopyRows();
+        const copied = new TextRows();
         for (const cells of given) copied.add(cells.map(toCopyCell));
         const read = await database()
           .transaction()
@@ -195,7 +195,7 @@ describe('rows that are copied', () => {
             await sql`create temporary table given (place integer generated always as identity, a text, b bigint, c text) on commit drop`.execute(
               trx,
             );
-            await sql`copy given (a, b, c) from stdin /* ${copied} */`.execute(trx);
+            await sql`copy given (a, b, c) from stdin /* ${copied.toCopyRows()} */`.execute(trx);
             return sql<{
               a: string | null;
               b: string | null;

@@ -4,13 +4,13 @@ import type { CopyRows } from '../copy-rows.ts';
 import type { Executed } from './prepared-statements.ts';
 
 /** Executes `copy … from stdin` and sends it the rows. A module of its own, so that its package is loaded when needed. */
-export async function copyIn(client: pg.PoolClient, text: string, rows: CopyRows): Promise<Executed> {
+export async function copyIn(client: pg.PoolClient, text: string, { bytes }: CopyRows): Promise<Executed> {
   const stream = client.query(from(text));
   const { promise: isDone, resolve, reject } = Promise.withResolvers<void>();
   // It finishes when the server has stored the rows and is ready for the next statement.
   stream.on('finish', resolve);
   stream.on('error', reject);
-  stream.end(rows.bytes());
+  stream.end(bytes);
   await isDone;
   return { command: 'COPY', rowCount: stream.rowCount, rows: [] };
 }

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/connect.ts';
+import { canCopy, type Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
-import { type FileRead, fenceOf } from '../files/fence.ts';
-import type { CustomerRows, PlacedCustomer } from './placed-customer.ts';
+import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
+import { copyNewCustomers } from './copy-customers.ts';
+import { type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type AddCustomersOptions = FileRead & {
   readonly brandId: string;
-  readonly rows: CustomerRows;
+  /** Each customer occurs once. */
+  readonly placed: readonly PlacedCustomer[];
   /**
    * A hint that none of the customers is in the database yet. Looking them up is then skipped, unless
    * inserting fails.
@@ -26,7 +28,7 @@ export async function addCustomers(
   options: AddCustomersOptions,
 ): Promise<readonly PlacedCustomer[] | null> {
   try {
-    return await add(db, options);
+    return await (options.areLikelyNew && canCopy(db) ? copyNewCustomers : add)(db, options);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     if (options.areLikelyNew) return addCustomers(db, { ...options, areLikelyNew: false });
@@ -48,7 +50,7 @@ const UNKNOWN = sql`
 /** Inserts in the order of the keys, so that neighbours use the same page of the index. */
 async function add(
   db: Database,
-  { brandId, rows: { placed, from }, areLikelyNew, ...read }: AddCustomersOptions,
+  { brandId, placed, areLikelyNew, ...read }: AddCustomersOptions,
 ): Promise<readonly PlacedCustomer[] | null> {
   const { rows: answer } = await sql<{ fenced: string; added: string; hashes: string | null }>`
     with fence as materialized (${fenceOf(read)}),
@@ -60,12 +62,12 @@ async function add(
       from fence f
       cross join (
         select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code
-        from ${from} order by hash
+        from ${toCustomerRows(placed)} order by hash
       ) g
       ${areLikelyNew ? sql`` : UNKNOWN}
       returning customer_hash
     )
-    select (select count(*) from fence) as fenced, count(*) as added,
+    select (select count(*) from fence) as fenced, count(*) as added, ${NOT_AWAITING_DISK},
       case when count(*) < ${placed.length}::integer
         then (select string_agg(encode(uuid_send(customer_hash), 'hex'), ',') from added) end as hashes
     from added`.execute(db);

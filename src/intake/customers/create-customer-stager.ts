@@ -14,12 +14,7 @@ import type { FileRead } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { createCustomerPacks } from './customer-packs.ts';
 import { findLookedUp } from './lookups.ts';
-import {
-  type CustomerRows,
-  createCustomerPlacer,
-  type PlacedCustomer,
-  toCustomerRows,
-} from './placed-customer.ts';
+import { createCustomerPlacer, type PlacedCustomer } from './placed-customer.ts';
 import { rekeyCustomers } from './rekey-customers.ts';
 import { stageCustomers } from './stage-customers.ts';
 import { type CustomersToStore, reserveBatches, storeCustomerBatches } from './store-customer-batches.ts';
@@ -82,16 +77,15 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
   let gathered: StatedCustomer[] = [];
   let rejected: RejectedRow[] = [];
 
-  async function stage(rows: CustomerRows, bad: readonly RejectedRow[]): Promise<void> {
+  async function stage(placed: readonly PlacedCustomer[], bad: readonly RejectedRow[]): Promise<void> {
     if (isLost) return;
-    const { placed } = rows;
     await rekey(placed);
     const wanted = await findWanted(placed);
     // In a plan's transaction a wrong guess cannot be detected: the inserted rows conflict with no live row,
     // and only the count would be wrong.
     const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
     const staged =
-      placed.length === 0 ? NOTHING : await stageCustomers(db, { ...options, rows, areLikelyNew });
+      placed.length === 0 ? NOTHING : await stageCustomers(db, { ...options, placed, areLikelyNew });
     if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
       isLost = true;
       return;
@@ -139,9 +133,8 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     gathered = [];
     rejected = [];
     const batchIds = await reserveBatches(db, placer.toBegin(customers.length));
-    // Build the rows now, so that the database does not wait for it.
-    const rows = toCustomerRows(placer.place(customers, batchIds));
-    last = last.then(() => stage(rows, bad));
+    const placed = placer.place(customers, batchIds);
+    last = last.then(() => stage(placed, bad));
     // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
     // between would end the process.
     last.catch(() => {});

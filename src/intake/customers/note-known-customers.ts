@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import type { CustomerRows } from './placed-customer.ts';
+import { type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
 
 export type NoteKnownOptions = FileRead & {
-  readonly rows: CustomerRows;
+  /** Each customer occurs once. */
+  readonly placed: readonly PlacedCustomer[];
   /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
 };
@@ -28,7 +29,7 @@ export const NOTED = { known: 'k', unsubscribed: 'u', submit: 's', gone: 'g' } a
  */
 export async function noteKnownCustomers(
   db: Database,
-  { rows: { from }, recheckAfterDays, ...read }: NoteKnownOptions,
+  { placed, recheckAfterDays, ...read }: NoteKnownOptions,
 ): Promise<NotedCustomers | null> {
   const { rows: answer } = await sql<{ fenced: string; noted: string; withdrawn: string }>`
     with fence as materialized (${fenceOf(read)}),
@@ -47,7 +48,7 @@ export async function noteKnownCustomers(
         c.customer_hash is not null and row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
           coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), coalesce(g.currency, c.currency),
           coalesce(g.with_code, false) or c.bought_with_code) as says_more
-      from fence f cross join ${from}
+      from fence f cross join ${toCustomerRows(placed)}
       left join lateral (
         select c.*, b.state as answer, b.settled_at
         from intake.customers c left join intake.identify_batches b on b.batch_id = c.batch_id

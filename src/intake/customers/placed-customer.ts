@@ -5,29 +5,20 @@ import type { StatedCustomer } from '../../model/customer.ts';
 /** A customer, and the batch in which their address would be sent. */
 export type PlacedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };
 
-/** Customers as parameters of a statement; each customer occurs once. */
-export type CustomerRows = {
-  readonly placed: readonly PlacedCustomer[];
-  /**
-   * SQL for a record set `g (hash, batch_id, is_out, orders_count, spent, currency, with_code, place)` with
-   * one row for each customer, in the same order.
-   */
-  readonly from: RawBuilder<unknown>;
-};
-
 /**
- * Builds the parameters by column, because whole columns are written and read several times faster than rows.
+ * Builds SQL for a record set `g (hash, batch_id, is_out, orders_count, spent, currency, with_code, place)` with
+ * one row for each customer, in the same order. The parameters are columns, because whole columns are written and
+ * read several times faster than rows.
  */
-export function toCustomerRows(placed: readonly PlacedCustomer[]): CustomerRows {
+export function toCustomerRows(placed: readonly PlacedCustomer[]): RawBuilder<unknown> {
   const column = (read: (customer: StatedCustomer) => string | number | boolean | null) =>
     toArrayParameter(placed.map(({ customer }) => read(customer)));
-  const from = sql`rows from (
+  return sql`rows from (
     unnest(${toUuidArrayParameter(placed.map(({ customer }) => customer.hash))}::uuid[]), unnest(${toArrayParameter(placed.map(({ batchId }) => batchId))}::bigint[]),
     unnest(${column(({ isUnsubscribed }) => isUnsubscribed || null)}::boolean[]),
     unnest(${column(({ ordersCount }) => ordersCount)}::integer[]), unnest(${column(({ spent }) => spent)}::numeric(18,4)[]),
     unnest(${column(({ currency }) => currency)}::text[]), unnest(${column(({ boughtWithCode }) => boughtWithCode)}::boolean[])
   ) with ordinality as g(hash, batch_id, is_out, orders_count, spent, currency, with_code, place)`;
-  return { placed, from };
 }
 
 /**

@@ -67,7 +67,7 @@ export async function restoreCustomers(
   const once = [...new Map(customers.map((customer) => [customer.hash, customer])).values()];
   if (once.length === 0) return;
   const unsubscribed = customers.filter(({ isUnsubscribed }) => isUnsubscribed).map(({ hash }) => hash);
-  const { from } = toCustomerRows(once.map((customer) => ({ customer, batchId: '0' })));
+  const from = toCustomerRows(once.map((customer) => ({ customer, batchId: '0' })));
   await sql`
     insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, orders_count, spent, currency, bought_with_code,
       earlier_submissions, earlier_submitted_at, key_no)

@@ -3,11 +3,12 @@ import type { CustomerHash } from '../../model/customer.ts';
 import type { FileRead } from '../files/fence.ts';
 import { addCustomers } from './add-customers.ts';
 import { NOTED, noteKnownCustomers } from './note-known-customers.ts';
-import { type CustomerRows, type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
+import type { PlacedCustomer } from './placed-customer.ts';
 
 export type StageCustomersOptions = FileRead & {
   readonly brandId: string;
-  readonly rows: CustomerRows;
+  /** Each customer occurs once. */
+  readonly placed: readonly PlacedCustomer[];
   /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
   /** A hint that none of the customers is in the database yet. */
@@ -40,13 +41,13 @@ export type Decision = 'submit' | 'known' | 'unsubscribed';
  */
 export async function stageCustomers(
   db: Database,
-  { rows, ...options }: StageCustomersOptions,
+  options: StageCustomersOptions,
 ): Promise<StagedCustomers | null> {
   const known = new Map<CustomerHash, Decision>();
   let withdrawn = 0;
-  let left = await addCustomers(db, { ...options, rows });
+  let left = await addCustomers(db, options);
   while (left !== null && left.length > 0) {
-    const answer = await noteKnownCustomers(db, { ...options, rows: toCustomerRows(left) });
+    const answer = await noteKnownCustomers(db, { ...options, placed: left });
     if (answer === null) return null;
     withdrawn += answer.withdrawn;
     const gone: PlacedCustomer[] = [];
@@ -58,9 +59,7 @@ export async function stageCustomers(
     // The reader of another file has died since, and the customers that it staged were removed with it. They
     // are new again.
     left =
-      gone.length === 0
-        ? gone
-        : await addCustomers(db, { ...options, rows: toCustomerRows(gone), areLikelyNew: false });
+      gone.length === 0 ? gone : await addCustomers(db, { ...options, placed: gone, areLikelyNew: false });
   }
   return left === null ? null : { known, withdrawn };
 }

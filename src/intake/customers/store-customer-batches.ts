@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { CustomerHash } from '../../model/customer.ts';
-import { type FileRead, fenceOf } from '../files/fence.ts';
+import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 /** A batch to be stored, with plain addresses. */
@@ -50,6 +50,6 @@ export async function storeCustomerBatches(
         g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
       from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
-    select count(*) as fenced from fence`.execute(db);
+    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`.execute(db);
   return answer[0]?.fenced === '1';
 }

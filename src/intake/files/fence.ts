@@ -12,3 +12,9 @@ export function fenceOf({ sourceFileId, reader }: FileRead): RawBuilder<unknown>
     select source_file_id, source from intake.source_files
     where source_file_id = ${sourceFileId}::bigint and reader = ${reader}::uuid and state = 'reading' for share`;
 }
+
+/**
+ * SQL for a select list of a statement that stages rows: its commit does not wait for the disk. What a reading
+ * stages counts once its file is sealed, and that commit waits for all before it.
+ */
+export const NOT_AWAITING_DISK: RawBuilder<unknown> = sql`set_config('synchronous_commit', 'off', true)`;

@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
-import { type FileRead, fenceOf } from '../files/fence.ts';
+import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { COPIED_COLUMNS, type EncodedOrders, type OrderOrigin } from './encoded-orders.ts';
 import { knownWithin } from './known-range.ts';
 
@@ -21,8 +21,7 @@ const COLUMN_NAMES = sql.raw(COPIED_COLUMNS.join(', '));
 
 /**
  * Stores complete orders of a large file with COPY if all of them are new, which takes Postgres three quarters of
- * the time of `stageOrders`. The rows are the same. Nothing waits for the disk: the orders count once their file
- * is sealed, and that commit waits for all before it.
+ * the time of `stageOrders`. The rows are the same.
  *
  * @param orders each order occurs once.
  * @returns `some_known` if an order may be known, or the key of customers was replaced since the orders were encoded:
@@ -36,12 +35,12 @@ export async function copyNewOrders(
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<OrderOrigin & { isSomeKnown: boolean }>`
       with fence as materialized (${fenceOf(read)}), ${knownWithin(orders.ids)}
-      select ${origin}, k.in_file or k.in_source as "isSomeKnown", set_config('synchronous_commit', 'off', true)
+      select ${origin}, k.in_file or k.in_source as "isSomeKnown", ${NOT_AWAITING_DISK}
       from fence f cross join known k ${keepsPlan}`.execute(trx);
     const [given] = rows;
     if (given === undefined) return 'lost';
     if (given.isSomeKnown || given.keyNo !== orders.origin.keyNo) return 'some_known';
-    await sql`copy intake.orders (${COLUMN_NAMES}) from stdin /* ${orders.copied} */`.execute(trx);
+    await sql`copy intake.orders (${COLUMN_NAMES}) from stdin /* ${orders.toCopyRows()} */`.execute(trx);
     return 'copied';
   });
 }

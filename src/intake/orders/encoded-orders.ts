@@ -1,4 +1,5 @@
-import { CopyRows, toCopyCell } from '../../db/copy-rows.ts';
+import type { CopyRows } from '../../db/copy-rows.ts';
+import { TextRows, toCopyCell } from '../../db/text-rows.ts';
 import type { StagedOrder } from '../../model/order.ts';
 import { ORDER_ID_AT, type OrderRow, SENT_COLUMNS, toOrderRow } from './order-columns.ts';
 
@@ -31,8 +32,7 @@ const BLANK_CELLS = SENT_COLUMNS.map(({ type }) => (type === 'text[]' ? '{}' : t
 export class EncodedOrders {
   readonly origin: OrderOrigin;
   readonly ids: string[] = [];
-  /** For COPY. */
-  readonly copied = new CopyRows();
+  readonly #rows = new TextRows();
   readonly #before: string;
   readonly #beforeKeyed: string;
 
@@ -55,13 +55,18 @@ export class EncodedOrders {
         const cell = row[at] ?? null;
         cells[at + 1] = cell === null ? (BLANK_CELLS[at] ?? '') : toCopyCell(cell);
       }
-      this.copied.add(cells);
+      this.#rows.add(cells);
     }
+  }
+
+  /** The orders for COPY. */
+  toCopyRows(): CopyRows {
+    return this.#rows.toCopyRows();
   }
 
   /** Decodes the orders. */
   rows(): readonly OrderRow[] {
-    return this.copied.read().map((cells) => cells.slice(COLUMNS_BEFORE));
+    return this.#rows.read().map((cells) => cells.slice(COLUMNS_BEFORE));
   }
 
   /** True if an order occurs more than once. */
