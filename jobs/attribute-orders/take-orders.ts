@@ -1,22 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { rekeyOrders } from '../../src/intake/customers/rekey-customers.ts';
+import type { Thresholds } from '../../src/intake/files/find-hold-reason.ts';
 import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import { sealFile } from '../../src/intake/orders/seal-file.ts';
+import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import { customerHasher } from '../../src/map/customers/customer-hash.ts';
 import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
 import { watchDates } from '../../src/map/orders/date-order.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
+import { FileHeld } from '../../src/model/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
-import type { OrderIdColumn } from '../../src/model/order.ts';
+import type { OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
+import type { CsvChunk } from '../../src/model/record.ts';
 import { inSpan } from '../../src/observe/spans.ts';
-import type { FileContent, Intake, Reading } from '../../src/pipeline/intake-file.ts';
+import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/pipeline/intake-file.ts';
 import { fingerprintsOf, tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
 import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
@@ -37,6 +42,10 @@ export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Prom
       const customerKeys = reading.source.customerKey ? keys : null;
       return take(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, content);
     },
+    takeTogether(run, reading, files) {
+      const customerKeys = reading.source.customerKey ? keys : null;
+      return takeTogether(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, files);
+    },
   };
 }
 
@@ -54,6 +63,7 @@ async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings
   const previousOf = keys.previous === null ? null : customerHasher(keys.previous, job.brandId);
   let seen = new Map<CustomerHash, RekeyedHash>();
   return {
+    isRekeying: previousOf !== null,
     keyOf(address) {
       if (isForgotten(address)) return null;
       const current = currentOf(address);
@@ -70,6 +80,8 @@ async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings
 
 type CustomerKeys = {
   readonly keyOf: CustomerKeyOf;
+  /** True if there is a previous key. */
+  readonly isRekeying: boolean;
   /**
    * Customers since the last call, if there is a previous key, because their earlier orders are stored under
    * that key.
@@ -77,29 +89,24 @@ type CustomerKeys = {
   takeSeen(): readonly RekeyedHash[];
 };
 
-type OrderReading = Reading & {
+type OrderReading = SourceReading & {
   readonly expected: ExpectedOrders;
   readonly customerKeys: CustomerKeys | null;
 };
 
 async function take(
   run: Run,
-  { source, layout, otherLayouts, expected, customerKeys }: OrderReading,
+  reading: OrderReading,
   { chunks, digest, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
-  const sums = Object.keys(layout.grouping.sum).length > 0;
+  const { source, customerKeys } = reading;
+  const sums = Object.keys(reading.layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
   const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
   let rowsRead = 0;
-  const dates = watchDates(layout, source);
-  let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
-  const onIdColumn = (column: OrderIdColumn): void => {
-    orderIdColumn = column;
-  };
-  const customerKeyOf = customerKeys?.keyOf ?? null;
-  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn };
-  for await (const batch of mapOrders(chunks, mapping)) {
+  const { batches, dates, orderIdColumn } = mapFile(reading, chunks);
+  for await (const batch of batches) {
     throwIfDraining(run);
     rejectedSoFar.take(batch);
     const attributes = { 'influencer_sync.rows': batch.rowsRead };
@@ -110,16 +117,112 @@ async function take(
   }
   if (!(await stager.settle())) return { kind: 'lost' };
   dates?.require();
-  const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
-  const limits = { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare };
-  const thresholds = { source: source.name, ...limits, expected };
-  const sealing = { runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn, stager };
+  const thresholds = thresholdsOf(reading);
+  const column = orderIdColumn();
+  const sealing = {
+    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager },
+  };
   return sealFile(db, { ...read, ...sealing });
+}
+
+/**
+ * Maximum number of orders that are staged together. The time for a statement is then that of its orders, and
+ * more would gain nothing.
+ */
+const MAX_TOGETHER = 1_000;
+
+/** Seals the first of these files together, as far as there is nothing to decide about them. */
+async function takeTogether(
+  run: Run,
+  reading: OrderReading,
+  contents: readonly WholeContent[],
+): Promise<number | null> {
+  // Orders of known customers may have to move to the current key, which is done for each file.
+  if (reading.customerKeys?.isRekeying === true) return 0;
+  const files: WholeFile[] = [];
+  const orderIds = new Set<string>();
+  const digests = new Set<string>();
+  let orderIdColumn: OrderIdColumn | null = null;
+  for (const content of contents) {
+    const mapped = await mapWhole(reading, content);
+    if (mapped === null || orderIds.size + mapped.orders.length > MAX_TOGETHER) break;
+    orderIdColumn ??= mapped.orderIdColumn;
+    const isSameColumn = isDeepStrictEqual(orderIdColumn, mapped.orderIdColumn);
+    if (!isSameColumn || digests.has(content.digest)) break;
+    if (!mapped.orders.every(({ orderId }) => !orderIds.has(orderId) && orderIds.add(orderId))) break;
+    digests.add(content.digest);
+    const { orders, rowsRead } = mapped;
+    files.push({ file: content.file, orders, rowsRead, contentSha256: content.digest, check: content.check });
+  }
+  if (files.length < 2 || orderIdColumn === null) return 0;
+  throwIfDraining(run);
+  const { db, runId } = run;
+  const { source, layout, layoutHash } = reading;
+  const isSealed = await sealTogether(db, {
+    ...{ source: source.name, layout: layout.name, layoutHash, runId, orderIdColumn, files },
+    thresholds: thresholdsOf(reading),
+  });
+  return isSealed ? files.length : null;
+}
+
+type MappedWhole = {
+  readonly orders: readonly StagedOrder[];
+  readonly rowsRead: number;
+  readonly orderIdColumn: OrderIdColumn;
+};
+
+/** Maps a small file. Null if something about it has to be decided, or its orders are none. */
+async function mapWhole(
+  reading: OrderReading,
+  { chunks }: Pick<WholeContent, 'chunks'>,
+): Promise<MappedWhole | null> {
+  const { batches, dates, orderIdColumn } = mapFile(reading, inTurn(chunks));
+  const orders: StagedOrder[] = [];
+  let rowsRead = 0;
+  try {
+    for await (const batch of batches) {
+      if (batch.rejected.length > 0 || batch.continuations.length > 0) return null;
+      orders.push(...batch.orders);
+      rowsRead += batch.rowsRead;
+    }
+    dates?.require();
+  } catch (error) {
+    if (error instanceof FileHeld) return null;
+    throw error;
+  }
+  return orders.length === 0 ? null : { orders, rowsRead, orderIdColumn: orderIdColumn() };
+}
+
+async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
+
+function mapFile(
+  { source, layout, otherLayouts, customerKeys }: OrderReading,
+  chunks: AsyncIterable<CsvChunk>,
+) {
+  const dates = watchDates(layout, source);
+  let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
+  const onIdColumn = (column: OrderIdColumn): void => {
+    orderIdColumn = column;
+  };
+  const customerKeyOf = customerKeys?.keyOf ?? null;
+  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn };
+  return { batches: mapOrders(chunks, mapping), dates, orderIdColumn: () => orderIdColumn };
+}
+
+function thresholdsOf({ source, expected }: OrderReading): Thresholds {
+  const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
+  return {
+    source: source.name,
+    ...{ maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare },
+    expected,
+  };
 }
 
 function expectedBy(
   { revenue, include }: AttributeOrdersSettings,
-  { layout, source }: Reading,
+  { layout, source }: SourceReading,
 ): ExpectedOrders {
   const credited = include ?? layout.status.credited;
   return {

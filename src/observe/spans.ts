@@ -1,7 +1,8 @@
 /*
- * Spans of a run: run → step → file → batch, and below the active one requests to the service and database
- * statements. They are recorded only if `telemetry/start-telemetry.ts` was started. Otherwise nothing of
- * OpenTelemetry is loaded, and these functions only do the work.
+ * Spans of a run: run → step → file → batch (or `files`, for small files that are read together), and below
+ * the active one requests to the service and database statements. They are recorded only if
+ * `telemetry/start-telemetry.ts` was started. Otherwise nothing of OpenTelemetry is loaded, and these functions
+ * only do the work.
  *
  * Attributes are names of the configuration, our own words, ids of our own tables, and numbers. They never
  * contain an order id, an address, a file name, a value of a row, or the text of an error, which may quote

@@ -14,6 +14,12 @@ import type { SourceFile } from '../model/source.ts';
 export type SourceChecks = {
   /** @param header returns the header of the file. Called once the file was read. */
   begin(file: SourceFile, header: () => readonly string[]): Promise<OpenCheck>;
+  /**
+   * Seals several files. If none was sealed, the files that were learned meanwhile are forgotten.
+   *
+   * @param seal returns the number of files that were sealed, or null.
+   */
+  attempt(seal: () => Promise<number | null>): Promise<number | null>;
 };
 
 export type OpenCheck = {
@@ -66,6 +72,18 @@ export function openSourceChecks(
           if (judged !== null) add(judged);
         },
       };
+    },
+    async attempt(seal) {
+      reading ??= read();
+      await reading;
+      const before = [...earlier];
+      let sealed: number | null = null;
+      try {
+        sealed = await seal();
+        return sealed;
+      } finally {
+        if (sealed === null) earlier = before;
+      }
     },
   };
 }

@@ -17,17 +17,21 @@ import type { SourceChecks } from './check-files.ts';
 import type { EarlyRecords } from './open-records.ts';
 import type { Run } from './run.ts';
 
-/** One file to read, and the means to read it. */
-export type Reading = {
+/** How the files of a source are read. */
+export type SourceReading = {
   readonly source: SourceSettings;
   readonly layout: Layout;
   /** Named in the message if the header fits one of them instead of the layout. */
   readonly otherLayouts: OtherLayouts;
   readonly layoutHash: string;
+  readonly checks: SourceChecks;
+};
+
+/** One file to read, and the means to read it. */
+export type Reading = SourceReading & {
   readonly file: SourceFile;
   /** Reads the file even if it was held before and has not changed. */
   readonly again: boolean;
-  readonly checks: SourceChecks;
   /** The records of the file. Small files were opened while the file before was being sealed. */
   readonly content: EarlyRecords;
 };
@@ -40,6 +44,27 @@ export type Intake = {
    * that it has read.
    */
   readonly take: (run: Run, reading: Reading, content: FileContent) => Promise<SealedRead<unknown>>;
+  /**
+   * Does the same for the first of several small files, in one transaction. Only for files about which there is
+   * nothing to decide. Files are always read one by one if omitted.
+   *
+   * @returns how many of them were sealed: the next one must be read on its own. Null if only the database shows
+   * that something has to be decided about one of them: they must be read one by one.
+   */
+  readonly takeTogether?: (
+    run: Run,
+    reading: SourceReading,
+    files: readonly WholeContent[],
+  ) => Promise<number | null>;
+};
+
+/** A small file that was read completely. */
+export type WholeContent = {
+  readonly file: SourceFile;
+  readonly chunks: readonly CsvChunk[];
+  /** Digest of the decoded content. */
+  readonly digest: string;
+  readonly check: FileCheck;
 };
 
 /** The records of one file while it is being read. */
@@ -59,8 +84,8 @@ export type FileContent = FileRead & {
  * other case.
  */
 export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<KnownError | null> {
-  const { db, runId, progress } = run;
-  const { source, layout, layoutHash, file, again, content } = reading;
+  const { db, runId } = run;
+  const { source, layout, layoutHash, file, again } = reading;
   const reader = randomUUID();
   const begun = await beginFile(db, {
     source: source.name,
@@ -73,13 +98,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     readFor: intake.purpose.readFor,
   });
   if (begun.kind === 'known') return null;
-  progress.begin({
-    name: 'read',
-    label: `Reading ${fileName(file.uri)}`,
-    unit: 'bytes',
-    total: file.sizeBytes,
-  });
-  content.tellBytes((count) => progress.advance(count));
+  beginStep(run, reading);
   const attributes = {
     'influencer_sync.source.name': source.name,
     'influencer_sync.file.id': begun.sourceFileId,
@@ -89,6 +108,64 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     readFile(run, { reading, intake, read: { sourceFileId: begun.sourceFileId, reader }, span }),
   );
 }
+
+function beginStep(
+  { progress }: Run,
+  { file, content }: { readonly file: SourceFile; readonly content: EarlyRecords },
+): void {
+  progress.begin({
+    name: 'read',
+    label: `Reading ${fileName(file.uri)}`,
+    unit: 'bytes',
+    total: file.sizeBytes,
+  });
+  content.tellBytes((count) => progress.advance(count));
+}
+
+/**
+ * Runs these steps for the first of several small files together, if there is nothing to decide about them.
+ *
+ * @returns the same as `takeTogether`. The others must be read by `intakeFile`.
+ */
+export async function intakeTogether(
+  run: Run,
+  files: readonly OpenedFile[],
+  { reading, takeTogether }: { readonly reading: SourceReading } & Required<Pick<Intake, 'takeTogether'>>,
+): Promise<number | null> {
+  const whole: WholeContent[] = [];
+  for (const { file, content } of files) {
+    const chunks = await content.whole();
+    if (chunks === null) break;
+    const header = chunks[0]?.header ?? [];
+    const { check, learn } = await reading.checks.begin(file, () => header);
+    // Each file is judged by the ones before it, as if they had been sealed already.
+    const judge: FileCheck['judge'] = (seen, options) => {
+      const results = check.judge(seen, options);
+      learn();
+      return results;
+    };
+    whole.push({ file, chunks, digest: content.digest(), check: { ...check, judge } });
+  }
+  if (whole.length < 2) return 0;
+  const attributes = {
+    'influencer_sync.source.name': reading.source.name,
+    'influencer_sync.files': whole.length,
+  };
+  const read = await inSpan({ name: 'files', attributes }, () =>
+    reading.checks.attempt(() => takeTogether(run, reading, whole)),
+  );
+  for (const [place, file] of files.slice(0, read ?? 0).entries()) {
+    beginStep(run, file);
+    run.progress.advance(
+      0,
+      whole[place]?.chunks.reduce((sum, { records }) => sum + records.length, 0),
+    );
+  }
+  return read;
+}
+
+/** A file that was opened before its turn. */
+export type OpenedFile = { readonly file: SourceFile; readonly content: EarlyRecords };
 
 async function readFile(
   run: Run,

@@ -10,23 +10,19 @@ import { KnownError } from '../model/known-error.ts';
 import type { Purpose, ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, findFiles, listFiles } from '../source/list-files.ts';
-import { readAhead } from '../source/read-ahead.ts';
 import { openSourceChecks } from './check-files.ts';
-import { type Intake, intakeFile, type Reading } from './intake-file.ts';
+import type { Intake } from './intake-file.ts';
 import { type ListingWindow, openListingWindow } from './listing/listing-window.ts';
 import { takeAnnouncements } from './listing/take-announcements.ts';
-import { type EarlyRecords, openEarly } from './open-records.ts';
+import { readInTurn } from './read-in-turn.ts';
 import { type Run, throwIfDraining } from './run.ts';
-
-/** If more than this share of a source's files is unavailable, the source itself counts as unavailable. */
-const MAX_UNAVAILABLE_SHARE = 0.5;
 
 /** Number of files that are looked up in the database at once. */
 const PAGE_SIZE = 1_000;
 
 /**
- * Reads every new file of a source into the database, one after the other. Each file is sealed or held in one
- * commit.
+ * Reads every new file of a source into the database, in the order of their names. Each file is sealed or held
+ * in one commit, which small files may share.
  *
  * @throws KnownError `no_files` (exit 2) if the listing is empty; any error of the listing; and the error
  * that makes most files unreadable.
@@ -72,57 +68,6 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   await readInTurn(run, wanted, { ...reading, found, intake });
   throwIfDraining(run);
   await window?.close();
-}
-
-type Turns = Omit<Reading, 'file' | 'content' | 'again'> & {
-  /** Number of files that the listing returned. */
-  readonly found: number;
-  readonly intake: Intake;
-};
-
-/**
- * Reads files one after the other. The next one is opened early if it is small, so that its first records are
- * parsed while the database seals the one before.
- *
- * @throws the error that makes most files unreadable.
- */
-async function readInTurn(
-  run: Run,
-  wanted: readonly SourceFile[],
-  { found, intake, ...reading }: Turns,
-): Promise<void> {
-  const { sourceClients: clients, draining: signal, options } = run;
-  const { source, layout } = reading;
-  const ahead = readAhead(wanted, { source, clients });
-  const openContent = (file: SourceFile, isEarly: boolean) =>
-    openEarly(file, layout, { source, open: ahead.open, clients, signal, isEarly });
-  let unavailable = 0;
-  let isAvailable = true;
-  let early: EarlyRecords | null = null;
-  try {
-    for (const [place, file] of wanted.entries()) {
-      throwIfDraining(run);
-      ahead.moveTo(place, isAvailable);
-      const content = early ?? openContent(file, false);
-      const next = wanted[place + 1];
-      early = next !== undefined && ahead.isNear(next) ? openContent(next, true) : null;
-      const again = options.file !== null;
-      let cause: KnownError | null;
-      try {
-        cause = await intakeFile(run, { ...reading, file, content, again }, intake);
-      } finally {
-        await content.close();
-      }
-      isAvailable = cause === null;
-      if (cause === null) continue;
-      unavailable += 1;
-      if (unavailable > found * MAX_UNAVAILABLE_SHARE)
-        throw sourceUnavailable(run, { source, unavailable, found, cause });
-    }
-  } finally {
-    ahead.stop();
-    await early?.close();
-  }
 }
 
 /** Decides which names to look at. Null for a file that is requested by name, because it may be any of them. */
@@ -181,30 +126,6 @@ async function endHolds(
     sourceFileIds: replaced,
     reason: 'A known version is back under this name.',
     releasedBy: null,
-  });
-}
-
-/**
- * An unreadable file is held, and the others are read. If most files are unreadable, the source fails with
- * the reason of the last one.
- */
-function sourceUnavailable(
-  { nouns }: Run,
-  options: {
-    readonly source: SourceSettings;
-    readonly unavailable: number;
-    readonly found: number;
-    readonly cause: KnownError;
-  },
-): KnownError {
-  const { source, unavailable, found, cause } = options;
-  const { message, where = source.uri } = cause.details;
-  const count = `${unavailable} of ${found} ${found === 1 ? 'file' : 'files'}`;
-  return new KnownError({
-    ...cause.details,
-    message: `Source ${source.name} cannot be read: ${count} failed, more than half. ${message}`,
-    where,
-    safe: `Nothing was ${nouns.done}. Complete files stay read; the next run retries the others.`,
   });
 }
 

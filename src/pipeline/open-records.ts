@@ -14,6 +14,11 @@ export type OpenedRecords = {
 
 /** The records of a file that is being read before its turn. */
 export type EarlyRecords = OpenedRecords & {
+  /**
+   * Resolves to all chunks of a small file that was read to its end, which stay available in `records`. Null if
+   * it is not small, or could not be read: `records` then throws the error.
+   */
+  readonly whole: () => Promise<readonly CsvChunk[] | null>;
   /** Passes on the stored bytes that were read so far, and from then on each as it is read. */
   readonly tellBytes: (onStoredBytes: (count: number) => void) => void;
   /** Ends reading. Needed if the records are not read to their end. */
@@ -65,6 +70,17 @@ export function openEarly(
   return {
     records: readEarly(),
     digest,
+    async whole() {
+      const chunks: CsvChunk[] = [];
+      try {
+        for (const chunk of early) {
+          const { done, value } = await chunk;
+          if (done === true) return chunks;
+          chunks.push(value);
+        }
+      } catch {}
+      return null;
+    },
     tellBytes(onStoredBytes) {
       onStoredBytes(waiting);
       tell = onStoredBytes;

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { SourceFile } from '../model/source.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
 
@@ -21,19 +22,27 @@ export type ReadAhead = {
 };
 
 /**
- * Number of files that are fetched ahead. A store that takes 100 ms for each file then delivers 160 per
+ * Number of files that are fetched at a time. A store that takes 100 ms for each file then delivers 160 per
  * second.
  */
-const FILES = 16;
+const AT_A_TIME = 16;
+/**
+ * Number of files that are fetched ahead. Files are read together, and others are fetched meanwhile, so it is a
+ * multiple of the number that is read together.
+ */
+const FILES = 48;
 /**
  * Maximum size of a file that is fetched ahead, in bytes. For a larger file, the time to request it is small
  * compared with the transfer.
  */
 const LARGEST = 1024 ** 2;
 
+/** Maximum size of all files that are fetched ahead, in bytes. */
+const MAX_BYTES = 16 * LARGEST;
+
 /**
- * Fetches small files of a store into memory before they are needed: at most 16 files of at most a megabyte.
- * A prefix with thousands of files is then not limited by the latency of single requests. An error of a file
+ * Fetches small files of a store into memory before they are needed: at most 48 files of at most a megabyte, 16
+ * at a time. A prefix with thousands of files is then not limited by the latency of single requests. An error of a file
  * is thrown when that file is opened.
  *
  * Local files are not prefetched.
@@ -41,6 +50,9 @@ const LARGEST = 1024 ** 2;
 export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOptions, 'signal'>): ReadAhead {
   const fetched = new Map<SourceFile, Promise<readonly Uint8Array[]>>();
   const stopping = new AbortController();
+  const limit = pLimit(AT_A_TIME);
+  /** Place of the last file that was requested. */
+  let requested = 0;
 
   async function fetchWhole(file: SourceFile): Promise<readonly Uint8Array[]> {
     const chunks: Uint8Array[] = [];
@@ -48,9 +60,11 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
     return chunks;
   }
 
+  const isSmall = ({ sizeBytes }: SourceFile): boolean => sizeBytes <= LARGEST;
+  const isLocal = ({ uri }: SourceFile): boolean => uri.startsWith('file:');
+
   function begin(file: SourceFile): void {
-    if (fetched.has(file) || file.uri.startsWith('file:') || file.sizeBytes > LARGEST) return;
-    const fetching = fetchWhole(file);
+    const fetching = limit(fetchWhole, file);
     // The error is thrown when the file is opened. This handler prevents an unhandled rejection until then.
     fetching.catch(() => {});
     fetched.set(file, fetching);
@@ -66,10 +80,19 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   return {
     moveTo(place, isAvailable) {
       for (const file of files.slice(Math.max(0, place - FILES), place)) fetched.delete(file);
-      if (isAvailable) for (const file of files.slice(place + 1, place + 1 + FILES)) begin(file);
+      if (!isAvailable) return;
+      let bytes = 0;
+      for (const [index, file] of files.slice(place + 1, place + 1 + FILES).entries()) {
+        if (isLocal(file) || !isSmall(file)) continue;
+        bytes += file.sizeBytes;
+        if (bytes > MAX_BYTES) break;
+        if (place + index < requested) continue;
+        begin(file);
+        requested = place + index + 1;
+      }
     },
     open,
-    isNear: (file) => fetched.has(file) || (file.uri.startsWith('file:') && file.sizeBytes <= LARGEST),
+    isNear: (file) => fetched.has(file) || (isLocal(file) && isSmall(file)),
     stop: () => stopping.abort(),
   };
 }

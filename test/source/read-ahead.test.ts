@@ -59,16 +59,32 @@ describe('files of a store', () => {
     expect(asked('away')).toEqual([names[0]]);
   });
 
-  it('are prefetched up to 16 ahead, each once, and are available when they are read', async () => {
-    const { names, files, ahead } = await putFiles('many', 20);
+  it('are prefetched up to 48 ahead, each once, and are available when they are read', async () => {
+    const { names, files, ahead } = await putFiles('many', 52);
     ahead.moveTo(0, true);
-    await waitFor(() => asked('many').length >= 16);
-    expect(asked('many')).toEqual(names.slice(1, 17));
+    await waitFor(() => asked('many').length >= 48);
+    expect(asked('many')).toEqual(names.slice(1, 49));
     for (const [place, file] of files.entries()) {
       ahead.moveTo(place, true);
       expect(await read(ahead, file)).toBe(names[place]);
     }
     expect(asked('many')).toEqual(names);
+  });
+
+  it('are requested 16 at a time', async () => {
+    server.fail({ operation: 'GetObject', kind: 'stall_before_headers', times: 17 });
+    const { names, files, ahead } = await putFiles('slowly', 20);
+    ahead.moveTo(0, true);
+    await waitFor(() => asked('slowly').length >= 16);
+    // The first file is not prefetched. Its request is the last one that is not answered.
+    const stop = new AbortController();
+    const [file] = files;
+    if (file === undefined) throw new Error('the file is not listed');
+    const reading = collect(ahead.open(file, stop.signal));
+    await waitFor(() => asked('slowly').length >= 17);
+    expect(asked('slowly')).toEqual(names.slice(0, 17));
+    stop.abort(new Error('told to stop'));
+    await expect(reading).rejects.toThrow('told to stop');
   });
 
   it('larger than a megabyte are requested only when they are read', async () => {

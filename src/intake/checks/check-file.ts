@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { CheckResult, Sample } from '../../model/checks/check-result.ts';
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
 import type { HoldReason } from '../../model/source.ts';
@@ -50,25 +51,38 @@ export async function checkFile(
   measure: () => Promise<Measured>,
 ): Promise<HoldReason | null> {
   if (check === undefined) return null;
-  const { sourceFileId } = file;
+  const seen = describeFile(check, file, await measure());
+  const judged = check.judge(seen, { isReread: file.isReread });
+  const results = await withAcknowledged(trx, file.sourceFileId, judged);
+  await storeStatistics(trx, [{ seen, results }]);
+  const held = await storeFindings(trx, file, results);
+  return held.length === 0 ? null : toReason(held);
+}
+
+/** Returns what the checks compare: the statistics of a file that was read completely. */
+export function describeFile(
+  check: FileCheck,
+  { sourceFileId, rowsRead }: Pick<CheckFileOptions, 'sourceFileId' | 'rowsRead'>,
+  measured: Measured,
+): FileStatistics {
   const header = check
     .header()
     .slice(0, MAX_COLUMNS)
     .map((name) => maskAddresses(name.replaceAll('\u0000', '')).slice(0, MAX_NAME));
-  const seen: FileStatistics = {
+  return {
     sourceFileId,
     arrivedAt: check.arrivedAt ?? new Date(),
     sizeBytes: check.sizeBytes,
-    rows: file.rowsRead,
+    rows: rowsRead,
     header,
     headerHash: hash('sha256', JSON.stringify(header), 'base64url'),
-    ...(await measure()),
+    ...measured,
   };
-  const judged = check.judge(seen, { isReread: file.isReread });
-  const results = await withAcknowledged(trx, sourceFileId, judged);
-  await storeStatistics(trx, seen, results);
-  const held = await storeFindings(trx, file, results);
-  return held.length === 0 ? null : toReason(held);
+}
+
+/** True if a result becomes a finding, unless a person has accepted it. */
+export function isUnusual({ verdict }: CheckResult): boolean {
+  return verdict === 'warn' || verdict === 'held';
 }
 
 /**
@@ -80,7 +94,6 @@ async function withAcknowledged(
   sourceFileId: string,
   results: readonly CheckResult[],
 ): Promise<readonly CheckResult[]> {
-  const isUnusual = ({ verdict }: CheckResult) => verdict === 'warn' || verdict === 'held';
   if (!results.some(isUnusual)) return results;
   const { rows } = await sql<{ check: string; subject: string | null }>`
     select g.check_name as check, g.subject
@@ -96,31 +109,44 @@ async function withAcknowledged(
   });
 }
 
-/** Stores the statistics of a file, and deletes its findings that were not acknowledged, which are judged anew. */
-async function storeStatistics(
-  trx: Transaction<DB>,
-  seen: FileStatistics,
-  results: readonly CheckResult[],
-): Promise<void> {
-  const { orders, consent } = seen;
-  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
-  const kept = results.map(({ message: _, sample: __, ...result }) => result);
+/** The statistics of a file, and what the checks say about it. */
+export type JudgedFile = { readonly seen: FileStatistics; readonly results: readonly CheckResult[] };
+
+/** Stores the statistics of files, and deletes their findings that were not acknowledged, which are judged anew. */
+export async function storeStatistics(trx: Transaction<DB>, files: readonly JudgedFile[]): Promise<void> {
+  const given = files.map(({ seen: { orders, consent, ...file }, results }) => ({
+    ...{ source_file_id: file.sourceFileId, arrived_at: file.arrivedAt, size_bytes: file.sizeBytes },
+    ...{ rows_read: file.rows, rejected_rows: file.rejectedRows },
+    ...{ header: file.header, header_hash: file.headerHash },
+    ...{ orders_new: orders?.new, orders_known: orders?.known, orders_judged: orders?.judged },
+    ...{ blank_code_orders: orders?.blankCodes, coded_orders: orders?.coded },
+    ...{ unowned_code_orders: orders?.unowned, currencies: orders?.currencies },
+    ...{ statuses: orders?.statuses, amounts: orders?.amounts, newest_order_at: orders?.newestAt },
+    ...{ customers: consent?.customers, customers_refused: consent?.refused },
+    results: results.map(({ message: _, sample: __, ...result }) => result),
+  }));
   await sql`
-    with cleared as (
-      delete from intake.check_findings where source_file_id = ${seen.sourceFileId}::bigint and acknowledged_at is null
+    with given as materialized (
+      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(source_file_id bigint, arrived_at timestamptz,
+        size_bytes bigint, rows_read bigint, rejected_rows bigint, header text[], header_hash text, orders_new bigint,
+        orders_known bigint, orders_judged bigint, blank_code_orders bigint, coded_orders bigint, unowned_code_orders bigint,
+        currencies jsonb, statuses jsonb, amounts jsonb, newest_order_at timestamptz, customers bigint, customers_refused bigint,
+        results jsonb)
+    ),
+    cleared as (
+      delete from intake.check_findings
+      where source_file_id = any (array(select source_file_id from given)) and acknowledged_at is null
     )
     insert into intake.file_statistics
       (source_file_id, source, read_for, arrived_at, size_bytes, rows_read, rejected_rows, header, header_hash,
        orders_new, orders_known, orders_judged, blank_code_orders, coded_orders, unowned_code_orders, currencies, statuses, amounts,
        newest_order_at, customers, customers_refused, results)
-    select f.source_file_id, f.source, f.read_for, ${seen.arrivedAt}::timestamptz, ${seen.sizeBytes}::bigint, ${seen.rows}::bigint,
-      ${seen.rejectedRows}::bigint, ${[...seen.header]}::text[], ${seen.headerHash},
-      ${orders?.new ?? null}::bigint, ${orders?.known ?? null}::bigint, ${orders?.judged ?? null}::bigint,
-      ${orders?.blankCodes ?? null}::bigint, ${orders?.coded ?? null}::bigint, ${orders?.unowned ?? null}::bigint,
-      ${json(orders?.currencies)}::jsonb, ${json(orders?.statuses)}::jsonb,
-      ${json(orders?.amounts)}::jsonb, ${orders?.newestAt ?? null}::timestamptz,
-      ${consent?.customers ?? null}::bigint, ${consent?.refused ?? null}::bigint, ${JSON.stringify(kept)}::jsonb
-    from intake.source_files f where f.source_file_id = ${seen.sourceFileId}::bigint
+    select f.source_file_id, f.source, f.read_for, g.arrived_at, g.size_bytes, g.rows_read, g.rejected_rows, g.header, g.header_hash,
+      g.orders_new, g.orders_known, g.orders_judged, g.blank_code_orders, g.coded_orders, g.unowned_code_orders, g.currencies,
+      g.statuses, g.amounts, g.newest_order_at, g.customers, g.customers_refused, g.results
+    from given g
+    cross join lateral (
+      select f.* from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
     on conflict (source_file_id) do update set
       arrived_at = excluded.arrived_at, size_bytes = excluded.size_bytes, rows_read = excluded.rows_read,
       rejected_rows = excluded.rejected_rows, header = excluded.header, header_hash = excluded.header_hash,

@@ -1,5 +1,5 @@
-import { sql, type Transaction } from 'kysely';
-import { keepsPlanFor } from '../../db/keeps-plan.ts';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import { type OrderStatistics, OTHER_STATUSES } from '../../model/checks/file-statistics.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
@@ -30,6 +30,7 @@ export type MeasuredOrders = {
 };
 
 type Group = {
+  readonly sourceFileId: string;
   readonly currency: string;
   readonly status: string | null;
   readonly orders: string;
@@ -49,25 +50,72 @@ export const isUnowned = sql<boolean>`not (select bool_or(c.code in (select code
 
 /** Computes statistics of the new and changed orders of a file, in one pass over its staged rows. */
 export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders): Promise<OrderStatistics> {
-  const { sourceFileId, ordersNew, ordersChanged, ordersUnchanged } = file;
-  const judged = ordersNew + ordersChanged;
-  const amount = sql.ref(file.revenue);
-  const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;
+  const { sourceFileId, revenue } = file;
+  const judged = file.ordersNew + file.ordersChanged;
+  const isOfFile = sql`source_file_id = ${sourceFileId}::bigint`;
   const { rows } =
     judged === 0
       ? { rows: [] }
       : await sql<Group>`
-    select currency, status, count(*) as orders, count(*) filter (where ${amount} > 0) as amounted,
+        ${groupsOf(isOfFile, { judged, revenue })} order by count(*) desc, currency, status
+        limit ${MAX_GROUPS}::bigint ${keepsPlanFor(judged)}`.execute(trx);
+  return toOrderStatistics(rows, file);
+}
+
+/**
+ * Computes the same of several small files that have only new orders, with one statement.
+ *
+ * @returns their statistics in the order of the files.
+ */
+export async function measureNewOrders(
+  trx: Transaction<DB>,
+  files: readonly Pick<MeasuredOrders, 'sourceFileId' | 'ordersNew'>[],
+  revenue: MeasuredOrders['revenue'],
+): Promise<readonly OrderStatistics[]> {
+  const judged = files.reduce((sum, { ordersNew }) => sum + ordersNew, 0);
+  const isOfFiles = sql`source_file_id = any(${files.map(({ sourceFileId }) => sourceFileId)}::bigint[])`;
+  const { rows } = await sql<Group>`
+    ${groupsOf(isOfFiles, { judged, revenue })} order by count(*) desc, currency, status ${keepsPlan}`.execute(
+    trx,
+  );
+  const byFile = Map.groupBy(rows, ({ sourceFileId }) => sourceFileId);
+  return files.map((file) =>
+    toOrderStatistics(byFile.get(file.sourceFileId) ?? [], {
+      ...file,
+      ordersChanged: 0,
+      ordersUnchanged: 0,
+    }),
+  );
+}
+
+/**
+ * SQL for the currencies and statuses of files.
+ *
+ * @param options.judged number of their orders.
+ */
+function groupsOf(
+  isOfFiles: RawBuilder<unknown>,
+  { judged, revenue }: { readonly judged: number; readonly revenue: MeasuredOrders['revenue'] },
+): RawBuilder<Group> {
+  const amount = sql.ref(revenue);
+  const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;
+  return sql<Group>`
+    select source_file_id as "sourceFileId", currency, status, count(*) as orders, count(*) filter (where ${amount} > 0) as amounted,
       array_agg(${amount}::text) filter (where ${amount} > 0 and ${isSampled}) as sampled,
       sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null and deal_id is null
-        and collab_id is null)) over () as blank,
-      sum(count(*) filter (where ${isSampled} and codes <> '{}')) over () as coded,
-      sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over () as unowned,
-      max(max(placed_at) filter (where is_current)) over () as newest
-    from intake.orders where source_file_id = ${sourceFileId}::bigint
-    group by currency, status order by count(*) desc, currency, status limit ${MAX_GROUPS}::bigint ${keepsPlanFor(judged)}`.execute(
-          trx,
-        );
+        and collab_id is null)) over file as blank,
+      sum(count(*) filter (where ${isSampled} and codes <> '{}')) over file as coded,
+      sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over file as unowned,
+      max(max(placed_at) filter (where is_current)) over file as newest
+    from intake.orders where ${isOfFiles}
+    group by source_file_id, currency, status window file as (partition by source_file_id)`;
+}
+
+function toOrderStatistics(
+  rows: readonly Group[],
+  { ordersNew, ordersChanged, ordersUnchanged }: Omit<MeasuredOrders, 'sourceFileId' | 'revenue'>,
+): OrderStatistics {
+  const judged = ordersNew + ordersChanged;
   return {
     new: ordersNew,
     known: ordersChanged + ordersUnchanged,

@@ -50,6 +50,7 @@ export async function beginFile(db: Database, options: BeginFileOptions): Promis
 /**
  * Opens a version that is not known, if no reading of the source was left behind. Nearly every file is one,
  * and a source may have thousands of small files, so this takes one statement and no transaction.
+ * If another reader is about to commit the same version, it waits, and then leaves the file to be looked at.
  * Its commit does not wait for the disk: Postgres writes commits in their order, so no row of a file is kept
  * without its beginning, and a file whose beginning was lost is new to the next run.
  *
@@ -70,6 +71,7 @@ async function openNew(
       and not exists (
         select from intake.source_files
         where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null)
+    on conflict do nothing
     returning source_file_id ${keepsPlan}`.execute(db);
   return rows[0]?.source_file_id ?? null;
 }

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { keepsPlanFor } from '../../db/keeps-plan.ts';
+import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
-import { otherIdColumn } from './judge-order-ids.ts';
+import { otherIdColumn, sourceOf } from './judge-order-ids.ts';
 
 export type StagedFile = {
   readonly new: number;
@@ -35,6 +35,7 @@ export type StagedFile = {
 };
 
 type Counted = Exclude<keyof StagedFile, 'otherIdColumn' | 'hasContinuations'>;
+type CountedRow = Record<Counted, string> & Omit<StagedFile, Counted>;
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
 const IS_OPEN = sql`coalesce(exclusion, 'renewal') = 'renewal'`;
@@ -50,6 +51,25 @@ export type ExpectedOrders = {
   /** Currency of the source. Null if the source does not specify one. */
   readonly currency: string | null;
 };
+
+/**
+ * SQL that counts staged orders, whatever they are grouped by. The columns are those of `StagedFile`, except for
+ * what else a file has staged.
+ */
+function countsOf({ revenue, credited, listed, currency }: ExpectedOrders): RawBuilder<unknown> {
+  const isCredited =
+    credited === null ? sql`true` : sql`(status is null or status = any(${credited}::text[]))`;
+  return sql`
+    count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
+    count(*) filter (where conflicting_line_no is not null) as conflicting,
+    count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
+    coalesce(sum(row_count), 0) as "stagedRows",
+    count(*) filter (where ${IS_OPEN}) as open,
+    count(*) filter (where ${IS_OPEN} and ${isUnlisted(listed)}) as "unlistedStatus",
+    count(*) filter (where ${IS_OPEN} and currency <> ${currency}::text) as "otherCurrency",
+    count(*) filter (where ${IS_OPEN} and ${isCredited}) as credited,
+    count(*) filter (where ${IS_OPEN} and ${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0) as "zeroRevenue"`;
+}
 
 /**
  * Counts the orders of a file that is being read, and finds what else decides about it, from the rows in the database and not from what was meant
@@ -69,20 +89,9 @@ export async function countStaged(
     readonly expected: ExpectedOrders;
   },
 ): Promise<StagedFile> {
-  const { revenue, credited, listed, currency } = expected;
-  const isCredited =
-    credited === null ? sql`true` : sql`(status is null or status = any(${credited}::text[]))`;
-  const { rows } = await sql<Record<Counted, string> & Omit<StagedFile, Counted>>`
+  const { rows } = await sql<CountedRow>`
     with staged as (
-      select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
-        count(*) filter (where conflicting_line_no is not null) as conflicting,
-        count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
-        coalesce(sum(row_count), 0) as rows,
-        count(*) filter (where ${IS_OPEN}) as open,
-        count(*) filter (where ${IS_OPEN} and ${isUnlisted(listed)}) as unlisted,
-        count(*) filter (where ${IS_OPEN} and currency <> ${currency}::text) as "otherCurrency",
-        count(*) filter (where ${IS_OPEN} and ${isCredited}) as credited,
-        count(*) filter (where ${IS_OPEN} and ${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0) as zero
+      select ${countsOf(expected)}
       from intake.orders where source_file_id = ${sourceFileId}::bigint
     ),
     seen as (
@@ -93,14 +102,36 @@ export async function countStaged(
     unchanged_orders as (
       select coalesce(sum(cancelled), 0) as cancelled from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
     )
-    select staged.new, staged.changed, staged.conflicting, staged.rows as "stagedRows",
+    select staged.new, staged.changed, staged.conflicting, staged."stagedRows",
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
-      ${otherIdColumn(sourceFileId, orderIdColumn)} as "otherIdColumn",
-      staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
+      ${otherIdColumn(sourceOf(sourceFileId), orderIdColumn)} as "otherIdColumn",
+      staged.open, staged."unlistedStatus", staged."otherCurrency", staged.credited, staged."zeroRevenue"
     from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
-  const [row] = rows;
+  return toStagedFile(rows[0]);
+}
+
+/**
+ * Counts the orders of several small files that have staged nothing else, with one statement.
+ *
+ * @returns the counts in the order of the files.
+ */
+export async function countNewOrders(
+  trx: Transaction<DB>,
+  sourceFileIds: readonly string[],
+  expected: ExpectedOrders,
+): Promise<readonly StagedFile[]> {
+  const { rows } = await sql<Partial<CountedRow> & { readonly sourceFileId: string }>`
+    select source_file_id as "sourceFileId", ${countsOf(expected)}
+    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`.execute(
+    trx,
+  );
+  const byFile = new Map(rows.map((row) => [row.sourceFileId, row]));
+  return sourceFileIds.map((id) => toStagedFile(byFile.get(id)));
+}
+
+function toStagedFile(row: Partial<CountedRow> | undefined): StagedFile {
   const number = (key: Counted): number => Number(row?.[key] ?? 0);
   return {
     new: number('new'),

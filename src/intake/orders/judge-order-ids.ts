@@ -57,14 +57,16 @@ export async function judgeOrderIds(
  * SQL for another column by which a sealed file of the same source identified its orders, or null if there is
  * none. Sorting makes Postgres use the index of these columns. Otherwise it expects to find such a file soon,
  * and reads all files of a source that has none.
+ *
+ * @param source SQL for a set of one row, whose column `source` names the source.
  */
 export function otherIdColumn(
-  sourceFileId: string,
+  source: RawBuilder<unknown>,
   { name, isFallback }: OrderIdColumn,
 ): RawBuilder<string | null> {
   return sql`(
     select coalesce(b.order_id_column, 'another column')
-    from intake.source_files f cross join lateral (
+    from (${source}) f cross join lateral (
       (select order_id_column from intake.source_files
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column < ${name}
         order by source, order_id_column limit 1)
@@ -77,5 +79,10 @@ export function otherIdColumn(
         where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column is null
           and order_rows > 0 and ${name}::text is not null and ${isFallback}::boolean
         order by source, order_id_column limit 1)
-    ) b where f.source_file_id = ${sourceFileId}::bigint limit 1)`;
+    ) b limit 1)`;
+}
+
+/** SQL for the source of a file, as `otherIdColumn` takes it. */
+export function sourceOf(sourceFileId: string): RawBuilder<unknown> {
+  return sql`select source from intake.source_files where source_file_id = ${sourceFileId}::bigint`;
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { toTextArrayParameter } from '../../db/array-parameters.ts';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
@@ -59,10 +59,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
       from fence f cross join known k
-      cross join (
-        select ${readColumns}
-        from (select ${unnested} from (select ${sql.join(toColumns(orders))} offset 0) columns(${ARRAYS})) sent
-      ) g
+      cross join (${sentRows(orders)}) g
       left join lateral (
         select o.order_version_id from intake.orders o
         where k.in_file and o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
@@ -131,7 +128,7 @@ const mergeSummed = sql`
   returning 1`;
 
 /** A list that is missing was empty (`toOrderRow`). */
-const columnValues = sql.raw(
+export const columnValues = sql.raw(
   STORED_COLUMNS.map(({ column, type }) => (type === 'text[]' ? `coalesce(${column}, '{}')` : column)).join(),
 );
 
@@ -141,6 +138,23 @@ const readColumns = sql.raw(
     type === 'text[]' ? `${column}::text[] as ${column}` : column,
   ).join(),
 );
+
+/**
+ * SQL for orders as rows, with the columns that are stored.
+ *
+ * @param places the place of each order's file among several files, which becomes the column `place`.
+ */
+export function sentRows(orders: readonly OrderRow[], places?: readonly number[]): RawBuilder<unknown> {
+  const columns = sql`select ${readColumns}`;
+  const arrays = sql.join(toColumns(orders));
+  return places === undefined
+    ? sql`${columns} from (select ${unnested} from (select ${arrays} offset 0) columns(${ARRAYS})) sent`
+    : sql`${columns}, place
+        from (
+          select ${unnested}, unnest(places) as place
+          from (select ${arrays}, ${toArrayParameter(places)}::integer[] offset 0) columns(${ARRAYS}, places)
+        ) sent`;
+}
 
 /** Converts orders to the columns that are sent, each an array. */
 function toColumns(orders: readonly OrderRow[]): readonly RawBuilder<unknown>[] {

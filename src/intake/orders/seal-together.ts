@@ -1,0 +1,204 @@
+import { sql, type Transaction } from 'kysely';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { keepsPlan } from '../../db/keeps-plan.ts';
+import { settingsForLargeStatements } from '../../db/large-statements.ts';
+import type { DB } from '../../db/tables.ts';
+import type { OrderIdColumn, StagedOrder } from '../../model/order.ts';
+import type { SourceFile } from '../../model/source.ts';
+import {
+  describeFile,
+  type FileCheck,
+  isUnusual,
+  type JudgedFile,
+  storeStatistics,
+} from '../checks/check-file.ts';
+import { measureNewOrders } from '../checks/order-statistics.ts';
+import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
+import { findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
+import { countNewOrders, type StagedFile } from './count-staged.ts';
+import { otherIdColumn } from './judge-order-ids.ts';
+import { columnNames, toOrderRow } from './order-columns.ts';
+import { columnValues, sentRows } from './stage-orders.ts';
+
+/*
+ * A small file takes eight statements and two commits, however few orders it has, and a source may have
+ * thousands of them. So consecutive small files are read together: they are begun, staged, counted, judged and
+ * sealed by the statements of one file, in one transaction.
+ *
+ * Only files about which there is nothing to decide are read so: no version of theirs is known, each of their
+ * rows belongs to a new order that is stated once, and nothing about them is unusual. If anything else turns
+ * up, the transaction is rolled back, and the files are read one by one (`sealFile`), which gives each the same
+ * result as if nothing had been tried. So the rules for everything else exist only once.
+ *
+ * No other reader sees anything of the files before all are sealed. If one begins a file of theirs at the same
+ * time, whoever comes second finds that it is known.
+ */
+
+/** A small file that was read completely. All of its rows belong to these orders. */
+export type WholeFile = {
+  readonly file: SourceFile;
+  /** At least one. Each occurs once among all of the files. */
+  readonly orders: readonly StagedOrder[];
+  readonly rowsRead: number;
+  /** SHA-256 of the decoded content. No two of the files have the same. */
+  readonly contentSha256: string;
+  readonly check: FileCheck;
+};
+
+export type SealTogetherOptions = {
+  /** Name of the source. The caller holds its lease, so no other process reads its files. */
+  readonly source: string;
+  readonly layout: string;
+  /** Digest of the layout and of the source's settings. */
+  readonly layoutHash: string;
+  readonly runId: string;
+  readonly thresholds: Thresholds;
+  /** The column that identifies the orders of each of the files. */
+  readonly orderIdColumn: OrderIdColumn;
+  /** In the order in which they are to be read. */
+  readonly files: readonly WholeFile[];
+};
+
+/** Something about one of the files has to be decided. */
+class Undecided extends Error {}
+
+/**
+ * Begins, stages and seals several small files in one transaction (T1 in docs/ledger.md, for each of them).
+ *
+ * @returns false if they must be read one by one. Nothing was changed then.
+ */
+export async function sealTogether(db: Database, options: SealTogetherOptions): Promise<boolean> {
+  try {
+    await inTransaction(db, (trx) => seal(trx, options));
+    return true;
+  } catch (error) {
+    if (error instanceof Undecided || isRefused(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * True if Postgres refused the rows themselves: SQLSTATE classes data_exception and
+ * integrity_constraint_violation. One of the files is at fault, and the others are not.
+ */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
+}
+
+async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise<void> {
+  const { files, thresholds } = options;
+  const ids = await stage(trx, options);
+  const counted = await countNewOrders(trx, ids, thresholds.expected);
+  const measured = await measureNewOrders(
+    trx,
+    counted.map(({ new: ordersNew }, place) => ({ sourceFileId: ids[place] ?? '', ordersNew })),
+    thresholds.expected.revenue,
+  );
+  const judged: JudgedFile[] = [];
+  for (const [place, { check, rowsRead }] of files.entries()) {
+    const sourceFileId = ids[place];
+    const [staged, statistics] = [counted[place], measured[place]];
+    if (sourceFileId === undefined || staged === undefined || statistics === undefined) throw new Undecided();
+    const { new: ordersNew, stagedRows: orderRows, cancelled } = staged;
+    const totals = {
+      ...{ ordersNew, ordersChanged: 0, ordersUnchanged: 0 },
+      ...{ orderRows, rejectedRows: 0, cancelled, alike: staged },
+    };
+    const reason = await findHoldReason(trx, { sourceFileId, rowsRead, totals, thresholds });
+    if (reason !== null) throw new Undecided();
+    const seen = describeFile(
+      check,
+      { sourceFileId, rowsRead },
+      { rejectedRows: 0, orders: statistics, consent: null },
+    );
+    const results = check.judge(seen, { isReread: false });
+    if (results.some(isUnusual)) throw new Undecided();
+    judged.push({ seen, results });
+  }
+  await insertSealed(trx, options, { ids, counted });
+  await storeStatistics(trx, judged);
+}
+
+/**
+ * Stages the orders of all files, and sets up the transaction. Does nothing if a file is known, a reading was
+ * left behind, a content was read under another name, or earlier files identified their orders otherwise. An
+ * order that is known is not stored, so the rows of its file do not add up.
+ *
+ * @returns the ids of the files.
+ */
+async function stage(
+  trx: Transaction<DB>,
+  { source, files, orderIdColumn }: SealTogetherOptions,
+): Promise<readonly string[]> {
+  const orders = files.flatMap((file) => file.orders.map(toOrderRow));
+  const places = files.flatMap((file, place) => file.orders.map(() => place + 1));
+  const uris = toTextArrayParameter(files.map(({ file }) => file.uri));
+  const versions = toTextArrayParameter(files.map(({ file }) => file.version));
+  const digests = toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256));
+  const { rows } = await sql<{ ids: readonly string[] | null }>`
+    with given as materialized (
+      select * from unnest(${uris}::text[], ${versions}::text[], ${digests}::text[]) with ordinality as g(uri, version, digest, place)
+    ),
+    undecided as materialized (
+      select 1 from intake.source_files
+      where source = ${source} and read_for = 'orders' and state = 'reading' and superseded_by is null
+      union all
+      select 1 from given g cross join lateral (
+        select 1 from intake.source_files
+        where source = ${source} and read_for = 'orders' and uri = g.uri and version = g.version and superseded_by is null
+        limit 1) known
+      union all
+      select 1 from given g cross join lateral (
+        select 1 from intake.source_files
+        where source = ${source} and read_for = 'orders' and content_sha256 = g.digest and state = 'sealed'
+          and superseded_by is null
+        limit 1) original
+      union all
+      select 1 where ${otherIdColumn(sql`select ${source}::text as source`, orderIdColumn)} is not null
+    ),
+    opened as materialized (
+      select nextval('intake.source_files_source_file_id_seq') as source_file_id, place
+      from (select place from given where not exists (select from undecided) order by place) g
+    ),
+    inserted as (
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count,
+        customer_key, customer_key_no, lines)
+      select ${source}, f.source_file_id, true, content_hash, ${columnValues}, line_no, record_no, row_count,
+        customer_key, case when customer_key is null then null else ${ORDER_KEY_NO} end, lines
+      from (${sentRows(orders, places)}) g join opened f on f.place = g.place
+      order by f.place, g.line_no, g.record_no
+      on conflict do nothing
+    )
+    select ${settingsForLargeStatements({ isDurable: true })},
+      (select array_agg(source_file_id::text order by place) from opened) as ids ${keepsPlan}`.execute(trx);
+  const ids = rows[0]?.ids ?? null;
+  if (ids === null) throw new Undecided();
+  return ids;
+}
+
+/** Inserts the rows of the files as sealed, because nobody could see them before. */
+async function insertSealed(
+  trx: Transaction<DB>,
+  { source, layout, layoutHash, runId, orderIdColumn, files }: SealTogetherOptions,
+  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedFile[] },
+): Promise<void> {
+  const { numAffectedRows } = await sql`
+    insert into intake.source_files (source_file_id, source, read_for, uri, version, size_bytes, layout, layout_hash, state, sealed_at,
+      run_id, content_sha256, order_id_column, rows_read, orders_new, order_rows)
+    overriding system value
+    select g.source_file_id, ${source}, 'orders', g.uri, g.version, g.size_bytes, ${layout}, ${layoutHash}, 'sealed', now(),
+      ${runId}::bigint, g.content_sha256, ${orderIdColumn.name}, g.rows_read, g.orders_new, g.order_rows
+    from unnest(${toArrayParameter(ids)}::bigint[], ${toTextArrayParameter(files.map(({ file }) => file.uri))}::text[],
+      ${toTextArrayParameter(files.map(({ file }) => file.version))}::text[],
+      ${toArrayParameter(files.map(({ file }) => file.sizeBytes))}::bigint[],
+      ${toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256))}::text[],
+      ${toArrayParameter(files.map(({ rowsRead }) => rowsRead))}::bigint[],
+      ${toArrayParameter(counted.map((staged) => staged.new))}::bigint[],
+      ${toArrayParameter(counted.map(({ stagedRows }) => stagedRows))}::bigint[])
+      as g(source_file_id, uri, version, size_bytes, content_sha256, rows_read, orders_new, order_rows)
+    on conflict do nothing ${keepsPlan}`.execute(trx);
+  // Another reader has begun one of them since.
+  if (numAffectedRows !== BigInt(files.length)) throw new Undecided();
+}
