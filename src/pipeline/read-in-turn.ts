@@ -72,7 +72,8 @@ export async function readInTurn(
 
   /** Number of files to read together, from a place on. */
   function togetherFrom(start: number): number {
-    if (takeTogether === undefined || alone > 0) return 1;
+    // Files of a store that failed are requested one by one.
+    if (takeTogether === undefined || alone > 0 || !isAvailable) return 1;
     let bytes = 0;
     const files = wanted.slice(start, start + MAX_TOGETHER);
     const end = files.findIndex((file) => {

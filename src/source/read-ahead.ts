@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { SourceFile } from '../model/source.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
 
@@ -11,7 +10,7 @@ export type ReadAhead = {
    * Moves to the file at this position in the list, and drops fetched data of the files before it.
    *
    * @param isAvailable whether the store's last answer succeeded. If so, the files after this one are
-   * fetched.
+   * fetched. If not, only this one is, if it was put in line before.
    */
   moveTo(place: number, isAvailable: boolean): void;
   readonly open: OpenStored;
@@ -50,9 +49,13 @@ const MAX_BYTES = 16 * LARGEST;
 export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOptions, 'signal'>): ReadAhead {
   const fetched = new Map<SourceFile, Promise<readonly Uint8Array[]>>();
   const stopping = new AbortController();
-  const limit = pLimit(AT_A_TIME);
-  /** Place of the last file that was requested. */
-  let requested = 0;
+  /** Files that are requested when others have arrived. */
+  const waiting: Waiting[] = [];
+  let underway = 0;
+  // Once a file has failed, the store may fail all of them. So no other is requested until it is known.
+  let isPaused = false;
+  /** Place of the last file that was put in line. */
+  let last = 0;
 
   async function fetchWhole(file: SourceFile): Promise<readonly Uint8Array[]> {
     const chunks: Uint8Array[] = [];
@@ -63,11 +66,32 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   const isSmall = ({ sizeBytes }: SourceFile): boolean => sizeBytes <= LARGEST;
   const isLocal = ({ uri }: SourceFile): boolean => uri.startsWith('file:');
 
-  function begin(file: SourceFile): void {
-    const fetching = limit(fetchWhole, file);
+  function putInLine(file: SourceFile): void {
+    const { promise, ...settle } = Promise.withResolvers<readonly Uint8Array[]>();
     // The error is thrown when the file is opened. This handler prevents an unhandled rejection until then.
-    fetching.catch(() => {});
-    fetched.set(file, fetching);
+    promise.catch(() => {});
+    fetched.set(file, promise);
+    waiting.push({ file, ...settle });
+  }
+
+  async function request({ file, resolve, reject }: Waiting): Promise<void> {
+    underway += 1;
+    try {
+      resolve(await fetchWhole(file));
+    } catch (error) {
+      isPaused = true;
+      reject(error);
+    }
+    underway -= 1;
+    requestNext();
+  }
+
+  function requestNext(): void {
+    while (!isPaused && underway < AT_A_TIME) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      void request(next);
+    }
   }
 
   async function* open(file: SourceFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -80,22 +104,37 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   return {
     moveTo(place, isAvailable) {
       for (const file of files.slice(Math.max(0, place - FILES), place)) fetched.delete(file);
-      if (!isAvailable) return;
+      isPaused = !isAvailable;
+      if (isPaused) {
+        const isNext = waiting[0] !== undefined && waiting[0].file === files[place];
+        for (const next of waiting.splice(0, isNext ? 1 : 0)) void request(next);
+        return;
+      }
       let bytes = 0;
       for (const [index, file] of files.slice(place + 1, place + 1 + FILES).entries()) {
         if (isLocal(file) || !isSmall(file)) continue;
         bytes += file.sizeBytes;
         if (bytes > MAX_BYTES) break;
-        if (place + index < requested) continue;
-        begin(file);
-        requested = place + index + 1;
+        if (place + index < last) continue;
+        putInLine(file);
+        last = place + index + 1;
       }
+      requestNext();
     },
     open,
     isNear: (file) => fetched.has(file) || (isLocal(file) && isSmall(file)),
-    stop: () => stopping.abort(),
+    stop() {
+      stopping.abort();
+      for (const { reject } of waiting.splice(0)) reject(stopping.signal.reason);
+    },
   };
 }
+
+type Waiting = {
+  readonly file: SourceFile;
+  readonly resolve: (chunks: readonly Uint8Array[]) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 /** Waits for the work. @throws the reason of the signal if it aborts first. */
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {

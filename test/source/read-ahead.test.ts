@@ -87,6 +87,20 @@ describe('files of a store', () => {
     await expect(reading).rejects.toThrow('told to stop');
   });
 
+  it('are requested one by one once one has failed, until the store answers again', async () => {
+    server.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'AccessDenied', times: 17 });
+    const { names, files, ahead } = await putFiles('failing', 20);
+    ahead.moveTo(0, true);
+    for (const file of files.slice(1, 17)) await expect(read(ahead, file)).rejects.toThrow();
+    expect(asked('failing')).toEqual(names.slice(1, 17));
+    ahead.moveTo(17, false);
+    await expect(read(ahead, files[17])).rejects.toThrow();
+    expect(asked('failing')).toEqual(names.slice(1, 18));
+    ahead.moveTo(18, true);
+    expect(await read(ahead, files[18])).toBe(names[18]);
+    expect(await read(ahead, files[19])).toBe(names[19]);
+  });
+
   it('larger than a megabyte are requested only when they are read', async () => {
     const { names, files, ahead } = await putFiles('large', 3, [1]);
     ahead.moveTo(0, true);
