@@ -20,27 +20,28 @@ import { startCommand, writeOrders, writeShop } from './shop.ts';
 
 const CONCURRENCY = 4;
 const LATENCY_MS = 50;
-/** Minimum posting time for each number of workers. */
+/**
+ * Minimum posting time for each number of workers, unless another one is given. A worker needs about half a second
+ * to begin a share, so longer runs come closer to what their requests in flight allow.
+ */
 const SECONDS = 12;
 
 export type WorkersCase = {
   readonly workers: readonly number[];
   /** Limit of the account. 0 means none. */
   readonly requestsPerSecond: number;
+  readonly seconds?: number;
 };
 
 /**
  * @returns for each number of workers: orders per second ÷ the maximum that their requests in flight, or the
  * account, allow. The detail compares them with the first number of workers.
  */
-export async function measureWorkers({
-  workers,
-  requestsPerSecond,
-}: WorkersCase): Promise<readonly Measurement[]> {
+export async function measureWorkers({ workers, ...given }: WorkersCase): Promise<readonly Measurement[]> {
   const sandbox = await startSandbox(['--latency', String(LATENCY_MS)]);
   const measured: Measured[] = [];
   try {
-    for (const count of workers) measured.push(await measureOne({ sandbox, count, requestsPerSecond }));
+    for (const count of workers) measured.push(await measureOne({ sandbox, count, ...given }));
   } finally {
     sandbox.stop();
   }
@@ -54,16 +55,20 @@ export async function measureWorkers({
 
 type Measured = Measurement & { readonly count: number; readonly rate: number };
 
-type One = {
+type One = Omit<WorkersCase, 'workers'> & {
   readonly sandbox: { readonly url: string; readonly key: string };
   readonly count: number;
-  readonly requestsPerSecond: number;
 };
 
-async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<Measured> {
+async function measureOne({
+  sandbox,
+  count,
+  requestsPerSecond,
+  seconds: least = SECONDS,
+}: One): Promise<Measured> {
   const inFlight = (count * CONCURRENCY * 1_000) / LATENCY_MS;
   const bound = requestsPerSecond === 0 ? inFlight : Math.min(inFlight, requestsPerSecond);
-  const orders = Math.round(bound * SECONDS);
+  const orders = Math.round(bound * least);
   const server = await startPostgresServer();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const db = await connect({ url: server.url, embeddedFolder: '' });
@@ -160,7 +165,11 @@ async function readReferrals({ url }: { readonly url: string }): Promise<readonl
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [workers = '1,2,4', rate = '0'] = process.argv.slice(2);
-  const given = { workers: workers.split(',').map(Number), requestsPerSecond: Number(rate) };
+  const [workers = '1,2,4', rate = '0', least = SECONDS] = process.argv.slice(2);
+  const given = {
+    workers: workers.split(',').map(Number),
+    requestsPerSecond: Number(rate),
+    seconds: Number(least),
+  };
   process.stdout.write(`${JSON.stringify(await measureWorkers(given), null, 2)}\n`);
 }
