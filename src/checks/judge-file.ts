@@ -45,7 +45,7 @@ export type JudgeOptions = {
  */
 export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
   const { seen, expectations, isReread = false, registry = checks } = options;
-  const history = options.earlier.filter(({ day }) => day <= seen.day && day >= seen.day - HISTORY_DAYS);
+  const history = withinDays(options.earlier, seen.day - HISTORY_DAYS, seen.day);
   const expected = expectedDays(options);
   const ordinary = expected.size === 0 ? history : history.filter(({ day }) => !expected.has(day));
   const whole = { seen, history, thinned: thin(history), expectations };
@@ -65,6 +65,14 @@ export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
       return [toResult(check, action, failed(error))];
     }
   });
+}
+
+/** Returns the files of some days. They are sorted by time, and usually all of them are of these days. */
+function withinDays(files: readonly PlacedFile[], first: number, last: number): readonly PlacedFile[] {
+  const [oldest, newest] = [files[0], files.at(-1)];
+  if (oldest === undefined || newest === undefined) return files;
+  if (oldest.day >= first && newest.day <= last) return files;
+  return files.filter(({ day }) => day >= first && day <= last);
 }
 
 function actionOf(check: Check, expectations: Expectations): CheckAction {

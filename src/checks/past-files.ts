@@ -26,23 +26,33 @@ const ENOUGH_FILES = 250;
 /** Keeps every n-th file, which still covers all days. */
 export function thin(files: readonly PlacedFile[]): readonly PlacedFile[] {
   const step = Math.ceil(files.length / ENOUGH_FILES);
-  return step <= 1 ? files : files.filter((_, place) => (files.length - 1 - place) % step === 0);
+  if (step <= 1) return files;
+  const kept: PlacedFile[] = [];
+  for (let place = (files.length - 1) % step; place < files.length; place += step) {
+    const file = files[place];
+    if (file !== undefined) kept.push(file);
+  }
+  return kept;
 }
 
-/** Returns the number of distinct calendar days of these files, which are sorted by time. */
-export function daysOf(files: readonly PlacedFile[]): number {
+/** Returns the number of distinct calendar days of the files that count. They are sorted by time. */
+export function daysOf(
+  files: readonly PlacedFile[],
+  counts: (file: PlacedFile) => boolean = () => true,
+): number {
   let days = 0;
   let last: number | null = null;
-  for (const { day } of files) {
-    if (day !== last) days += 1;
-    last = day;
+  for (const file of files) {
+    if (file.day === last || !counts(file)) continue;
+    days += 1;
+    last = file.day;
   }
   return days;
 }
 
 /** Earlier files with which a file's counts can be compared. */
 export type Comparable = {
-  readonly files: readonly PlacedFile[];
+  readonly files: () => readonly PlacedFile[];
   /** What they have in common, for people. */
   readonly what: string;
   /** Amount of usable history, compared with `MIN_DAYS`. */
@@ -53,22 +63,22 @@ export type Comparable = {
 
 /** Selects files of the same weekday, and of a similar time of day if there are many each day. */
 export function alikeFiles({ seen, history }: CheckInput): Comparable {
-  const sameWeekday = history.filter(({ weekday }) => weekday === seen.weekday);
+  const isSameWeekday = ({ weekday }: PlacedFile): boolean => weekday === seen.weekday;
   if (history.length < daysOf(history) * MANY_A_DAY)
     return {
-      files: sameWeekday,
+      files: () => history.filter(isSameWeekday),
       what: 'on this weekday',
-      have: daysOf(sameWeekday),
+      have: daysOf(history, isSameWeekday),
       deviations: CHANCE_DEVIATIONS.few,
     };
-  const near = sameWeekday.filter(({ hour }) => {
-    const apart = Math.abs(hour - seen.hour);
-    return Math.min(apart, 24 - apart) <= NEAR_HOURS;
-  });
+  const isNear = (file: PlacedFile): boolean => {
+    const apart = Math.abs(file.hour - seen.hour);
+    return isSameWeekday(file) && Math.min(apart, 24 - apart) <= NEAR_HOURS;
+  };
   return {
-    files: near,
+    files: () => history.filter(isNear),
     what: 'on this weekday at this time',
-    have: daysOf(near),
+    have: daysOf(history, isNear),
     deviations: CHANCE_DEVIATIONS.many,
   };
 }
@@ -78,15 +88,18 @@ export function alikeFiles({ seen, history }: CheckInput): Comparable {
  * are more representative than those of the weekday.
  */
 export function comparableFiles(input: CheckInput): Comparable {
-  const shares = input.history.flatMap(({ orders }) => {
+  let withOrders = 0;
+  let repeating = 0;
+  for (const { orders } of input.history) {
     const all = (orders?.new ?? 0) + (orders?.known ?? 0);
-    return orders === null || all === 0 ? [] : [orders.known / all];
-  });
-  const repeating = shares.filter((share) => share >= REPEATED_SHARE).length;
-  if (repeating <= shares.length / 2) return alikeFiles(input);
+    if (orders === null || all === 0) continue;
+    withOrders += 1;
+    if (orders.known / all >= REPEATED_SHARE) repeating += 1;
+  }
+  if (repeating <= withOrders / 2) return alikeFiles(input);
   const files = input.history.slice(-LATEST);
   return {
-    files,
+    files: () => files,
     what: `in the last ${LATEST} files`,
     have: files.length,
     deviations: CHANCE_DEVIATIONS.few,

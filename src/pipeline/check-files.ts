@@ -47,10 +47,8 @@ export function openSourceChecks(
   }
 
   function add(seen: PlacedFile): void {
-    const last = earlier.at(-1);
-    earlier.push(seen);
-    if (last !== undefined && last.arrivedAt > seen.arrivedAt)
-      earlier.sort((one, other) => one.arrivedAt.getTime() - other.arrivedAt.getTime());
+    const place = earlier.findLastIndex(({ arrivedAt }) => arrivedAt <= seen.arrivedAt);
+    earlier.splice(place + 1, 0, seen);
   }
 
   return {

@@ -74,7 +74,7 @@ function judgeCount(input: CheckInput, { count, noun, alike, cluster = 1 }: Coun
   const value = count(seen);
   const text = formatNumber(value);
   if (have < MIN_DAYS) return [learning(text, { have, need: MIN_DAYS })];
-  const range = countRange(files.map(count), { floor: expectations.floor, cluster, deviations });
+  const range = countRange(files().map(count), { floor: expectations.floor, cluster, deviations });
   const expected = `${formatNumber(range.low)} to ${formatNumber(range.high)}`;
   const isUsual = isWithin(value, range);
   return [

@@ -17,7 +17,8 @@ export const header: Check = {
     const text = `${seen.header.length} columns`;
     const latest = history.findLast((file) => file.header.length > 0);
     // Names of columns are kept of the latest file only; on which days there were files is known of all.
-    const isTaught = history.some(({ day }) => day < seen.day);
+    const [oldest] = history;
+    const isTaught = oldest !== undefined && oldest.day < seen.day;
     if (latest === undefined || !isTaught) return [learning(text, { have: 0, need: 1 })];
     const isKnown = history.some(({ headerHash }) => headerHash === seen.headerHash);
     const changes = isKnown ? [] : compareHeaders(latest.header, seen.header);

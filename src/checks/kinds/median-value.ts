@@ -1,3 +1,4 @@
+import type { FileStatistics } from '../../model/checks/file-statistics.ts';
 import { formatMoney } from '../../model/money.ts';
 import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
 import { medianOf, spreadOf } from '../expected-range.ts';
@@ -40,11 +41,13 @@ function judgeCurrency({ seen, thinned }: CheckInput, currency: string): Judgeme
   const own = amount ?? { orders: 0, median: '0' };
   const text = formatMoney(own.median, currency);
   if (own.orders < MIN_ORDERS) return { ...notJudged(text, `needs ${MIN_ORDERS} orders`), subject: currency };
-  const earlier = thinned.filter((file) => (file.orders?.amounts[currency]?.orders ?? 0) > 0);
-  const have = daysOf(earlier);
+  const hasAmounts = (file: FileStatistics) => (file.orders?.amounts[currency]?.orders ?? 0) > 0;
+  const have = daysOf(thinned, hasAmounts);
   if (have < MIN_DAYS) return { ...learning(text, { have, need: MIN_DAYS }), subject: currency };
 
-  const logs = earlier.map((file) => Math.log(Number(file.orders?.amounts[currency]?.median)));
+  const logs = thinned
+    .filter(hasAmounts)
+    .map((file) => Math.log(Number(file.orders?.amounts[currency]?.median)));
   const chance = (DEVIATIONS * LOG_DEVIATION) / Math.sqrt(own.orders);
   const width = Math.max(Math.log(FACTOR), chance, spreadOf(logs));
   const middle = medianOf(logs);
