@@ -46,9 +46,15 @@ export function openSourceChecks(
     return readExpectedDates(db, name);
   }
 
+  /** Inserts a file behind those that arrived before it. Files need not be read in the order of their arrival. */
   function add(seen: PlacedFile): void {
-    const place = earlier.findLastIndex(({ arrivedAt }) => arrivedAt <= seen.arrivedAt);
-    earlier.splice(place + 1, 0, seen);
+    let [low, high] = [0, earlier.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (Number(earlier[middle]?.arrivedAt) > seen.arrivedAt.getTime()) high = middle;
+      else low = middle + 1;
+    }
+    earlier.splice(low, 0, seen);
   }
 
   return {
