@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import type { DatabaseSettings } from '../model/config.ts';
 
 /** A position in the file, 1-based. */
@@ -71,6 +71,11 @@ export function databasePlace({ url, dataFolder }: DatabaseSettings): string {
   if (url === '') return shortPath(dataFolder);
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `${host}${pathname}`;
+}
+
+/** The folder of the journals that the processes of a configuration write (ledger/continuity). */
+export function journalFolder({ dataFolder }: DatabaseSettings): string {
+  return join(dataFolder, 'journal');
 }
 
 /** A path as a person would type it: relative to the current folder if the path is inside it. */

@@ -22,7 +22,8 @@ export function parseSalvaging(
   let rest = structuredClone(content);
   let issues: readonly Issue[] | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const parsed = schema.safeParse(rest);
+    // To compile the schema, as Zod does by default, takes longer than to validate the file of a command.
+    const parsed = schema.safeParse(rest, { jitless: true });
     if (parsed.success) return { data: parsed.data, issues: issues ?? [] };
     issues ??= parsed.error.issues;
     if (!isSection(rest)) break;

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
-import { databasePlace } from '../config/locate.ts';
+import { databasePlace, journalFolder } from '../config/locate.ts';
 import type { Database } from '../db/connect.ts';
 import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
 import {
@@ -77,8 +76,14 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
     heads: () => heads,
     place: continuity.kind === 'continuous' ? continuity.place : null,
     async openJournal() {
-      await registerMachine(db, journalFolder(config));
-      const journal = openJournal({ folder: journalFolder(config), ledgerId, accountId, owner, mark });
+      await registerMachine(db, journalFolder(config.database));
+      const journal = openJournal({
+        folder: journalFolder(config.database),
+        ledgerId,
+        accountId,
+        owner,
+        mark,
+      });
       return {
         ...journal,
         async close() {
@@ -158,7 +163,7 @@ export async function compare(
   { config, accountId }: { readonly config: PipelineConfig; readonly accountId: string | null },
 ): Promise<Comparison> {
   const mark = openMark(config);
-  const local = journalFolder(config);
+  const local = journalFolder(config.database);
   const folders = mark === null ? [local] : [local, await mark.fetch({ all: false })];
   const newest = { folders, machineId: readMachineId(local), isShared: false };
   const continuity = await checkContinuity(db, { ...newest, accountId });
@@ -169,14 +174,9 @@ export async function compare(
   return { ...all, continuity: await checkContinuity(db, { ...all, accountId }) };
 }
 
-/** The folder of the journals that the processes of this configuration write. */
-export function journalFolder(config: PipelineConfig): string {
-  return join(config.database.dataFolder, 'journal');
-}
-
 /** The place where journals are kept, for messages. */
 export function describeJournals(config: PipelineConfig): string {
-  return config.ledger.mark?.uri ?? journalFolder(config);
+  return config.ledger.mark?.uri ?? journalFolder(config.database);
 }
 
 const marks = new WeakMap<PipelineConfig, Mark>();
@@ -187,7 +187,11 @@ function openMark(config: PipelineConfig): Mark | null {
   if (settings === null) return null;
   const mark =
     marks.get(config) ??
-    createMark({ store: openFileStore(settings), uri: settings.uri, journals: journalFolder(config) });
+    createMark({
+      store: openFileStore(settings),
+      uri: settings.uri,
+      journals: journalFolder(config.database),
+    });
   marks.set(config, mark);
   return mark;
 }

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../jobs/index.ts';
 import { findStoredSecrets, storesSecrets } from '../../config/environment/read-variable.ts';
 import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
 import { findVariables } from '../../config/load-config-file.ts';
-import { databasePlace, shortPath } from '../../config/locate.ts';
+import { databasePlace, journalFolder, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
@@ -17,7 +17,6 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { StoredVariables } from '../../model/variable.ts';
-import { journalFolder } from '../../pipeline/open-ledger.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
@@ -203,7 +202,7 @@ export async function withPlanDatabase<Result>(
     if (planned !== null) return planned.result;
   }
   // A new ledger does not know the orders that another one has posted, so its plan would count them again.
-  if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
+  if (listJournals(journalFolder(config.database)).length > 0) throw databaseMissing(config);
   progress.note('Nothing has run yet. The plan uses a temporary database and stores nothing.');
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
   try {
@@ -239,7 +238,8 @@ function databaseMissing(config: PipelineConfig): KnownError {
 }
 
 function notMigrated(config: PipelineConfig): KnownError {
-  if (isNewEmbedded(config) && listJournals(journalFolder(config)).length > 0) return databaseMissing(config);
+  if (isNewEmbedded(config) && listJournals(journalFolder(config.database)).length > 0)
+    return databaseMissing(config);
   const isNew = isNewEmbedded(config);
   return new KnownError({
     code: 'database_not_migrated',

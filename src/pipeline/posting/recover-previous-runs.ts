@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { journalFolder } from '../../config/locate.ts';
 import { settleByEvidence } from '../../ledger/apply-evidence.ts';
 import { settleJournals } from '../../ledger/continuity/settle-journals.ts';
 import { reapLost } from '../../ledger/reap.ts';
 import { resendRestedDoubts, resendUnauthorised } from '../../ledger/resolve.ts';
 import { replaySpool } from '../../ledger/spool.ts';
-import { journalFolder, type OpenLedger } from '../open-ledger.ts';
+import type { OpenLedger } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
 
 const MS_PER_MINUTE = 60_000;
@@ -29,7 +30,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
     );
   const now = new Date();
   const settledByJournal = await settleJournals(db, {
-    folder: journalFolder(config),
+    folder: journalFolder(config.database),
     ledgerId,
     now,
   });
