@@ -116,13 +116,15 @@ export async function endGoneCollaborations(trx: Transaction<DB>): Promise<numbe
 export async function stampDeals(
   trx: Transaction<DB>,
 ): Promise<{ readonly unchanged: number; readonly failed: number }> {
-  const seen = await sql<{ outcome: string }>`
-    update mirror.known_deals k
-    set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
-        not_before = null
-    from mirror.staged s
-    where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
-    returning s.outcome`.execute(trx);
+  const seen = await sql<{ unchanged: string }>`
+    with seen as (
+      update mirror.known_deals k
+      set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
+          not_before = null
+      from mirror.staged s
+      where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
+      returning s.outcome)
+    select count(*) filter (where outcome = 'unchanged') as unchanged from seen`.execute(trx);
   const failed = await sql`
     update mirror.known_deals k
     set failures = k.failures + 1, last_error = s.problem,
@@ -134,7 +136,7 @@ export async function stampDeals(
       and (k.deleted_at is null or s.outcome = 'failed')
     returning 1`.execute(trx);
   return {
-    unchanged: seen.rows.filter(({ outcome }) => outcome === 'unchanged').length,
+    unchanged: Number(seen.rows[0]?.unchanged ?? 0),
     failed: failed.rows.length,
   };
 }

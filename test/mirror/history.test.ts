@@ -396,6 +396,22 @@ describe('the publication of answers', () => {
     expect(Number(row?.seen_at)).toBeLessThanOrEqual(arrivedAt.getTime());
     expect(Number(row?.seen_at)).toBeGreaterThanOrEqual(beganAt.getTime());
   });
+
+  it('keeps the exact millisecond, so that equal times stay equal', async () => {
+    const story = await openStory();
+    const from = Date.UTC(2026, 0, 1);
+    const times = Array.from({ length: 2_000 }, (_, place) => new Date(from + place * 86_399_001));
+    const asked = times.map((fetchedAt, place): AskedDeal => {
+      const outcome = { kind: 'failed', problem: fetchedAt.toISOString() } as const;
+      return { dealId: `D${place}`, fetchedAt, outcome };
+    });
+    await stageDeals(story.db, await newRun(story), asked);
+    const other = await rowsOf(
+      story.db,
+      'select 1 from mirror.staged where fetched_at is distinct from problem::timestamptz',
+    );
+    expect(other).toEqual([]);
+  });
 });
 
 async function clockOf(db: Story['db']): Promise<Date> {
