@@ -1,6 +1,6 @@
 /**
  * Measures how workers share the reading of many small objects in a slow store: each worker reads one source
- * at a time, and requests 16 objects ahead.
+ * at a time, and has 16 requests in flight.
  *
  *     node bench/workers-objects.ts [workers] [objects] [milliseconds for each GET]
  */

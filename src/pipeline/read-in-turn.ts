@@ -30,7 +30,7 @@ const MAX_TOGETHER = 16;
 const MAX_TOGETHER_BYTES = 64 * 1_024;
 /**
  * Maximum number of files that are read one by one after files could not be read together. The number doubles
- * each time, because some sources have orders in every file that are known.
+ * each time in a row, because each file of some sources has rejected rows, or orders of the file before it.
  */
 const MAX_ALONE = 1_024;
 
@@ -55,7 +55,7 @@ export async function readInTurn(
   let place = 0;
   /** Number of next files that are read one by one, and that number after the next failure. */
   let alone = 0;
-  let aloneNext = MAX_TOGETHER;
+  let aloneNext = 1;
   let unavailable = 0;
   let isAvailable = true;
 
@@ -94,15 +94,17 @@ export async function readInTurn(
       const files = opened.slice(0, count);
       const isTogether = takeTogether !== undefined && files.length > 1;
       const sealed = isTogether ? await intakeTogether(run, files, { reading, takeTogether }) : 0;
-      if (sealed === null) {
-        alone = aloneNext;
-        aloneNext = Math.min(2 * aloneNext, MAX_ALONE);
-      }
       let cause: KnownError | null = null;
       if (sealed === null || sealed === 0) {
+        // If only the database shows it, any of the files may be the cause.
+        if (sealed === null) aloneNext = Math.max(aloneNext, MAX_TOGETHER);
+        if (isTogether) {
+          alone = aloneNext;
+          aloneNext = Math.min(2 * aloneNext, MAX_ALONE);
+        }
         alone = Math.max(0, alone - 1);
         cause = await intakeFile(run, { ...reading, ...first, again: options.file !== null }, intake);
-      } else aloneNext = MAX_TOGETHER;
+      } else aloneNext = 1;
       const read = Math.max(1, sealed ?? 0);
       place += read;
       for (const { content } of opened.splice(0, read)) await content.close();

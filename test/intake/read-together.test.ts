@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type EndedStatement, inPhase } from '../../src/db/phase.ts';
 import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import type { CheckResult } from '../../src/model/checks/check-result.ts';
+import type { StagedOrder } from '../../src/model/order.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { currentOrders, ENGINES, open, openShop, order, type Shop, useDatabase } from './story.ts';
@@ -107,6 +108,35 @@ describe.each(ENGINES)('small files in %s', (engine) => {
     expect(rows).toEqual([]);
   });
 });
+
+it('orders of files that are read together are stored as each would be alone, with all columns', async () => {
+  const { db } = await setup();
+  const [together, alone] = [await openShop(db), await openShop(db)];
+  const full = {
+    ...{ orderName: 'a\\N"b', status: null, subtotal: null, refunded: '-0.01', rowCount: 3 },
+    ...{ codes: ['MIA10', 'É 20', '{}'], links: ['https://shop.example/?a="b"'], exclusion: 'test' },
+    ...{ influencerHandle: 'mia.test', dealId: 'D1', collabId: 'C1', brandId: '4819' },
+    ...{ placedAt: null, paidAt: '2026-04-10T09:00:00.123456Z', cancelledAt: '2026-04-11T00:00:00Z' },
+    ...{ customerKey: '0'.repeat(32) as StagedOrder['customerKey'], lines: [['sku', '-2.50']] as const },
+  };
+  const files = filesOf(4).map((file, place) => {
+    const orders = [order(`${place}-b`, place % 2 === 0 ? full : {}), order(`${place}-a`, full)];
+    return { ...file, orders, rowsRead: orders.reduce((sum, { rowCount }) => sum + rowCount, 0) };
+  });
+  expect(await readTogether(together, files)).toBe(true);
+  for (const { orders } of files) await alone.read({ orders });
+  const rows = await rowsOf(together);
+  expect(rows).toHaveLength(8);
+  expect(rows).toEqual(await rowsOf(alone));
+});
+
+/** The orders of a source in the order in which they were stored, except for ids and times. */
+async function rowsOf({ db, source }: Shop): Promise<readonly unknown[]> {
+  const { rows } = await sql`
+    select to_jsonb(o) - '{order_version_id,source,source_file_id,first_seen_at}'::text[] as said
+    from intake.orders o where source = ${source} order by order_version_id`.execute(db);
+  return rows;
+}
 
 // Each statement of a file of a few orders takes as long as those orders.
 it('16 small files take as many statements as one', async () => {
