@@ -2,7 +2,6 @@ import type { RawRows } from '../../../model/record.ts';
 import type { RejectedRowPlace } from '../../../model/report.ts';
 import { fileName } from '../../../model/text/file-name.ts';
 import type { Html } from '../../../model/text/html.ts';
-import { fetchRawRows } from '../../../pipeline/fetch-raw-rows.ts';
 import { html } from '../../../present/html/html.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import { listRejected } from '../../../report/files/list-rejected.ts';
@@ -59,6 +58,7 @@ ${await original(row, visit)}`,
 async function original(row: RejectedRowPlace, { config, actor }: Visit): Promise<Html> {
   if (actor.role !== 'operator') return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
+  const { fetchRawRows } = await import('../../../pipeline/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRawRows({ config, source, uri, version, records: [{ record, rowCount }] }),
     LIMIT_MS,

@@ -2,8 +2,6 @@ import { formatAmounts } from '../../../model/money.ts';
 import type { RejectedRowPlace } from '../../../model/report.ts';
 import { fileName } from '../../../model/text/file-name.ts';
 import type { Html } from '../../../model/text/html.ts';
-import { fetchRawRows, fetchRejectedRows } from '../../../pipeline/fetch-raw-rows.ts';
-import { previewFix } from '../../../pipeline/preview-fix.ts';
 import { encodeRows } from '../../../present/csv.ts';
 import { html } from '../../../present/html/html.ts';
 import { formatCount, plural } from '../../../present/text.ts';
@@ -24,7 +22,7 @@ const MAX_PREVIEW_ROWS = 500;
 const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
 
-/** Rejected rows, by cause. */
+/** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
 export const rejectedPage: ConsolePage = {
   path: PATH,
   navigation: 'Rejected rows',
@@ -125,6 +123,8 @@ async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): 
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
   const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
   if (rejected.length === 0) return null;
+  const { fetchRawRows } = await import('../../../pipeline/fetch-raw-rows.ts');
+  const { previewFix } = await import('../../../pipeline/preview-fix.ts');
   const read = await withinLimit(previewFix({ config, rejected, fetchRows: fetchRawRows }), PREVIEW_LIMIT_MS);
   if (read.kind === 'failed') return html`${title}<p class="none">${read.why}</p>`;
   const { orders, creditable, excluded, amounts, unknownAmounts, stillRejected, gone } = read.value;
@@ -168,6 +168,7 @@ async function download({ db, config, actor, ...visit }: Visit, filter: Rejected
     return refuse(
       `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Use a narrower filter, or use  npx influencer-sync rejected --export .`,
     );
+  const { fetchRawRows, fetchRejectedRows } = await import('../../../pipeline/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),
     DOWNLOAD_LIMIT_MS,
