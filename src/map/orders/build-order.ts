@@ -101,9 +101,7 @@ export class OrderBuilder {
   /** True if the rows are only line items of an order whose first row is elsewhere. */
   #isContinuation({ values, sums }: OpenOrder): boolean {
     if (!this.#layout.grouping.lineItems || sums !== null || this.#plan.sums.length > 0) return false;
-    for (const slot of this.#plan.marks) {
-      if (!isBlank(values[slot] ?? '')) return false;
-    }
+    for (const slot of this.#plan.marks) if (!isBlank(values[slot] ?? '')) return false;
     return true;
   }
 
@@ -261,16 +259,8 @@ export class OrderBuilder {
     return clock;
   }
 
-  /** True if none of the fields has a value in any row of the order. Most orders have neither codes nor links. */
-  #lacks({ values, more }: OpenOrder, ...fields: readonly LayoutField[]): boolean {
-    if (more !== null) return false;
-    for (const field of fields)
-      for (const slot of this.#plan.fields[field]) if ((values[slot] ?? '') !== '') return false;
-    return true;
-  }
-
   #codesOf(open: OpenOrder): readonly string[] {
-    if (this.#lacks(open, 'codes')) return NONE;
+    if (open.more === null && this.#place(open, 'codes') === -1) return NONE;
     const codes = new Set<string>();
     for (const slot of this.#plan.fields.codes) {
       for (const code of this.#codes(open.values[slot] ?? '')) codes.add(code);
@@ -284,7 +274,8 @@ export class OrderBuilder {
   }
 
   #linksOf(open: OpenOrder): readonly string[] {
-    if (this.#lacks(open, 'notes', 'links')) return NONE;
+    const isBlankIn = (field: LayoutField) => this.#place(open, field) === -1;
+    if (open.more === null && isBlankIn('notes') && isBlankIn('links')) return NONE;
     const { notes, links: columns } = this.#plan.fields;
     const written = columns.flatMap((slot) => [
       open.values[slot] ?? '',
