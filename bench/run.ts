@@ -79,7 +79,7 @@ const benchmarks: readonly Benchmark[] = [
     measure: async () => [await measureMemory(MILLION), await measureMemory(10 * MILLION)],
   },
   {
-    name: 'first run of 500,000 orders that nobody owns',
+    name: 'first run of 500,000 orders whose codes have no owner',
     goal: '≤ 20 s',
     measure: async () => [await measureFirstRun(500_000)],
   },

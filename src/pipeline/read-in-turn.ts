@@ -23,7 +23,7 @@ type Turns = SourceReading & {
 
 /**
  * Maximum number of small files that are read together (`intakeTogether`). More would save little, and if one of
- * them is at fault, the others are read again.
+ * them must be read alone, the others are read again.
  */
 const MAX_TOGETHER = 16;
 /** Maximum size of all of them, in bytes. Larger files gain little: a statement takes as long as some 20 kB. */

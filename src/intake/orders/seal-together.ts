@@ -81,7 +81,7 @@ export async function sealTogether(db: Database, options: SealTogetherOptions): 
 
 /**
  * True if Postgres refused the rows themselves: SQLSTATE classes data_exception and
- * integrity_constraint_violation. One of the files is at fault, and the others are not.
+ * integrity_constraint_violation. The rows of one file cause this, and the other files are good.
  */
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
@@ -178,7 +178,7 @@ async function stage(
   return ids;
 }
 
-/** Inserts the rows of the files as sealed, because nobody could see them before. */
+/** Inserts the files as sealed. No other session could see them before. */
 async function insertSealed(
   trx: Transaction<DB>,
   { source, layout, layoutHash, runId, orderIdColumn, files }: SealTogetherOptions,

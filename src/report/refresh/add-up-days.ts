@@ -67,7 +67,7 @@ async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
 }
 
 /**
- * Adds up the codes that nobody owns, and the use of all codes, with one look-up of each order. For an unattributed
+ * Adds up the codes without an owner, and the use of all codes, with one look-up of each order. For an unattributed
  * order without a code, its links count, and without links the deal or handle in the export. The use of a code
  * counts an order once, even if several jobs decide about it or several sources state it.
  */
