@@ -7,6 +7,7 @@ import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
+import { NOT_AWAITING_DISK } from './fence.ts';
 
 export type BeginFileOptions = {
   /** Name of the source. The caller holds its lease, so no other process reads its files. */
@@ -64,7 +65,7 @@ async function openNew(
     insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
     select ${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}::bigint, ${layout}, ${layoutHash}, 'reading',
       ${reader}::uuid, ${runId}::bigint
-    where set_config('synchronous_commit', 'off', true) = 'off'
+    where ${NOT_AWAITING_DISK} = 'off'
       and not exists (
         select from intake.source_files
         where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null)
