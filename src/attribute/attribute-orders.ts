@@ -58,15 +58,24 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
 
 /**
  * Stores the decisions. The job's lock is held, so no other process decides about these orders in the
- * meantime.
+ * meantime. Orders are looked up only if the job has decided about one between the least and the greatest id, which
+ * is not so for the newest part of a sorted export.
  */
 async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules): Promise<number> {
   await sql`
     create temporary table new_decisions on commit drop as
+    with known as (
+      select exists (
+        select from (select source, min(order_id) as least, max(order_id) as greatest from decided_orders group by source) d
+        cross join lateral (
+          select true from intake.attributions k
+          where k.job = ${job} and k.source = d.source and k.order_id between d.least and d.greatest limit 1) k) as is_any
+    )
     select d.*, k.job is null as is_new
     from decided_orders d
     left join lateral (
-      select k.* from intake.attributions k where k.job = ${job} and k.source = d.source and k.order_id = d.order_id limit 1) k on true
+      select k.* from intake.attributions k
+      where (select is_any from known) and k.job = ${job} and k.source = d.source and k.order_id = d.order_id limit 1) k on true
     where k.job is null
       or row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id, d.influencer_handle,
              d.deal_id, d.collab_id, d.amount, d.currency)

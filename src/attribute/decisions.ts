@@ -213,7 +213,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
         end as decision
-      from eligible w left join matched m on m.order_version_id = w.order_version_id
+      from eligible w left join matched m on m.order_version_id = w.order_version_id offset 0
     ),
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
