@@ -6894,6 +6894,14 @@ COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in
 
 COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.';
 
+CREATE TABLE reporting.refresh_partitions (
+    partition_no smallint NOT NULL
+);
+
+COMMENT ON TABLE reporting.refresh_partitions IS 'Halves of a large refresh, which two sessions work through at the same time. A step locks the row of its half, so that no other refresh writes there.';
+
+COMMENT ON COLUMN reporting.refresh_partitions.partition_no IS '0 or 1: by the hash of an order id, or by the number of a day.';
+
 CREATE TABLE reporting.uncounted_entries (
     entry_id bigint NOT NULL
 );
@@ -7216,6 +7224,9 @@ ALTER TABLE ONLY reporting.order_earnings
 
 ALTER TABLE ONLY reporting.reconciliation
     ADD CONSTRAINT reconciliation_pkey PRIMARY KEY (deal_id);
+
+ALTER TABLE ONLY reporting.refresh_partitions
+    ADD CONSTRAINT refresh_partitions_pkey PRIMARY KEY (partition_no);
 
 ALTER TABLE ONLY reporting.refresh
     ADD CONSTRAINT refresh_pkey PRIMARY KEY (only_row);

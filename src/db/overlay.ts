@@ -43,6 +43,7 @@ const COPIED = [
   'reporting.changed_days',
   'reporting.deal_totals',
   'reporting.refresh',
+  'reporting.refresh_partitions',
   'ops.job_locks',
   'intake.customer_key',
 ] as const;

@@ -5017,6 +5017,13 @@ export interface ReportingRefresh {
   totalled_at: Timestamp | null;
 }
 
+export interface ReportingRefreshPartitions {
+  /**
+   * 0 or 1: by the hash of an order id, or by the number of a day.
+   */
+  partition_no: number;
+}
+
 export interface ReportingReturnFees {
   /**
    * ISO 4217.
@@ -5311,6 +5318,7 @@ export interface DB {
   "reporting.order_earnings": ReportingOrderEarnings;
   "reporting.reconciliation": ReportingReconciliation;
   "reporting.refresh": ReportingRefresh;
+  "reporting.refresh_partitions": ReportingRefreshPartitions;
   "reporting.return_fees": ReportingReturnFees;
   "reporting.return_months": ReportingReturnMonths;
   "reporting.return_rules": ReportingReturnRules;

@@ -1,21 +1,21 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
-import { dispositionOfOrders } from './disposition.ts';
 import { addUpDays } from './refresh/add-up-days.ts';
-import { beginStep } from './refresh/begin-step.ts';
+import { beginPartitionStep, beginStep } from './refresh/begin-step.ts';
 import { countAccepted } from './refresh/count-accepted.ts';
-import { keepConflicts, type OrderKey, ordersWithClaims } from './refresh/keep-conflicts.ts';
 import {
+  type ChangedFile,
   countFiles,
   inSteps,
   listChangedFiles,
-  type Orders,
   openOrders,
   ordersOfFile,
   ordersOfFiles,
 } from './refresh/orders-to-refresh.ts';
+import { inPartitions, isDayOf, type Partition } from './refresh/partitions.ts';
+import { type Page, refreshPage } from './refresh/refresh-page.ts';
 
 export type RefreshOptions = {
   readonly job: string;
@@ -41,8 +41,8 @@ const STEP_DAYS = 31;
 
 /**
  * Updates schema `reporting` with the decisions of one job and the records of the ledger. It works in bounded
- * steps, one step of one refresh at a time: first it updates dispositions and marks their days, then it
- * recalculates the sums of those days.
+ * steps: first it updates dispositions and marks their days, then it recalculates the sums of those days. Two
+ * sessions share the orders of a large file, and many days (partitions.ts). Every other step runs alone.
  *
  * It finds changes by comparison, not by time: files whose decisions differ from those it has counted, and
  * orders that were open at the last refresh. A file counts once it was compared completely, and a day stays
@@ -51,64 +51,123 @@ const STEP_DAYS = 31;
  */
 export async function refreshReporting(db: Database, options: RefreshOptions): Promise<Refreshed> {
   const { onStep = () => {} } = options;
-  let orders = 0;
-  for await (const step of stepsOf(db, options)) {
-    orders += step.changed;
-    onStep(step.seen);
-  }
-  let days = 0;
-  for (let done = await refreshDays(db); done > 0; done = await refreshDays(db)) {
-    days += done;
-    onStep(0);
-  }
+  const orders = await refreshOrders(db, { stepOrders: STEP_ORDERS, ...options, onStep });
+  const days = await refreshDays(db, onStep);
   // A plan is a single transaction. It posts nothing, so it has nothing to count.
   if (!db.isTransaction) await countAccepted(db);
   return { orders, days };
 }
 
-type Step = { readonly seen: number; readonly changed: number };
-
-async function* stepsOf(
+/** @returns how many dispositions changed. */
+async function refreshOrders(
   db: Database,
-  { job, stepOrders = STEP_ORDERS }: RefreshOptions,
-): AsyncGenerator<Step> {
-  let source = '';
-  let orderId = '';
-  for (let isOver = false; !isOver; ) {
+  { job, stepOrders, onStep }: Required<RefreshOptions>,
+): Promise<number> {
+  let changed = 0;
+  function note(page: Page): void {
+    changed += page.changed;
+    onStep(page.seen);
+  }
+  for (let after = { source: '', orderId: '' }, isOver = false; !isOver; ) {
     const page = await inStep(db, (trx) =>
-      refreshPage(trx, { job, limit: stepOrders, orders: openOrders(job, { source, orderId }) }),
+      refreshPage(trx, { job, limit: stepOrders, orders: openOrders(job, after) }),
     );
-    yield page;
-    isOver = page.seen < stepOrders;
-    source = page.lastSource;
-    orderId = page.lastId;
+    note(page);
+    isOver = page.isLast;
+    after = { source: page.lastSource, orderId: page.lastId };
   }
   for (const files of inSteps(await listChangedFiles(db, job), stepOrders)) {
     const [file] = files;
-    if (files.length > 1) {
-      yield await inStep(db, async (trx) => {
-        const refreshed = await refreshPage(trx, { job, limit: null, orders: ordersOfFiles(files) });
-        await countFiles(trx, { job, files });
-        return refreshed;
-      });
+    if (file.orders >= stepOrders) {
+      await refreshFile(db, { job, file, stepOrders, onPage: note });
+      await inStep(db, (trx) => countFiles(trx, { job, files }));
       continue;
     }
-    orderId = '';
-    for (let isOver = false; !isOver; ) {
-      const orders = ordersOfFile(file.sourceFileId, orderId);
-      const page = await inStep(db, async (trx) => {
-        const refreshed = await refreshPage(trx, { job, limit: stepOrders, orders });
-        if (refreshed.seen < stepOrders) await countFiles(trx, { job, files });
-        return refreshed;
-      });
-      yield page;
-      isOver = page.seen < stepOrders;
-      orderId = page.lastId;
-    }
+    const page = await inStep(db, async (trx) => {
+      await countFiles(trx, { job, files });
+      return refreshPage(trx, { job, limit: null, orders: ordersOfFiles(files) });
+    });
+    note(page);
   }
+  return changed;
 }
 
-/** Runs one step in one commit. */
+/** Compares the orders of a large file. Both partitions read the same pages, and each compares its half of them. */
+async function refreshFile(
+  db: Database,
+  options: {
+    readonly job: string;
+    readonly file: ChangedFile;
+    readonly stepOrders: number;
+    readonly onPage: (page: Page) => void;
+  },
+): Promise<void> {
+  const { job, file, stepOrders, onPage } = options;
+  const lastIds: Record<Partition, string> = { 0: '', 1: '' };
+  await inPartitions(db, async (partition) => {
+    const page = await inPartitionStep(db, partition, (trx) =>
+      refreshPage(trx, {
+        job,
+        limit: 2 * stepOrders,
+        orders: ordersOfFile(file.sourceFileId, lastIds[partition], partition),
+      }),
+    );
+    lastIds[partition] = page.lastId;
+    onPage(page);
+    return page.isLast;
+  });
+}
+
+/**
+ * Recalculates the sums of all marked days.
+ *
+ * @returns how many there were.
+ */
+async function refreshDays(db: Database, onStep: (orders: number) => void): Promise<number> {
+  let days = 0;
+  function note(done: number): boolean {
+    days += done;
+    if (done > 0) onStep(0);
+    return done === 0;
+  }
+  if (await hasManyMarkedDays(db))
+    await inPartitions(db, async (partition) =>
+      note(
+        await inPartitionStep(db, partition, (trx) => refreshMarked(trx, isDayOf(partition, sql`day_utc`))),
+      ),
+    );
+  while (!note(await inStep(db, (trx) => refreshMarked(trx, sql`true`))));
+  return days;
+}
+
+/** @returns true if one step cannot recalculate all marked days. */
+async function hasManyMarkedDays(db: Database): Promise<boolean> {
+  const { rows } = await sql`select from reporting.changed_days offset ${STEP_DAYS}::integer limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Recalculates the sums of the next marked days.
+ *
+ * @param isMeant condition for `day_utc`.
+ * @returns how many there were.
+ */
+async function refreshMarked(trx: Transaction<DB>, isMeant: RawBuilder<boolean>): Promise<number> {
+  const { rows } = await sql<{ day: string }>`
+    delete from reporting.changed_days
+    where day_utc in (select day_utc from reporting.changed_days where ${isMeant} order by day_utc limit ${STEP_DAYS}::integer)
+    returning day_utc::text as day`.execute(trx);
+  if (rows.length > 0)
+    await addUpDays(
+      trx,
+      rows.map(({ day }) => day),
+    );
+  return rows.length;
+}
+
+/** Runs one step in one commit, alone. */
 function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inTransaction(db, async (trx) => {
     await beginStep(trx);
@@ -116,109 +175,15 @@ function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Re
   });
 }
 
-type Page = Step & { readonly lastSource: string; readonly lastId: string };
-
-/**
- * Compares some orders (up to `limit` if given) with `order_dispositions`, updates those that differ, and
- * marks their days before and after the change. No other refresh writes there at the same time, so a plain
- * insert suffices, which takes half the time of an upsert. Then it updates the conflicts of these orders.
- */
-async function refreshPage(
-  trx: Transaction<DB>,
-  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
-): Promise<Page> {
-  const { rows } = await sql<{
-    seen: string;
-    changed: string;
-    disputed: readonly OrderKey[] | null;
-    last_source: string;
-    last_id: string;
-  }>`
-    with page as materialized (${orders.inOrder} limit ${limit}::bigint),
-    compared as materialized (
-      select n.*, s.day_before is null as is_new, s.day_before, case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
-      from (${dispositionOfOrders({ job, orders: sql`(select * from page where is_current)` })}) n
-      left join lateral (
-        select s as before, s.day_utc as day_before from reporting.order_dispositions s
-        where s.job = n.job and s.source = n.source and s.order_id = n.order_id limit 1) s on true
-      where s.day_before is null or row(n.*) is distinct from row((s.before).*)
-    ),
-    noted as (
-      insert into reporting.changed_days (day_utc)
-      select day_utc from compared union select day_before from compared where not is_new
-      on conflict do nothing
-    ),
-    noted_deals as (
-      insert into reporting.changed_deals (deal_id, month_utc)
-      select deal_id, date_trunc('month', day)::date from (
-        select deal_id, day_utc as day from compared where disposition = 'accepted'
-        union select deal_before, day_before from compared
-        -- What is a first order depends on the customer's others.
-        union select s.deal_id, s.day_utc
-        from (
-          select distinct p.customer_key from page p join compared c using (order_version_id)
-          where p.is_current and p.customer_key is not null) k
-        cross join lateral (
-          select o.source, o.order_id from intake.orders o where o.customer_key = k.customer_key and o.is_current offset 0) o
-        cross join lateral (
-          select s.deal_id, s.day_utc, s.disposition from reporting.order_dispositions s
-          where s.job = any (array(select distinct job from reporting.counted_files)) and s.source = o.source and s.order_id = o.order_id offset 0) s
-        where s.disposition = 'accepted'
-      ) d where deal_id is not null
-      on conflict do nothing
-    ),
-    updated as (
-      update reporting.order_dispositions s
-      set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
-          disposition = n.disposition, disposition_reason = n.disposition_reason, disposition_at = n.disposition_at, is_open = n.is_open,
-          matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
-          collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
-      from compared n
-      where not n.is_new and s.job = ${job} and s.source = n.source and s.order_id = n.order_id
-        and s.source = any (array(select distinct source from compared where not is_new))
-        and s.order_id = any (array(select order_id from compared where not is_new))
-    ),
-    inserted as (
-      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
-        disposition_reason, disposition_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
-        currency, amount)
-      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition, disposition_reason, disposition_at, is_open,
-        matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
-      from compared where is_new order by day_utc, order_version_id
-    )
-    select (select count(*) from page) as seen, (select count(*) from compared) as changed,
-      (select json_agg(json_build_object('source', source, 'orderId', order_id)) from (${ordersWithClaims(job, sql`page`)}) d) as disputed,
-      last.source as last_source, last.order_id as last_id
-    from (select 1) one
-    left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`.execute(
-    trx,
-  );
-  const [row] = rows;
-  await keepConflicts(trx, { job, orders: row?.disputed ?? [] });
-  return {
-    seen: Number(row?.seen ?? 0),
-    changed: Number(row?.changed ?? 0),
-    lastSource: row?.last_source ?? '',
-    lastId: row?.last_id ?? '',
-  };
-}
-
-/**
- * Recalculates the sums of the next marked days.
- * @returns how many there were.
- */
-function refreshDays(db: Database): Promise<number> {
-  return inStep(db, async (trx) => {
-    const { rows } = await sql<{ day: string }>`
-      delete from reporting.changed_days
-      where day_utc in (select day_utc from reporting.changed_days order by day_utc limit ${STEP_DAYS}::integer)
-      returning day_utc::text as day`.execute(trx);
-    if (rows.length > 0)
-      await addUpDays(
-        trx,
-        rows.map(({ day }) => day),
-      );
-    return rows.length;
+/** Runs one step of a partition in one commit. */
+function inPartitionStep<Result>(
+  db: Database,
+  partition: Partition,
+  work: (trx: Transaction<DB>) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(db, async (trx) => {
+    await beginPartitionStep(trx, partition);
+    return work(trx);
   });
 }
 

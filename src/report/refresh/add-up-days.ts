@@ -25,9 +25,10 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
     from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
   await addUpDeals(trx, orders);
-  await addToDealTotals(trx, deals);
   await addUpBrands(trx, deals);
   await addUpCodes(trx, orders);
+  // Last, because the other partition may wait for these rows until this step ends.
+  await addToDealTotals(trx, deals);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 

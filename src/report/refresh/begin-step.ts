@@ -3,6 +3,7 @@ import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { rebuildDealTotals } from './deal-totals.ts';
 import { rebuildConflicts } from './keep-conflicts.ts';
+import type { Partition } from './partitions.ts';
 
 /**
  * Begins a step of a refresh. Locks the row of `reporting.refresh`, so that later statements see what another
@@ -24,6 +25,21 @@ export async function beginStep(trx: Transaction<DB>): Promise<void> {
   if (rows[0]?.lacks_conflicts === true) await rebuildConflicts(trx);
   await sql`
     update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`.execute(
+    trx,
+  );
+}
+
+/**
+ * Begins a step that writes only to its partition. A step of the other partition may run at the same time, but none of the
+ * same partition, and none that `beginStep` has begun. It leaves the columns of `reporting.refresh` as they are, because
+ * two steps cannot both write them: a step of `beginStep` follows.
+ */
+export async function beginPartitionStep(trx: Transaction<DB>, partition: Partition): Promise<void> {
+  await suitLargeStatements(trx);
+  await sql`select set_config('synchronous_commit', 'off', true) from reporting.refresh for share`.execute(
+    trx,
+  );
+  await sql`select from reporting.refresh_partitions where partition_no = ${partition} for update`.execute(
     trx,
   );
 }

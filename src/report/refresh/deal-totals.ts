@@ -32,7 +32,7 @@ export async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<un
       union all
       select target, currency, null, null, -orders, -amount from pg_temp.deal_days_before
     ) d
-    group by target, currency having sum(orders) <> 0 or sum(amount) <> 0
+    group by target, currency having sum(orders) <> 0 or sum(amount) <> 0 order by target, currency
     on conflict (target, currency) do update set orders = t.orders + excluded.orders, amount = t.amount + excluded.amount,
       deal_id = coalesce(excluded.deal_id, t.deal_id), influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`.execute(
     trx,

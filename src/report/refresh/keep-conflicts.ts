@@ -13,20 +13,19 @@ import { toJsonParameter } from '../../db/to-json-parameter.ts';
 export type OrderKey = { readonly source: string; readonly orderId: string };
 
 /**
- * SQL for the rows of `page` that have claims, or that are in `reporting.conflicts`: rows with source and order_id.
+ * SQL for the orders that have claims, or that are in `reporting.conflicts`: rows with source and order_id.
  *
- * @param page orders with source, order_id and is_current.
+ * @param orders current orders with source and order_id.
  */
-export function ordersWithClaims(job: string, page: RawBuilder<unknown>): RawBuilder<unknown> {
+export function ordersWithClaims(job: string, orders: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select p.source, p.order_id from ${page} p
+    select p.source, p.order_id from ${orders} p
     cross join lateral (
       select true from (
         select true from intake.order_claims c where c.job = ${job} and c.source = p.source and c.order_id = p.order_id
         union all
         select true from reporting.conflicts k where k.job = ${job} and k.source = p.source and k.order_id = p.order_id
-      ) known limit 1) found
-    where p.is_current`;
+      ) known limit 1) found`;
 }
 
 /**

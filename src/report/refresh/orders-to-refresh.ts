@@ -3,11 +3,25 @@ import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { STATED_BY_ORDER } from '../disposition.ts';
+import { isOrderOf, type Partition } from './partitions.ts';
 
-/** SQL for some orders in index order, and for the sort order that finds the last of them. */
-export type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
+/** Orders that a step reads. */
+export type Orders = {
+  /** SQL for the orders, in index order. */
+  readonly inOrder: RawBuilder<unknown>;
+  /** SQL for the sort order that finds the last of them. */
+  readonly lastFirst: RawBuilder<unknown>;
+  /** Condition: the step compares the order with this id, if it is current. */
+  readonly isOwn: IsOwn;
+};
 
-const READ_OF_ORDER = sql`o.is_current, o.customer_key, ${STATED_BY_ORDER}`;
+type IsOwn = (orderId: RawBuilder<unknown>) => RawBuilder<boolean>;
+
+const all: IsOwn = () => sql<boolean>`true`;
+
+function readOfOrder(isOwn: IsOwn): RawBuilder<unknown> {
+  return sql`o.is_current, ${isOwn(sql`o.order_id`)} as is_own, o.customer_key, ${STATED_BY_ORDER}`;
+}
 
 /** A file whose orders a job has decided about since the reports last counted it. */
 export type ChangedFile = {
@@ -51,13 +65,15 @@ export async function countFiles(
 }
 
 /**
- * The orders of a file after a given one, in index order. Those that a later file states are handled with
- * that file.
+ * The orders of a file after a given one, in index order, to be compared by one partition. Those that a later file states
+ * are handled with that file.
  */
-export function ordersOfFile(sourceFileId: string, afterId: string): Orders {
+export function ordersOfFile(sourceFileId: string, afterId: string, partition: Partition): Orders {
+  const isOwn: IsOwn = (orderId) => isOrderOf(partition, orderId);
   return {
+    isOwn,
     inOrder: sql`
-      select ${READ_OF_ORDER} from intake.orders o
+      select ${readOfOrder(isOwn)} from intake.orders o
       where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
       order by o.source_file_id, o.order_id collate "C"`,
     lastFirst: sql`order_id collate "C" desc`,
@@ -68,10 +84,11 @@ export function ordersOfFile(sourceFileId: string, afterId: string): Orders {
 export function ordersOfFiles(files: readonly ChangedFile[]): Orders {
   const ids = files.map(({ sourceFileId }) => sourceFileId).join(',');
   return {
+    isOwn: all,
     inOrder: sql`
       select o.* from unnest(string_to_array(${ids}::text, ',')::bigint[]) as f(id)
       cross join lateral (
-        select ${READ_OF_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
+        select ${readOfOrder(all)} from intake.orders o where o.source_file_id = f.id offset 0) o`,
     lastFirst: sql`source desc, order_id desc`,
   };
 }
@@ -82,13 +99,14 @@ export function openOrders(
   after: { readonly source: string; readonly orderId: string },
 ): Orders {
   return {
+    isOwn: all,
     inOrder: sql`
       select o.* from (
         select s.source, s.order_id from reporting.order_dispositions s
         where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
         order by s.job, s.source, s.order_id offset 0) s
       cross join lateral (
-        select ${READ_OF_ORDER} from intake.orders o
+        select ${readOfOrder(all)} from intake.orders o
         where o.source = s.source and o.order_id = s.order_id and o.is_current limit 1) o
       order by s.source, s.order_id`,
     lastFirst: sql`source desc, order_id desc`,
