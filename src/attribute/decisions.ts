@@ -199,6 +199,10 @@ const MATCHED = sql`
       from hits group by order_version_id
     )`;
 
+/**
+ * SQL for the decisions. `offset 0` keeps the kind of a decision a column of `judged`. Otherwise the planner would
+ * compute it again for each column that depends on it.
+ */
 function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
     judged as (
