@@ -69,7 +69,26 @@ describe('the partitions of a refresh', () => {
     expect(begun.size).toBe(2);
   });
 
-  test('end after their current step if one of them fails', async () => {
+  test('both end their step before the next two begin, so that another refresh gets its turn', async () => {
+    const { db } = await setup();
+    const begun = [0, 0];
+    const seen: unknown[] = [];
+    await inPartitions(db, async (partition) => {
+      begun[partition] = (begun[partition] ?? 0) + 1;
+      // The step of the other partition has ended long before.
+      if (partition === 0) for (let query = 0; query < 20; query += 1) await sql`select 1`.execute(db);
+      seen.push([...begun]);
+      return begun[partition] === 2;
+    });
+    expect(seen).toEqual([
+      [1, 1],
+      [1, 1],
+      [2, 2],
+      [2, 2],
+    ]);
+  });
+
+  test('end with the current step if one of them fails', async () => {
     const { db } = await setup();
     const steps: Partition[] = [];
     const work = inPartitions(db, async (partition) => {
@@ -93,7 +112,7 @@ describe('the partitions of a refresh', () => {
         return steps.filter((step) => step === partition).length === 2;
       }),
     );
-    expect(steps).toEqual([0, 0, 1, 1]);
+    expect(steps).toEqual([0, 1, 0, 1]);
   });
 
   test('divide all orders and all days between them', async () => {

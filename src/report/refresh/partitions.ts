@@ -22,30 +22,34 @@ export function isDayOf(partition: Partition, day: RawBuilder<unknown>): RawBuil
   return sql<boolean>`(((${day} - date '2000-01-01') & 1) = ${partition}::integer)`;
 }
 
+type Step = (partition: Partition) => Promise<boolean>;
+
 /**
- * Runs the steps of both partitions at the same time. In a plan, which has one session, one partition follows the other.
+ * Runs the steps of both partitions, two at a time. Both end before the next two begin, so that a step that must run
+ * alone, for another refresh, gets its turn in between. In a plan, which has one session, one step follows the other.
  *
- * @param step runs the next step of a partition; returns true if it was the last. If it throws, the other partition ends after
- * its current step.
- * @throws the first error, once both partitions have ended.
+ * @param step runs the next step of a partition; returns true if it was the last.
+ * @throws the first error, once the step of the other partition has ended.
  */
-export async function inPartitions(
-  db: Database,
-  step: (partition: Partition) => Promise<boolean>,
-): Promise<void> {
-  let hasFailed = false;
-  async function work(partition: Partition): Promise<void> {
-    try {
-      while (!hasFailed && !(await step(partition)));
-    } catch (error) {
-      hasFailed = true;
-      throw error;
-    }
+export async function inPartitions(db: Database, step: Step): Promise<void> {
+  let unfinished = PARTITIONS;
+  while (unfinished.length > 0) {
+    const wasLast = db.isTransaction ? await inTurn(unfinished, step) : await together(unfinished, step);
+    unfinished = unfinished.filter((_, index) => wasLast[index] === false);
   }
-  if (db.isTransaction) {
-    for (const partition of PARTITIONS) await work(partition);
-    return;
-  }
-  for (const ended of await Promise.allSettled(PARTITIONS.map(work)))
-    if (ended.status === 'rejected') throw ended.reason;
+}
+
+async function inTurn(partitions: readonly Partition[], step: Step): Promise<readonly boolean[]> {
+  const wasLast: boolean[] = [];
+  for (const partition of partitions) wasLast.push(await step(partition));
+  return wasLast;
+}
+
+/** Unlike `Promise.all`, leaves no step running if another fails. */
+async function together(partitions: readonly Partition[], step: Step): Promise<readonly boolean[]> {
+  const ended = await Promise.allSettled(partitions.map(step));
+  return ended.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
