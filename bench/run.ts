@@ -1,7 +1,7 @@
 /**
  * Runs all benchmarks, one after the other. Each is a ratio to a limit that is measured in the same run.
  *
- *     npm run bench                 # everything, some ten minutes
+ *     npm run bench                 # everything except peers, in about half an hour
  *     npm run bench -- intake       # only benchmarks whose name starts with this
  *     npm run bench -- --json       # one JSON object per figure: name, value, goal, unit, detail
  *     npm run bench -- peers --rows 1000000 --posts 60000 --rounds 5
@@ -58,7 +58,7 @@ const benchmarks: readonly Benchmark[] = [
     name: 'posting without latency',
     goal: '≥ 0.50 of a bare loop',
     measure: async () => [
-      await measurePosting({ latencyMs: 0, concurrency: 256, entries: 60_000, rounds: 3 }),
+      await measurePosting({ latencyMs: 0, concurrency: 256, entries: 60_000, rounds: 5 }),
     ],
   },
   {
@@ -81,7 +81,7 @@ const benchmarks: readonly Benchmark[] = [
   {
     name: 'first run of 500,000 orders whose codes have no owner',
     goal: '≤ 20 s',
-    measure: async () => [await measureFirstRun(500_000)],
+    measure: async () => [await measureFirstRun(500_000, 5)],
   },
   { name: 'serve: idle', goal: '≤ 100 MB, < 1 % of a core', measure: () => measureIdleServe(60) },
   {
@@ -92,7 +92,7 @@ const benchmarks: readonly Benchmark[] = [
   {
     name: 'mirror without latency',
     goal: '≥ 0.50 of a bare loop',
-    measure: () => measureMirror({ deals: 50_000, latencyMs: 0, concurrency: 64, nights: 3 }),
+    measure: () => measureMirror({ deals: 50_000, latencyMs: 0, concurrency: 64, nights: 5 }),
   },
   {
     name: 'mirror with 50 ms latency',
