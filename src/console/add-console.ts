@@ -1,22 +1,9 @@
-import { readFileSync } from 'node:fs';
-import compress from '@fastify/compress';
-import formBody from '@fastify/formbody';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Database } from '../db/connect.ts';
 import type { PipelineConfig } from '../model/config.ts';
-import { packageFile } from '../package/package-file.ts';
-import { html } from '../present/html/html.ts';
-import { findAudit } from '../report/console/list-audit.ts';
-import { readChangeVersion } from '../report/console/read-version.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';
-import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
-import { createLiveUpdates } from './live-updates.ts';
-import { pageFrame } from './markup/page-frame.ts';
-import { pages } from './pages/index.ts';
-import { addActions } from './perform-action.ts';
-import { idOf } from './read-query.ts';
 
 export type ConsoleOptions = {
   /** Connection for pages; its statements time out after seconds. */
@@ -29,225 +16,64 @@ export type ConsoleOptions = {
   /** Name of the person at this machine. */
   readonly localActor: string;
   readonly onError: (error: unknown) => void;
+  /** Called when the pages have been loaded, which leaves much garbage. */
+  readonly onLoaded?: () => void;
 };
 
-/** Headers that restrict a page to resources and forms of this server. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-} as const;
-
-const ASSETS: readonly { readonly name: string; readonly type: string; readonly file: () => URL }[] = [
-  { name: 'console.css', type: 'text/css', file: () => packageFile('src/console/assets/console.css') },
-  { name: 'console.js', type: 'text/javascript', file: () => packageFile('src/console/assets/console.js') },
-  { name: 'icon.svg', type: 'image/svg+xml', file: () => packageFile('src/console/assets/icon.svg') },
-  {
-    name: 'htmx.js',
-    type: 'text/javascript',
-    file: () => new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')),
-  },
-];
-
 /**
- * Adds the console to a server, below `console.base_path`.
+ * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because
+ * most processes that serve it wait for a schedule, and nobody looks.
  *
  * @throws KnownError about `console.auth` (exit 2).
  */
 export function addConsole(server: FastifyInstance, options: ConsoleOptions): void {
-  const { config, host, localActor, onError } = options;
-  const { oidc, url } = config.console;
+  const { config, host, localActor, onError, onLoaded = () => {} } = options;
+  const { oidc, url, basePath, readOnly } = config.console;
   const provider = oidc === null ? null : createProviderSignIn(oidc, { url, onError });
   const authenticate = createAuthenticate(config.console, { host, localActor, provider });
-  if (provider !== null)
-    void server.register(
-      async (scope) => {
-        await scope.register(formBody);
-        provider.addRoutes(scope);
-      },
-      { prefix: config.console.basePath },
-    );
+  const onChanged = readOnly ? () => {} : addBulkWorker(server, options);
+  let console: Promise<FastifyInstance> | null = null;
+  async function load(): Promise<FastifyInstance> {
+    const { createConsoleServer } = await import('./console-server.ts');
+    const loaded = createConsoleServer({ ...options, authenticate, provider, onChanged });
+    await loaded.ready();
+    onLoaded();
+    return loaded;
+  }
   void server.register(
     async (scope) => {
-      await scope.register(formBody);
-      // Does not affect /live, which bypasses the hooks, so that its events arrive one by one.
-      await scope.register(compress, { encodings: ['br', 'gzip'], globalDecompression: false });
-      const actors = new WeakMap<FastifyRequest, Actor>();
-      scope.addHook('onRequest', async (request, reply) => {
-        reply.headers(HEADERS);
-        const signIn = await authenticate({ headers: request.headers, address: request.ip });
-        if (signIn.kind === 'actor') {
-          actors.set(request, signIn.actor);
-          return;
-        }
-        if (signIn.status === 401 && provider !== null && isNavigation(request))
-          return reply.redirect(provider.startAt(request.url), 303);
-        if (signIn.status === 401 && config.console.users.length > 0)
-          reply.header('www-authenticate', 'Basic realm="influencer-sync", charset="UTF-8"');
-        return reply.code(signIn.status).type('text/plain; charset=utf-8').send(`${signIn.why}\n`);
-      });
-      const actorOf = (request: FastifyRequest): Actor => actors.get(request) ?? { name: '', role: 'viewer' };
-      addAssets(scope);
-      const onChanged = config.console.readOnly ? () => {} : addBulkWorker(scope, options);
-      addPages(scope, { ...options, actorOf, onChanged });
-      addLive(scope, options);
+      // The console reads the body itself.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+      for (const path of ['/', '/*'])
+        scope.all(path, async (request, reply) => {
+          console ??= load();
+          const loaded = await console.catch((error: unknown) => {
+            console = null;
+            onError(error);
+            return null;
+          });
+          // Nobody has signed in yet, so the answer must not contain the error.
+          if (loaded === null)
+            return reply.code(500).send('The console cannot be loaded. The log of the process says why.\n');
+          reply.hijack();
+          loaded.routing(request.raw, reply.raw);
+        });
+      scope.addHook('preClose', async () => (await console?.catch(() => null))?.close());
     },
-    { prefix: config.console.basePath },
+    { prefix: basePath },
   );
-}
-
-/**
- * @returns true if the browser opens a page. Only such a request can be redirected to another site, unlike
- *   one of a script.
- */
-function isNavigation({ method, headers }: FastifyRequest): boolean {
-  if (method !== 'GET') return false;
-  const mode = headers['sec-fetch-mode'];
-  return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
-}
-
-function addAssets(scope: FastifyInstance): void {
-  for (const { name, type, file } of ASSETS) {
-    const content = readFileSync(file());
-    scope.get(`/assets/${name}`, (_request, reply) =>
-      reply.type(`${type}; charset=utf-8`).header('cache-control', 'max-age=300').send(content),
-    );
-  }
-}
-
-function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
-  const updates = createLiveUpdates(() => readChangeVersion(readDb));
-  scope.get('/live', (_request, reply) => {
-    reply.hijack();
-    updates.add(reply.raw);
-  });
-  scope.addHook('preClose', async () => updates.close());
 }
 
 /**
  * Carries out bulk actions that were confirmed here or in another process, while the server listens.
  * @returns a function that makes the worker look for work at once.
  */
-function addBulkWorker(scope: FastifyInstance, { db, config, onError }: ConsoleOptions): () => void {
+function addBulkWorker(server: FastifyInstance, { db, config, onError }: ConsoleOptions): () => void {
   let worker: BulkWorker | null = null;
-  scope.addHook('onListen', async () => {
+  server.addHook('onListen', async () => {
     worker = startBulkWorker({ db, leaseMs: config.api.leaseSeconds * 1000, onError });
   });
-  scope.addHook('preClose', async () => worker?.stop());
+  server.addHook('preClose', async () => worker?.stop());
   return () => worker?.wake();
-}
-
-type Served = ConsoleOptions & {
-  readonly actorOf: (request: FastifyRequest) => Actor;
-  readonly onChanged: () => void;
-};
-
-function addPages(scope: FastifyInstance, served: Served): void {
-  for (const page of pages)
-    scope.get(page.path, async (request, reply) => {
-      const visit = visitOf(request, served);
-      try {
-        const done = idOf(visit, 'done');
-        const record = done === null ? null : await findAudit(visit.db, done);
-        const shown = await page.show(visit);
-        if ('redirect' in shown) return await reply.redirect(shown.redirect, 303);
-        if ('download' in shown) return sendFile(reply, shown.download);
-        return send(reply, visit, {
-          ...shown,
-          ...(record === null ? {} : { notice: record.summary }),
-        });
-      } catch (error) {
-        if (!isCutOff(error)) throw error;
-        const why =
-          'The database did not answer in time. Narrow the filter, or try again when it has less to do.';
-        return send(reply.code(503), visit, { title: 'Not now', content: html`<p>${why}</p>` });
-      }
-    });
-  addActions(scope, {
-    ...served,
-    refuse: async (request, reply, { status, why }) =>
-      send(reply.code(status), visitOf(request, served), {
-        title: 'Nothing was changed',
-        content: html`<p class="notice red" role="alert">${why}</p><p>Go back and reload the page to see the present state.</p>`,
-      }),
-  });
-  scope.setNotFoundHandler((request, reply) =>
-    send(reply.code(404), visitOf(request, served), {
-      title: 'There is no such page',
-      content: html`<p>Use the navigation, or search for an order. Probes and metrics are at /healthz, /readyz and /metrics.</p>`,
-    }),
-  );
-  scope.setErrorHandler((error, request, reply) => {
-    const { statusCode = 500 } = error as { readonly statusCode?: number };
-    if (statusCode >= 500) served.onError(error);
-    return send(reply.code(statusCode), visitOf(request, served), {
-      title: statusCode >= 500 ? 'Something went wrong' : 'The request cannot be processed',
-      content: html`<p>${statusCode >= 500 ? 'The page could not be made. The log of the process says more, and doctor checks the database.' : 'The server could not read the request.'}</p>`,
-    });
-  });
-}
-
-function send(
-  reply: FastifyReply,
-  visit: Visit,
-  { status, ...shown }: ShownPage & { readonly notice?: string },
-): FastifyReply {
-  if (status !== undefined) reply.code(status);
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(pageFrame(visit, shown));
-}
-
-/** Sends a file as a download that the browser never displays, because others wrote its content. */
-function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
-  return reply
-    .type(typeof content === 'string' ? `${type}; charset=utf-8` : type)
-    .header('cache-control', 'no-store')
-    .header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]+/g, '_')}"`)
-    .send(content);
-}
-
-function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): Visit {
-  const { pathname, searchParams: query } = new URL(request.url, 'http://console');
-  const actor = actorOf(request);
-  const chosen = query.get('zone');
-  const zone = chosen !== null && isZone(chosen) ? chosen : config.console.timeZone;
-  return {
-    db: readDb,
-    config,
-    actor,
-    mayChange: actor.role === 'operator' && !config.console.readOnly,
-    path: pathname.slice(config.console.basePath.length) || '/',
-    params: request.params as Readonly<Record<string, string>>,
-    query,
-    now: new Date(),
-    zone,
-    link: (path, values = {}) =>
-      linkTo(`${config.console.basePath}${path}`, chosen === null ? values : { ...values, zone }),
-  };
-}
-
-function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values))
-    if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
-  const text = query.toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
-function isZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** @returns true if the statement exceeded its time limit. */
-function isCutOff(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '57014';
 }

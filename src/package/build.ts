@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
-import { joinPackages } from './join-packages.ts';
+import { escapeBeyondLatin1, joinPackages } from './join-packages.ts';
 import { packageFile } from './package-file.ts';
 
 /** The entry points of the package, by the name of their file in dist/. */
@@ -28,13 +28,14 @@ const { output } = await build({
   platform: 'node',
   // Dependencies are not bundled: npm installs, updates and audits them.
   external: (id) => /^[^./]/.test(id) && !JOINED.includes(id),
-  plugins: [joined],
+  plugins: [joined, escapeBeyondLatin1()],
   transform: { target: 'node22.19' },
   // Tree shaking and minifying remove calls that seem to have no effect, such as a decodeURIComponent() in a
   // `try` that only checks whether it throws.
   treeshake: false,
   output: {
     minify: false,
+    comments: false,
     dir: 'dist',
     format: 'esm',
     entryFileNames: '[name].js',

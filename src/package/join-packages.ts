@@ -25,6 +25,7 @@ export async function joinPackages(names: readonly string[], folder: string): Pr
   await build({
     input: Object.fromEntries(names.map((name) => [name, fileURLToPath(import.meta.resolve(name))])),
     platform: 'node',
+    plugins: [escapeBeyondLatin1()],
     treeshake: false,
     output: {
       dir: folder,
@@ -32,7 +33,8 @@ export async function joinPackages(names: readonly string[], folder: string): Pr
       exports: 'named',
       entryFileNames: '[name].cjs',
       chunkFileNames: '[name]-[hash].cjs',
-      minify: false,
+      // Changes no code; only the spaces and comments are left out.
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     },
   });
   for (const [name, version] of versions) {
@@ -44,6 +46,24 @@ export async function joinPackages(names: readonly string[], folder: string): Pr
     name: 'use joined packages',
     resolveId: (id) => (versions.has(id) ? { id: join(folder, `${id}.js`), external: 'relative' } : null),
   };
+}
+
+/**
+ * Writes characters beyond Latin-1 as escapes. V8 keeps the text of each program that it has loaded, and needs
+ * two bytes for each character of a file as soon as one character is beyond Latin-1.
+ */
+export function escapeBeyondLatin1(): Plugin {
+  return {
+    name: 'escape characters beyond Latin-1',
+    generateBundle(_options, bundle) {
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk') file.code = file.code.replace(/[\u0100-\uffff]/g, toEscape);
+    },
+  };
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Path of the `package.json` of an installed package, also for a part of it such as `kysely/migration`. */

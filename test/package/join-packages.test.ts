@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { joinPackages } from '../../src/package/join-packages.ts';
 
 const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -31,4 +33,15 @@ it.each([
 
 it('a package with dependencies is refused, since its version does not tell theirs', async () => {
   await expect(joinPackages(['pg'], tmpdir())).rejects.toThrow('pg cannot be joined: it depends on');
+});
+
+it('the joined files contain only characters of one byte, and say the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-join-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await joinPackages(['zod'], folder);
+  expect(readFileSync(join(folder, 'zod.cjs'), 'utf8')).not.toMatch(/[\u0100-\uffff]/);
+  const joined = createRequire(import.meta.url)(join(folder, 'zod.cjs')) as typeof import('zod');
+  const issue = { code: 'invalid_type', expected: 'string', input: 1 } as const;
+  for (const language of ['ja', 'ru', 'he'] as const)
+    expect(joined.z.locales[language]().localeError(issue)).toEqual(z.locales[language]().localeError(issue));
 });

@@ -19,18 +19,21 @@ const SORT_MEMORY_MB = 32;
  * delay a run or the scheduler. The embedded database has only one connection, which is shared.
  *
  * @param options.db connection for people's changes.
+ * @param options.onLoaded called when the pages have been loaded, with the first request.
  */
 export async function openConsole({
   config,
   db,
   host,
   log,
+  onLoaded = () => {},
 }: {
   readonly config: PipelineConfig;
   readonly db: Database;
   /** Address on which the server listens. */
   readonly host: string;
   readonly log: Logger;
+  readonly onLoaded?: () => void;
 }): Promise<{ readonly add: (server: HttpServer) => void; close(): Promise<void> }> {
   const { url, dataFolder } = config.database;
   const readDb =
@@ -52,6 +55,7 @@ export async function openConsole({
         config,
         host,
         localActor: readOperator(),
+        onLoaded,
         onError: (error) => log.error(error instanceof Error ? error : {}, 'a page or a bulk action failed'),
       }),
     close: async () => {

@@ -100,7 +100,7 @@ type Serving = {
 
 async function serve(serving: Serving): Promise<ExitCode> {
   const { config, jobs, db, log, telemetry, lineage, output, draining } = serving;
-  // The start leaves garbage, and so does every run. Memory is returned once nothing is running.
+  // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
   let isLittered = true;
   // The code of runs is loaded with the first one, so that a waiting process stays small.
   const opened: { workplace: Workplace | null } = { workplace: null };
@@ -143,7 +143,9 @@ async function serve(serving: Serving): Promise<ExitCode> {
     ...{ config, work, log },
     isReady: () => schedule.readiness().checks.migrations?.ok === true,
   });
-  const pages = await openPages(serving);
+  const pages = await openPages(serving, () => {
+    isLittered = true;
+  });
   const notices = await openNotices(serving, () => schedule.readiness().checks.migrations?.ok === true);
   const observer = await startObserver({
     host: config.serve.host,
@@ -196,10 +198,10 @@ async function serve(serving: Serving): Promise<ExitCode> {
 }
 
 /** Prepares the console; null if the configuration disables it, and then none of its code is loaded. */
-async function openPages({ config, db, log }: Serving) {
+async function openPages({ config, db, log }: Serving, onLoaded: () => void) {
   if (!config.console.enabled) return null;
   const { openConsole } = await import('./open-console.ts');
-  return openConsole({ config, db, host: config.serve.host, log });
+  return openConsole({ config, db, host: config.serve.host, log, onLoaded });
 }
 
 /** Starts the checks that create notices; null if no channel is configured. */
