@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
-import { ratedOrders } from './rated-orders.ts';
+import { earnedOrders, findKept } from './kept-earnings.ts';
 import type { StatementRules } from './statement.ts';
 
 /** The settings by which returns are computed. */
@@ -78,9 +78,16 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
  *
  * An order wins its customer if no earlier order of that customer is known, in any channel, that was neither
  * cancelled nor a test. All later orders of a customer count as revenue from winning that customer.
+ *
+ * @param trx a transaction in which a refresh of the reports has begun a step.
+ * @param options.isPlan true if `trx` is the transaction of a plan, whose changes are not noted.
  */
-export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules): Promise<void> {
+export async function addUpReturns(
+  trx: DatabaseTransaction,
+  { rules, isPlan }: { readonly rules: ReturnRules; readonly isPlan: boolean },
+): Promise<void> {
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
+  const kept = isPlan ? null : await findKept(trx, { month: null, rules });
   await sql`
     delete from reporting.return_months r using pg_temp.changed_deals c
     where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
@@ -95,7 +102,7 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
         where s.deal_id = c.deal_id and s.day_utc >= c.month_utc and s.day_utc < (c.month_utc + interval '1 month')::date
           and s.disposition = 'accepted' and s.entry_id is not null offset 0) s
     ),
-    ${ratedOrders(rules, sql`select entry_id from chosen`)},
+    ${earnedOrders(rules, { kept, entries: sql`select entry_id from chosen` })},
     history as materialized (${history}),
     orders as materialized (
       select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
@@ -106,7 +113,7 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
         case when v.is_excluded then 'none' when v.customer_key is null then 'unknown' when v.has_earlier then 'returning'
           when v.ordered_at < h.since + ${HISTORY_DAYS} * interval '1 day' then 'unknown' else 'new' end as customer
       from chosen c
-      join earnings e using (entry_id)
+      join earned e using (entry_id)
       cross join lateral (
         select o.source, o.customer_key, ${orderedAt('o')} as ordered_at, ${isExcluded('o')} as is_excluded,
           o.customer_key is not null and exists (

@@ -38,17 +38,20 @@ export function hashRules({ terms, returnWindowDays, timeZone }: StatementRules)
 }
 
 /**
- * Finds out whether the statement of a month may be computed from the kept earnings.
+ * Finds out whether the kept earnings may be used.
  *
- * @param trx a transaction with one snapshot, in which the statement is then read.
+ * @param trx a transaction with one snapshot, in which they are then read, or one in which a refresh of the reports
+ * has begun a step, so that no other process can replace them.
+ * @param options.month the month of a statement. Null: only what orders have earned matters, and not what is closed.
  * @returns null if all orders must be computed.
  */
 export async function findKept(
   trx: DatabaseTransaction,
-  { month, rules }: { readonly month: string; readonly rules: StatementRules },
+  { month, rules }: { readonly month: string | null; readonly rules: StatementRules },
 ): Promise<Kept | null> {
+  const first = month === null ? null : `${month}-01`;
   const { rows } = await sql<{ is_usable: boolean; changes: number }>`
-    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${`${month}-01`}::date) as is_usable,
+    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${first}::date) as is_usable,
       (select count(*)::integer from (${changedEntries} limit ${MAX_CHANGES + 1}::integer) c) as changes
     from reporting.earning_rules r`.execute(trx);
   const [state] = rows;
@@ -98,6 +101,32 @@ export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
       from earnings e
       left join lateral (
         select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true
+    )`;
+}
+
+/**
+ * SQL: common table expressions, the last of which, `earned`, has what some orders have earned: the columns of
+ * `keptColumns`. A change that is noted at the time of the statement is included, even if it was not yet noted when
+ * `findKept` looked.
+ *
+ * @param options.entries ids of their entries.
+ * @param options.kept null: compute all of them.
+ */
+export function earnedOrders(
+  rules: StatementRules,
+  { kept, entries }: { readonly kept: Kept | null; readonly entries: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  if (kept === null)
+    return sql`
+      ${ratedOrders(rules, entries)},
+      earned as not materialized (select ${keptColumns('e')} from earnings e)`;
+  return sql`
+    ${changedOrders(rules)},
+    earned as not materialized (
+      select ${keptColumns('k')} from reporting.order_earnings k
+      where k.entry_id = any (array(${entries})) and k.entry_id not in (select entry_id from changed)
+      union all
+      select ${keptColumns('l')} from live l where l.entry_id in (${entries})
     )`;
 }
 

@@ -24,7 +24,7 @@ export async function updateReturns(
   for (let taken = STEP_DEALS; taken === STEP_DEALS; onStep())
     taken = await inTransaction(db, async (trx) => {
       const deals = await takeChangedDeals(trx, STEP_DEALS);
-      if (deals > 0) await addUpReturns(trx, rules);
+      if (deals > 0) await addUpReturns(trx, { rules, isPlan: db.isTransaction });
       return deals;
     });
 }
