@@ -42,6 +42,11 @@ jobs:
 async function openHealthy(options: WorkshopOptions = {}): Promise<Workshop> {
   const workshop = await openWorkshop({ flow: FLOW, ...options });
   workshop.drop('orders.csv', toCsv([{ id: 'o1' }]));
+  // Other tests create bi_reader on the same server, which takes these rights from everybody in their databases.
+  await sql`
+    do $$ begin execute format('revoke temporary, create on database %I from public', current_database()); end $$`.execute(
+    workshop.db,
+  );
   return workshop;
 }
 
