@@ -21,8 +21,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because
- * most processes that serve it wait for a schedule, and nobody looks.
+ * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because in
+ * most processes, which only wait for a schedule, nobody opens them.
  *
  * @throws KnownError about `console.auth` (exit 2).
  */
@@ -32,13 +32,20 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
   const provider = oidc === null ? null : createProviderSignIn(oidc, { url, onError });
   const authenticate = createAuthenticate(config.console, { host, localActor, provider });
   const onChanged = readOnly ? () => {} : addBulkWorker(server, options);
-  let console: Promise<FastifyInstance> | null = null;
-  async function load(): Promise<FastifyInstance> {
-    const { createConsoleServer } = await import('./console-server.ts');
-    const loaded = createConsoleServer({ ...options, authenticate, provider, onChanged });
-    await loaded.ready();
-    onLoaded();
-    return loaded;
+  let loading: Promise<FastifyInstance | null> | null = null;
+  /** Returns null after an error, and the next request tries again. */
+  async function load(): Promise<FastifyInstance | null> {
+    try {
+      const { createConsoleServer } = await import('./console-server.ts');
+      const loaded = createConsoleServer({ ...options, authenticate, provider, onChanged });
+      await loaded.ready();
+      onLoaded();
+      return loaded;
+    } catch (error) {
+      loading = null;
+      onError(error);
+      return null;
+    }
   }
   void server.register(
     async (scope) => {
@@ -47,19 +54,15 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
       scope.addContentTypeParser('*', (_request, _body, done) => done(null));
       for (const path of ['/', '/*'])
         scope.all(path, async (request, reply) => {
-          console ??= load();
-          const loaded = await console.catch((error: unknown) => {
-            console = null;
-            onError(error);
-            return null;
-          });
+          loading ??= load();
+          const loaded = await loading;
           // Nobody has signed in yet, so the answer must not contain the error.
           if (loaded === null)
             return reply.code(500).send('The console cannot be loaded. The log of the process says why.\n');
           reply.hijack();
           loaded.routing(request.raw, reply.raw);
         });
-      scope.addHook('preClose', async () => (await console?.catch(() => null))?.close());
+      scope.addHook('preClose', async () => (await loading)?.close());
     },
     { prefix: basePath },
   );
