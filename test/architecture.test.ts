@@ -145,6 +145,16 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     expect(findings(commands, ({ loads }) => loads.filter((to) => !isLight(to)))).toEqual([]);
   });
 
+  it('the list of jobs loads only what checks and describes the configuration: import the rest in the function that needs it, so that commands start quickly', () => {
+    const loaded = new Set(['jobs/index.ts']);
+    for (const path of loaded) {
+      const module = modules.find((each) => each.path === path);
+      for (const to of module?.loads ?? []) if (isOurs(to)) loaded.add(to);
+    }
+    const mayLoad = ['jobs', 'config', 'model', 'present', 'package', 'attribute', 'db'];
+    expect([...loaded].filter((path) => !mayLoad.includes(areaOf(path)))).toEqual([]);
+  });
+
   it('nothing imports cli or main: give the value to the function as an argument', () => {
     const below = modules.filter(({ path }) => !TOP.includes(areaOf(path)));
     expect(findings(below, (module) => imported(module, (to) => TOP.includes(areaOf(to))))).toEqual([]);

@@ -31,9 +31,11 @@ export function* crossCheck(
  * that the layouts or other shops use.
  */
 function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<ConfigFinding> {
+  const rare = [...(job.include ?? []).entries()].filter(([, word]) => !STATUS_WORDS.includes(word));
+  if (rare.length === 0) return;
   const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
   const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
-  for (const [index, word] of (job.include ?? []).entries()) {
+  for (const [index, word] of rare) {
     const near = known.includes(word) ? null : didYouMean(word, known);
     if (near === null) continue;
     yield {

@@ -6,9 +6,10 @@ import type { RunStop } from '../../src/model/run.ts';
 import { beginPosting, type Posting, postProposed } from '../../src/pipeline/posting/posting.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import { type Allowance, countWithin, decideOutreach } from './decide-outreach.ts';
 import { describeApproval } from './render.ts';
-import { HUNDREDTHS_AN_INFLUENCER, type OutreachReport, readNext, reportOutreach } from './report.ts';
+import { type OutreachReport, readNext, reportOutreach } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /** Runs the steps of the job: choose → (approve) → propose → claim → submit → record → report. */

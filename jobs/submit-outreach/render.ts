@@ -9,7 +9,8 @@ import {
 import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import { costOf, type OutreachCounts, type OutreachReport, type ShownInfluencer } from './report.ts';
+import { costOf } from './credits.ts';
+import type { OutreachCounts, OutreachReport, ShownInfluencer } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 type Summary = RunSummary<OutreachReport>;

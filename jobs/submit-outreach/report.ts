@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DoubtDetails, RunReport } from '../../src/model/report.ts';
 import { isOfRun, readRunDoubts } from '../../src/report/run-report.ts';
+import { creditText, HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /**
@@ -68,9 +69,6 @@ export type OutreachDetails = DoubtDetails & {
 };
 
 const SHOWN = 10;
-
-/** From the section "Limits" of the specification: 0.04 search credits for each influencer added. */
-export const HUNDREDTHS_AN_INFLUENCER = 4;
 
 /** Reports what a run of `submit-outreach` did and the state of every influencer after it. */
 export async function reportOutreach(
@@ -197,15 +195,6 @@ function creditsOf(
     in_doubt: creditText(atRisk),
     left: creditText(creditHundredths - spent - atRisk),
   };
-}
-
-/** The maximum cost of this number of influencers, for example `1.60`. */
-export function costOf(influencers: number): string {
-  return creditText(influencers * HUNDREDTHS_AN_INFLUENCER);
-}
-
-function creditText(hundredths: number): string {
-  return (hundredths / 100).toFixed(2);
 }
 
 function isWhole({

@@ -1,7 +1,8 @@
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { findDateFault, parseDatedNames } from '../model/text/dated-names.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
-import { helpForTimeZone, isTimeZone } from './check-timing.ts';
+import { isNamedTimeZone } from '../model/time/time-zone.ts';
+import { helpForTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
@@ -34,7 +35,7 @@ export function* checkSource(
     const help = near === null ? known : `Did you mean "${near}"? ${known}`;
     yield { path: at('layout'), message: `${title}.layout: there is no layout "${source.layout}".`, help };
   }
-  if (source.timeZone !== null && !isTimeZone(source.timeZone)) {
+  if (source.timeZone !== null && !isNamedTimeZone(source.timeZone)) {
     yield {
       path: at('time_zone'),
       message: `${title}.time_zone: "${source.timeZone}" is not a time zone.`,
@@ -42,7 +43,7 @@ export function* checkSource(
     };
   }
   const { timeZone } = source.expectations;
-  if (timeZone !== source.timeZone && !isTimeZone(timeZone)) {
+  if (timeZone !== source.timeZone && !isNamedTimeZone(timeZone)) {
     yield {
       path: ['sources', source.name, 'expect', 'time_zone'],
       message: `${title}.expect.time_zone: "${timeZone}" is not a time zone.`,

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
+import { isNamedTimeZone } from '../model/time/time-zone.ts';
 import type { ConfigFinding } from './configured-kind.ts';
 
 const FIVE_FIELDS =
@@ -15,7 +16,7 @@ export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Ge
     const message = `${title}.schedule: "${job.schedule}" ${problem}.`;
     if (problem !== null) yield { path: at('schedule'), message, help: FIVE_FIELDS };
   }
-  if (!isTimeZone(job.timeZone)) {
+  if (!isNamedTimeZone(job.timeZone)) {
     const message = `${title}.time_zone: "${job.timeZone}" is not a time zone.`;
     yield { path: at('time_zone'), message, help: helpForTimeZone(job.timeZone) };
   }
@@ -65,21 +66,12 @@ function problemOfSchedule(schedule: string): string | null {
   const fields = schedule.split(/\s+/).length;
   if (fields !== 5) return `is not a cron expression (it has ${fields} ${fields === 1 ? 'field' : 'fields'})`;
   try {
-    const pattern = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true });
+    // Whether there is such a day does not depend on the time zone, and an offset needs no Intl, which takes 12 ms to load.
+    const pattern = new Cron(schedule, { mode: '5-part', utcOffset: 0, paused: true });
     return pattern.nextRun() === null ? 'never fires: there is no such day' : null;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'it cannot be read';
     return `is not a cron expression (${why.replace(/\.$/, '')})`;
-  }
-}
-
-/** @returns true if the runtime knows the zone as an IANA name. Offsets such as +02:00 are not names. */
-export function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return !/^[+-]/.test(zone);
-  } catch {
-    return false;
   }
 }
 

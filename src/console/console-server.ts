@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isTimeZone } from '../model/time/time-zone.ts';
 import { packageFile } from '../package/package-file.ts';
 import { html } from '../present/html/html.ts';
 import { findAudit } from '../report/console/list-audit.ts';
@@ -185,7 +186,7 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): 
   const { pathname, searchParams: query } = new URL(request.url, 'http://console');
   const actor = actorOf(request);
   const chosen = query.get('zone');
-  const zone = chosen !== null && isZone(chosen) ? chosen : config.console.timeZone;
+  const zone = chosen !== null && isTimeZone(chosen) ? chosen : config.console.timeZone;
   return {
     db: readDb,
     config,
@@ -207,15 +208,6 @@ function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): stri
     if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
-}
-
-function isZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @returns true if the statement exceeded its time limit. */

@@ -1,11 +1,12 @@
 import type { PipelineConfig } from '../../model/config.ts';
-import { helpForTimeZone, isTimeZone } from '../check-timing.ts';
+import { isNamedTimeZone } from '../../model/time/time-zone.ts';
+import { helpForTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 
 /** Checks the time zone of statements and the settings for the conversion of amounts. */
 export function* checkStatements({ statements }: PipelineConfig): Generator<ConfigFinding> {
   const { timeZone, reportingCurrency, fx } = statements;
-  if (!isTimeZone(timeZone)) {
+  if (!isNamedTimeZone(timeZone)) {
     const message = `statements.time_zone: "${timeZone}" is not a time zone.`;
     yield { path: ['statements', 'time_zone'], message, help: helpForTimeZone(timeZone) };
   }

@@ -1,6 +1,7 @@
 import type { PipelineConfig } from '../../model/config.ts';
 import { didYouMean } from '../../model/text/did-you-mean.ts';
-import { helpForTimeZone, isTimeZone } from '../check-timing.ts';
+import { isNamedTimeZone } from '../../model/time/time-zone.ts';
+import { helpForTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 import type { ConfigPath } from '../locate.ts';
 
@@ -81,7 +82,7 @@ function* checkNames(
 }
 
 function* checkZone(zone: string, path: ConfigPath): Generator<ConfigFinding> {
-  if (isTimeZone(zone)) return;
+  if (isNamedTimeZone(zone)) return;
   const message = `${path.join('.')}.time_zone: "${zone}" is not a time zone.`;
   yield { path: [...path, 'time_zone'], message, help: helpForTimeZone(zone) };
 }

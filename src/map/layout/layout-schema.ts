@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
 import { linearPattern } from './linear-pattern.ts';
 
@@ -271,15 +272,6 @@ export const layoutSchema = z
     }
   })
   .describe('How influencer-sync reads one kind of export.');
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function isRegex(source: string): boolean {
   try {

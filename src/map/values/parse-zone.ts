@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../model/time/time-zone.ts';
 import type { Fault } from '../fault.ts';
 
 /**
@@ -50,10 +51,5 @@ export function parseZone(cell: string): string | Fault {
   const zone = sign === undefined ? text : `${sign}${hours.padStart(2, '0')}:${minutes}`;
   // Intl maps some other abbreviations to a zone of its own choice. IANA names of places contain a slash.
   if (sign === undefined && !zone.includes('/')) return BAD_ZONE;
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-    return zone;
-  } catch {
-    return BAD_ZONE;
-  }
+  return isTimeZone(zone) ? zone : BAD_ZONE;
 }
