@@ -7322,6 +7322,8 @@ CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHER
 
 CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
+CREATE INDEX attempts_recent ON ledger.attempts USING brin (run_id, claimed_at) WITH (pages_per_range='32', autosummarize='on');
+
 CREATE INDEX changes_entry ON ledger.changes USING btree (entry_id);
 
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);

@@ -5,7 +5,7 @@ import type { Problem, ProblemKind } from '../model/notify/notice.ts';
 import type { HeldFile } from '../model/report.ts';
 import type { RunnableKind } from '../pipeline/runnable-kind.ts';
 import { listHeldFiles } from '../report/files/list-held-files.ts';
-import { type ListedRun, listRuns } from '../report/list-runs.ts';
+import { type ListedRun, listRuns } from '../report/runs/list-runs.ts';
 import { readDatabaseClock } from '../schedule/poll-schedule.ts';
 import { PROCESS_GONE } from '../schedule/run-record.ts';
 import { problemFinders } from './problems/index.ts';

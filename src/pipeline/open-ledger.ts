@@ -125,7 +125,7 @@ async function requireContinuity(options: LedgerOptions, accountId: string | nul
   const { continuity } = await compare(db, { config, accountId });
   const problem = explainContinuity(continuity, config);
   if (problem !== null) throw problem;
-  if (continuity.kind === 'unmarked' && continuity.claims > 0)
+  if (continuity.kind === 'unmarked' && continuity.hasClaims)
     progress.note(
       `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot detect a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
     );

@@ -67,7 +67,7 @@ function renderLastRuns({ status, config, did, configOption = '' }: StatusInput,
   return [terminal.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
 }
 
-function renderBacklog({ status }: StatusInput, terminal: Terminal): string {
+function renderBacklog({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
   if (status.backlog.length === 0) return '';
   const columns = [
     { title: 'job' },
@@ -76,14 +76,16 @@ function renderBacklog({ status }: StatusInput, terminal: Terminal): string {
     { title: 'amount', align: 'right' },
     { title: 'oldest (UTC)', cutAt: 'never' },
   ] as const;
-  const rows = status.backlog.map(({ job, state, backfillId, entries, amount, currency, oldest }) => [
+  const rows = status.backlog.map(({ job, state, backfillId, entries, amount, currency, oldest, isPart }) => [
     job,
     `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
-    formatCount(entries),
-    formatMoney(amount, currency),
+    `${formatCount(entries)}${isPart ? '+' : ''}`,
+    `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
     formatInstant(oldest).slice(0, 16),
   ]);
-  return `${terminal.style('bold', 'Ledger')}\n${renderTable(columns, rows, { terminal })}`;
+  const table = `${terminal.style('bold', 'Ledger')}\n${renderTable(columns, rows, { terminal })}`;
+  if (!status.backlog.some(({ isPart }) => isPart)) return table;
+  return `${table.trimEnd()}\n${terminal.style('dim', `+ there are more. Count all: npx influencer-sync status --exact${configOption}`)}`;
 }
 
 function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
@@ -208,12 +210,11 @@ function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, termina
 
 function renderDoubts({ status, configOption }: StatusInput, terminal: Terminal): string {
   if (status.doubts.length === 0) return terminal.style('dim', 'No order is in doubt.');
-  const count = status.backlog.reduce(
-    (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
-    0,
-  );
+  const inDoubt = status.backlog.filter(({ state }) => state === 'in_doubt');
+  const count = inDoubt.reduce((sum, { entries }) => sum + entries, 0);
+  const more = inDoubt.some(({ isPart }) => isPart) ? '+' : '';
   const lines = status.doubts.flatMap((doubt) => renderPart(describeDoubt(doubt), terminal));
-  const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
+  const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)}${more})`);
   const todo = 'look up each order in the service, then settle it';
   const command = renderCommands(reviewCommand(todo, configOption), terminal);
   return [title, ...lines, ...command].join('\n');

@@ -75,18 +75,18 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** Printable ASCII: a cell for each character. */
-const ASCII = /^[ -~]*$/;
+/** A cell for each character: printable ASCII, Latin letters with accents, dashes, quotes, … and →. */
+export const NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027\u2192]*$/;
 
 let measure: ((text: string) => number) | null = null;
 
 /**
  * Returns the cells of a terminal that a text takes: none for colours, two for Chinese, Japanese and Korean
- * characters and for emoji. The library for other text than ASCII is loaded when there is such a text: its
+ * characters and for emoji. The library for other text than `NARROW` is loaded when there is such a text: its
  * regular expression of all emoji takes 15 ms to compile.
  */
 export function cellWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
+  if (NARROW.test(text)) return text.length;
   measure ??= loadMeasure();
   return measure(text);
 }

@@ -6,8 +6,8 @@ import { isDoubt } from './disposition.ts';
 import { listHeldFiles } from './files/list-held-files.ts';
 import { listOpenProblems } from './list-notices.ts';
 import { sumRefused } from './list-refused.ts';
-import { listPausedJobs } from './list-slots.ts';
-import { listWorkers } from './list-workers.ts';
+import { listPausedJobs } from './runs/list-slots.ts';
+import { listWorkers } from './runs/list-workers.ts';
 
 /**
  * Reads the gauges of /metrics. No query reads settled entries, so they stay cheap however long the ledger

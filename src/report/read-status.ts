@@ -1,11 +1,11 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { CheckFinding } from '../model/checks/check-result.ts';
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import type { HeldFile } from '../model/report.ts';
 import type { GivenUpUnit, WorkerSeen } from '../model/work.ts';
+import { type Backlog, readBacklog, readOpenBacklog } from './backlog.ts';
 import { listFindings } from './checks/read-checks.ts';
-import { isDoubt } from './disposition.ts';
 import { listHeldFiles } from './files/list-held-files.ts';
 import { listQueues, type QueueState } from './files/list-queues.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
@@ -15,24 +15,10 @@ import {
   listOpenProblems,
   type OpenProblem,
 } from './list-notices.ts';
-import { type ListedRun, listRuns } from './list-runs.ts';
-import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
-import { listGivenUpUnits, listWorkers } from './list-workers.ts';
-import { type OpenBacklog, readOpenBacklog } from './open-backlog.ts';
-import { acceptedEntries } from './refresh/count-accepted.ts';
+import { type ListedRun, listRuns } from './runs/list-runs.ts';
+import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './runs/list-slots.ts';
+import { listGivenUpUnits, listWorkers } from './runs/list-workers.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
-
-/** Entries of a job in one state. Entries in state `sending` whose process is gone count as in_doubt. */
-export type Backlog = {
-  readonly job: string;
-  readonly state: string;
-  /** The unfinished backfill that alone may post these ready or sending entries; null for all others. */
-  readonly backfillId: string | null;
-  readonly currency: string | null;
-  readonly entries: number;
-  readonly amount: string;
-  readonly oldest: Date;
-};
 
 export type LiveLease = {
   readonly name: string;
@@ -75,15 +61,32 @@ const SHOWN_DOUBTS = 5;
  */
 export type StatusOf = { readonly sources?: readonly string[] };
 
-/** Reads the current state of all jobs. @param of.queued sources whose new files a queue announces. */
+/**
+ * Reads the current state of all jobs.
+ *
+ * @param of.queued sources whose new files a queue announces.
+ * @param of.limit counts at most this number of open entries of each job, backfill and state; all if omitted.
+ */
 export async function readStatus(
   db: Database,
-  { queued = [], ...of }: StatusOf & { readonly queued?: readonly string[] } = {},
+  {
+    queued = [],
+    limit = Number.MAX_SAFE_INTEGER,
+    ...of
+  }: StatusOf & { readonly queued?: readonly string[]; readonly limit?: number } = {},
 ): Promise<Status> {
+  // In a session of its own, because it takes about as long as all others together.
+  const [backlog, rest] = await Promise.all([readBacklog(db, limit), readRest(db, { ...of, queued })]);
+  return { ...rest, backlog };
+}
+
+async function readRest(
+  db: Database,
+  { queued, ...of }: StatusOf & { readonly queued: readonly string[] },
+): Promise<Omit<Status, 'backlog'>> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
-    backlog: await readBacklog(db),
     ...(await readWaiting(db, of)),
     customers: await countCustomers(db),
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
@@ -111,7 +114,7 @@ async function readWaiting(db: Database, of: StatusOf): Promise<Waiting> {
 }
 
 /** What waits to be sent, or for a person. */
-export type Needs = Waiting & { readonly backlog: readonly OpenBacklog[] };
+export type Needs = Waiting & { readonly backlog: readonly Backlog[] };
 
 /** @param of.limit counts at most this number of open entries of each job, backfill and state. */
 export async function readNeeds(
@@ -122,41 +125,6 @@ export async function readNeeds(
     backlog: await readOpenBacklog(db, limit),
     ...(await readWaiting(db, of)),
   };
-}
-
-async function readBacklog(db: Database): Promise<readonly Backlog[]> {
-  // Each state is read through its own index. Accepted entries come from totals that are already summed up.
-  const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
-    select job, state, backfill_id as "backfillId", currency, sum(entries) as entries, sum(amount) as amount, min(oldest) as oldest
-    from (
-      ${sumEntries(sql`not e.is_settled`, { isSettled: false })}
-      union all ${sumEntries(sql`e.state = 'rejected'`, { isSettled: true })}
-      union all ${sumEntries(sql`e.state = 'written_off'`, { isSettled: true })}
-      union all select a.job, 'accepted', null, a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a
-    ) e
-    group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
-  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
-}
-
-/**
- * SQL for the matching entries `e` in groups, with the columns job, state, backfill_id, currency, entries,
- * amount and oldest. The entries are added up by columns of their index alone, which takes a third of the time, and
- * whether a process is alive is asked once for each.
- *
- * @param options.isSettled what `is_settled` is for all of them.
- */
-function sumEntries(
-  matches: RawBuilder<unknown>,
-  { isSettled }: { readonly isSettled: boolean },
-): RawBuilder<unknown> {
-  return sql`
-    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
-      case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as backfill_id, e.currency,
-      e.entries, e.amount, e.oldest
-    from (
-      select e.job, e.state, ${isSettled}::boolean as is_settled, e.backfill_id, e.currency, e.owner, count(*) as entries,
-        coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
-      from ledger.entries e where ${matches} group by 1, 2, 4, 5, 6) e`;
 }
 
 async function readLeases(db: Database): Promise<readonly LiveLease[]> {

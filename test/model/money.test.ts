@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAmounts, formatMoney, roundMoney, sumMoney } from '../../src/model/money.ts';
+import { formatAmounts, formatMoney, minorDigits, roundMoney, sumMoney } from '../../src/model/money.ts';
 
 describe('amounts of money', () => {
   test.each([
@@ -30,6 +30,27 @@ describe('amounts of money', () => {
       { currency: 'USD', amount: '1.25' },
     ];
     expect(formatAmounts(amounts)).toBe('2.50 EUR, 2.25 USD');
+  });
+});
+
+describe('the decimals of a currency', () => {
+  test.each([
+    ['EUR', 2],
+    ['JPY', 0],
+    ['jpy', 0],
+    ['KWD', 3],
+    ['XXZ', 2],
+    [null, 2],
+  ])('%s has %s', (currency, digits) => expect(minorDigits(currency)).toBe(digits));
+
+  test.runIf(process.versions.cldr === '48.0')('are those that the runtime knows', () => {
+    for (const currency of Intl.supportedValuesOf('currency')) {
+      const { maximumFractionDigits } = new Intl.NumberFormat('en', {
+        style: 'currency',
+        currency,
+      }).resolvedOptions();
+      expect([currency, minorDigits(currency)]).toEqual([currency, maximumFractionDigits]);
+    }
   });
 });
 

@@ -1,13 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { fillReporting, JOB } from '../../bench/fill-reporting.ts';
 import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/report.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { listBackfills } from '../../src/attribute/backfill/backfills.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RunAmount } from '../../src/model/report.ts';
+import { renderStatus } from '../../src/present/status.ts';
+import { plainTerminal } from '../../src/present/terminal.ts';
+import type { Backlog } from '../../src/report/backlog.ts';
+import { readChangeVersion } from '../../src/report/console/read-version.ts';
 import { listDoubts, sumDoubts } from '../../src/report/list-doubts.ts';
 import { listDisputedOrders } from '../../src/report/money/list-disputed-orders.ts';
-import { type Backlog, readNeeds, readStatus } from '../../src/report/read-status.ts';
+import { readNeeds, readStatus } from '../../src/report/read-status.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
@@ -94,7 +101,7 @@ it('status counts claims of a process that is gone as doubts, and those of a liv
 });
 
 it('lists and counts of open entries read a page and a limit, however many entries are in doubt or wait', async () => {
-  const { db } = await setup();
+  const { db, folder } = await setup();
   await fillReporting(db, { orders: 20_000, deals: 100 });
   await sql`insert into ops.account (account_id) values ('A')`.execute(db);
   await planAll(db);
@@ -147,6 +154,45 @@ it('lists and counts of open entries read a page and a limit, however many entri
   const { backlog: exact } = await readStatus(db);
   expect(backlog.some(({ isPart }) => isPart)).toBe(false);
   expect(backlog).toMatchObject(exact.filter(({ state }) => state === 'in_doubt' || state === 'ready'));
+
+  const limited = await rowsRead(db, (trx) => readStatus(trx, { limit }));
+  const parts = limited.result.backlog.filter(({ isPart }) => isPart);
+  expect(parts.reduce((sum, { entries }) => sum + entries, 0)).toBe(2 * limit);
+  // Settled entries are counted however many there are.
+  expect(limited.result.backlog.filter(({ state }) => state === 'rejected')).toMatchObject(
+    exact.filter(({ state }) => state === 'rejected'),
+  );
+  const path = join(folder, 'pipeline.yaml');
+  writeFileSync(path, 'sources: {}\njobs: {}\n');
+  const input = { status: limited.result, config: loadConfig(path, {}), did: () => '' };
+  const shown = renderStatus(input, plainTerminal(120));
+  expect(shown).toMatch(/in doubt +\d+\+ +more than [\d.,]+ EUR/);
+  expect(shown).toContain('+ there are more. Count all: npx influencer-sync status --exact');
+  expect(shown).toMatch(/^In doubt \(100\+\)$/m);
+});
+
+it('the claims of the last minute are found without reading those before', async () => {
+  const { db } = await setup();
+  await fillReporting(db, { orders: 200, deals: 10 });
+  const { rows } = await sql<{ run_id: string }>`
+    insert into ops.runs (job, kind, status, host, pid) values (${JOB}, 'attribute-orders', 'running', 'host', 1) returning run_id`.execute(
+    db,
+  );
+  const claim = (count: number, at: RawBuilder<unknown>) =>
+    sql`
+      insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claimed_at)
+      select 1000000 + n, ${count}::int, gen_random_uuid(), gen_random_uuid(), ${rows[0]?.run_id}::bigint, 'h', ${at} from generate_series(1, ${count}::int) n`.execute(
+      db,
+    );
+  await claim(200_000, sql`now() - interval '1 hour'`);
+  await sql`select brin_summarize_new_values('ledger.attempts_recent')`.execute(db);
+  await sql`vacuum analyze ledger.attempts`.execute(db);
+  const before = await rowsRead(db, readChangeVersion);
+  expect(before.of('ledger.attempts')).toBeLessThan(10_000);
+  await claim(1, sql`now()`);
+  const after = await rowsRead(db, readChangeVersion);
+  expect(after.result).not.toBe(before.result);
+  expect(after.of('ledger.attempts')).toBeLessThan(10_000);
 });
 
 type StateSum = readonly [

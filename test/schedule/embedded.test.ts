@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { summariseSlots } from '../../src/report/list-slots.ts';
 import { readGauges } from '../../src/report/read-gauges.ts';
+import { summariseSlots } from '../../src/report/runs/list-slots.ts';
 import { setupEmbedded } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { job, openStation } from './station.ts';

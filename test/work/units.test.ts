@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
-import { listGivenUpUnits, listWorkers } from '../../src/report/list-workers.ts';
+import { listGivenUpUnits, listWorkers } from '../../src/report/runs/list-workers.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 import { createSpread } from '../../src/work/spread-units.ts';

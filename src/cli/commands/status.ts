@@ -7,6 +7,11 @@ import {
   configOption,
 } from './command.ts';
 
+type Options = ConfigOptions & { readonly exact?: true };
+
+/** Open orders of each job, backfill and state that are counted without `--exact`. */
+const COUNTED = 10_000;
+
 export const statusCommand: CommandDefinition = {
   name: 'status',
   define(command, act) {
@@ -14,13 +19,14 @@ export const statusCommand: CommandDefinition = {
       command.description(
         'show the state: backlog, doubts, last and next runs, held files, active processes',
       ),
-    );
+    ).option('--exact', 'count all open orders, not only the first 10,000 of each job, backfill and state');
     addExamples(command, [
       ['status', 'for a person'],
+      ['status --exact', 'while a backfill of a million orders waits'],
       ['status --json | jq .backlog', 'for a program'],
     ]);
     command.action(
-      act(async (output, options: ConfigOptions) => {
+      act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { readStatus } = await import('../../report/read-status.ts');
         const { findContinuityProblem } = await import('../../pipeline/open-ledger.ts');
@@ -34,6 +40,7 @@ export const statusCommand: CommandDefinition = {
             queued: Object.values(config.sources).flatMap(({ name, events }) =>
               events === null ? [] : [name],
             ),
+            ...(options.exact === true ? {} : { limit: COUNTED }),
           }),
           problem: await findContinuityProblem(db, config),
         }));

@@ -1,6 +1,7 @@
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount, formatDuration } from '../../present/text.ts';
+import type { Backlog } from '../../report/backlog.ts';
 import {
   type Credited,
   type Days,
@@ -14,7 +15,6 @@ import {
 } from '../../report/console/read-overview.ts';
 import { countRejected } from '../../report/files/list-rejected.ts';
 import { listOpenProblems } from '../../report/list-notices.ts';
-import type { OpenBacklog } from '../../report/open-backlog.ts';
 import { readNeeds } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
@@ -173,7 +173,7 @@ function creditedTable(credited: readonly Credited[], days: Days, visit: Visit):
   );
 }
 
-function backlogTable(backlog: readonly OpenBacklog[], visit: Visit): Html {
+function backlogTable(backlog: readonly Backlog[], visit: Visit): Html {
   return table(
     [
       { title: 'Job', cell: ({ job }) => job },

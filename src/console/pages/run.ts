@@ -9,7 +9,7 @@ import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/
 import { readRunActivity } from '../../report/console/read-run-activity.ts';
 import { findSlotOfRun } from '../../report/console/read-timeline.ts';
 import { readRunUnits } from '../../report/console/read-units.ts';
-import { findRun, findRunBefore, type ListedRun } from '../../report/list-runs.ts';
+import { findRun, findRunBefore, type ListedRun } from '../../report/runs/list-runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';

@@ -6,7 +6,7 @@ import { html } from '../../present/html/html.ts';
 import { describeDid, problemOf } from '../../present/runs/runs.ts';
 import { cut, formatDuration } from '../../present/text.ts';
 import { readTimeline } from '../../report/console/read-timeline.ts';
-import { countRuns, type ListedRun, listRuns } from '../../report/list-runs.ts';
+import { countRuns, type ListedRun, listRuns } from '../../report/runs/list-runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, countUpTo, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { slotTimeline, type TimelineCell, type TimelineScale } from '../markup/slot-timeline.ts';

@@ -7,7 +7,7 @@ import {
   listPausedJobs,
   listSlots,
   type PausedJob,
-} from '../../report/list-slots.ts';
+} from '../../report/runs/list-slots.ts';
 import { openCalendar } from '../../schedule/calendar.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';

@@ -13,7 +13,7 @@ import {
   readEdges,
 } from './journal-folder.ts';
 import { type ClaimPlace, type JournalHead, type JournalledClaim, readJournal } from './journal-lines.ts';
-import { countUndescribed, lookUpClaims, readNewestClaim } from './known-claims.ts';
+import { countUndescribed, hasClaims, lookUpClaims, readNewestClaim } from './known-claims.ts';
 import { dispositionOf } from './lost-claims.ts';
 import { type OtherMachine, readPlace } from './machines.ts';
 
@@ -57,10 +57,8 @@ export type Continuity =
        */
       readonly place: string | null;
     }
-  /**
-   * There is no journal here, so nothing can be compared. `claims` is the number of claims in the database.
-   */
-  | { readonly kind: 'unmarked'; readonly claims: number }
+  /** There is no journal here, so nothing can be compared. `hasClaims` is true if the database has any. */
+  | { readonly kind: 'unmarked'; readonly hasClaims: boolean }
   /**
    * The database has moved since it was last found complete, and the journals here are not those of every
    * machine. Another machine may have posted entries that the database lacks. `others` lists the machines
@@ -104,8 +102,8 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   if (undescribed > 0 && heads.length === 0) return { kind: 'undescribed', claims: undescribed };
   const place = await readPlace(db, options.machineId);
   if (heads.length === 0) {
-    const claims = (await readNewestClaim(db))?.claims ?? 0;
-    if (place.isSame || claims === 0) return { kind: 'unmarked', claims };
+    const has = await hasClaims(db);
+    if (place.isSame || !has) return { kind: 'unmarked', hasClaims: has };
     return { kind: 'moved', others: place.others, isUnmarked: true };
   }
   const known = await lookUpClaims(

@@ -38,6 +38,12 @@ export async function lookUpClaims(
   return rows;
 }
 
+/** Returns true if this database has any claim. */
+export async function hasClaims(db: Database): Promise<boolean> {
+  const { rows } = await sql`select from ledger.attempts limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /**
  * Returns the newest claim in this database, or null before the first one. It reads all claims, so use it for
  * messages only.

@@ -1,6 +1,6 @@
 import { backfillRunName } from '../../model/backfill.ts';
-import { type ListedRun, listRuns } from '../../report/list-runs.ts';
 import { listUnfinishedBackfills, type UnfinishedBackfill } from '../../report/list-unfinished-backfills.ts';
+import { type ListedRun, listRuns } from '../../report/runs/list-runs.ts';
 import { PROCESS_GONE } from '../../schedule/run-record.ts';
 import { addUp } from '../amounts.ts';
 import { count, type Found, type ProblemFinder, wordsOf } from './problem-finder.ts';

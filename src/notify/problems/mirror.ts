@@ -1,4 +1,4 @@
-import { listRuns } from '../../report/list-runs.ts';
+import { listRuns } from '../../report/runs/list-runs.ts';
 import { nextSlotOf } from '../../schedule/next-slots.ts';
 import type { Found, ProblemFinder, Situation } from './problem-finder.ts';
 

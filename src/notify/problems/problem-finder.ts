@@ -5,7 +5,7 @@ import type { HeldFile } from '../../model/report.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import type { RunnableKind } from '../../pipeline/runnable-kind.ts';
-import type { ListedRun } from '../../report/list-runs.ts';
+import type { ListedRun } from '../../report/runs/list-runs.ts';
 
 /** What an observation may read. It changes nothing. */
 export type Situation = {

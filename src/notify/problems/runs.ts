@@ -1,6 +1,6 @@
 import { EXIT } from '../../model/exit-code.ts';
 import { sumRefused } from '../../report/list-refused.ts';
-import type { ListedRun } from '../../report/list-runs.ts';
+import type { ListedRun } from '../../report/runs/list-runs.ts';
 import { count, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
 
 /** Problem codes of runs that could not reach the service or were rejected by it. */

@@ -1,5 +1,5 @@
 import { lastObservations } from '../../report/list-notices.ts';
-import { listUnrunSlots, type SlotTrouble } from '../../report/list-slots.ts';
+import { listUnrunSlots, type SlotTrouble } from '../../report/runs/list-slots.ts';
 import { count, type Found, type ProblemFinder, type Situation } from './problem-finder.ts';
 
 export const jobLate: ProblemFinder = {

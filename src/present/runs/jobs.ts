@@ -1,8 +1,8 @@
 import { formatInstant } from '../../model/text/format-instant.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import { wrap } from '../../model/text/wrap.ts';
-import type { ListedRun } from '../../report/list-runs.ts';
-import type { PausedJob } from '../../report/list-slots.ts';
+import type { ListedRun } from '../../report/runs/list-runs.ts';
+import type { PausedJob } from '../../report/runs/list-slots.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 

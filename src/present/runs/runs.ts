@@ -2,7 +2,7 @@ import type { PipelineConfig } from '../../model/config.ts';
 import { formatAmounts } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
-import type { ListedRun } from '../../report/list-runs.ts';
+import type { ListedRun } from '../../report/runs/list-runs.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatDuration } from '../text.ts';

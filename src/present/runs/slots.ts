@@ -1,6 +1,6 @@
 import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
-import type { ListedSlot, PausedJob, SlotSummary } from '../../report/list-slots.ts';
+import type { ListedSlot, PausedJob, SlotSummary } from '../../report/runs/list-slots.ts';
 import type { NextSlot } from '../../schedule/next-slots.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';

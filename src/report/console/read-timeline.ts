@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { shownState } from '../list-slots.ts';
+import { shownState } from '../runs/list-slots.ts';
 
 /** Slots of one job in one span with the same state. */
 export type SlotGroup = {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { GONE_AFTER } from '../../model/work.ts';
+import { jobsOf } from '../runs/jobs-of.ts';
 
 /** Returns a text that changes whenever data on a page of the console changes. Costs a few index look-ups. */
 export async function readChangeVersion(db: Database): Promise<string> {
@@ -14,8 +15,13 @@ export async function readChangeVersion(db: Database): Promise<string> {
       (select string_agg(bulk_id || state || (ended_at is null), ',' order by bulk_id) from (select * from ops.bulk_actions order by bulk_id desc limit 20) b),
       (select string_agg(worker_id::text || (draining_since is null), ',' order by worker_id) from ops.workers where seen_at > clock_timestamp() - ${GONE_AFTER}::interval),
       (select max(decision_id) from ledger.decisions),
-      (select max(claim_no) from ledger.attempts where exists (select from ops.leases where expires_at > clock_timestamp())),
-      (select string_agg(job || slot || state, ',' order by job) from (select distinct on (job) job, slot, state from ops.slots order by job, slot desc) s)
+      (select max(t.claim_no) from (select run_id, status from ops.runs order by run_id desc limit 50) r
+        cross join lateral (
+          select max(claim_no) as claim_no from ledger.attempts a
+          where a.run_id = r.run_id and a.claimed_at > statement_timestamp() - interval '1 minute') t
+        where r.status = 'running'),
+      (select string_agg(s.job || s.slot || s.state, ',' order by s.job) from ${jobsOf('ops.slots')} j
+        cross join lateral (select job, slot, state from ops.slots l where l.job = j.job order by l.slot desc limit 1) s)
     ) as version`.execute(db);
   return rows[0]?.version ?? '';
 }

@@ -6,9 +6,9 @@ import type { Database } from '../../../src/db/connect.ts';
 import { explainOrder } from '../../../src/report/explain-order.ts';
 import { countRejected, listRejected } from '../../../src/report/files/list-rejected.ts';
 import { listDoubts } from '../../../src/report/list-doubts.ts';
-import { listRuns } from '../../../src/report/list-runs.ts';
 import { readStatus } from '../../../src/report/read-status.ts';
 import { refreshReporting } from '../../../src/report/refresh-reporting.ts';
+import { listRuns } from '../../../src/report/runs/list-runs.ts';
 import { FILE, JOB, SOURCE, seedRuns } from '../../report/seed.ts';
 import { setup, setupEmbedded } from '../../support/setup.ts';
 

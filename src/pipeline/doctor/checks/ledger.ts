@@ -62,12 +62,12 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
     ];
   const ledgerId = await readLedgerId(db);
   const name = ledgerId === null ? 'A new ledger' : `Ledger ${shortLedgerId(ledgerId)}`;
-  if (continuity.kind === 'unmarked' && continuity.claims > 0)
+  if (continuity.kind === 'unmarked' && continuity.hasClaims)
     return [
       {
         status: isLoopback(config.api.url) ? 'warning' : 'problem',
         about: ABOUT,
-        what: `${name} has ${continuity.claims} claims, but this machine has no journal of it (${describeJournals(config)}).`,
+        what: `${name} has claims, but this machine has no journal of it (${describeJournals(config)}).`,
         why: 'A run on this machine cannot detect a restored or replaced database, and would post its orders again.',
         fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
       },

@@ -1,6 +1,6 @@
 import type { JobSettings } from '../../../model/config.ts';
 import type { Finding } from '../../../model/finding.ts';
-import { listRuns } from '../../../report/list-runs.ts';
+import { listRuns } from '../../../report/runs/list-runs.ts';
 import { type Calendar, openCalendar } from '../../../schedule/calendar.ts';
 import type { Check, Patient } from '../check.ts';
 

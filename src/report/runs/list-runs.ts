@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import type { RunAmount } from '../model/report.ts';
+import type { Database } from '../../db/connect.ts';
+import type { RunAmount } from '../../model/report.ts';
+import { jobsOf } from './jobs-of.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -44,17 +45,9 @@ const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "started
   r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
 
-/**
- * Finds the last run of each job by jumping from job to job in an index. A comparison with each job's largest
- * id would read every run.
- */
+/** The last run of each job. */
 const LAST_OF_EACH_JOB = sql`(
-  with recursive jobs as (
-    (select job from ops.runs order by job limit 1)
-    union all
-    select (select n.job from ops.runs n where n.job > j.job order by n.job limit 1) from jobs j where j.job is not null
-  )
-  select l.* from jobs j cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
+  select l.* from ${jobsOf('ops.runs')} j cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
 ) r`;
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../../db/connect.ts';
+import { jobsOf } from './jobs-of.ts';
 
 export type ListedSlot = {
   readonly job: string;
@@ -138,7 +139,7 @@ export async function listSlotTroubles(
 export async function summariseSlots(db: Database): Promise<readonly SlotSummary[]> {
   const { rows } = await sql<ListedSlot & { missed: string; skipped: string; failed: string }>`
     select ${columns}, week.missed, week.skipped, week.failed
-    from (select distinct job from ops.slots) jobs
+    from ${jobsOf('ops.slots')} jobs
     cross join lateral (select * from ops.slots l where l.job = jobs.job order by l.slot desc limit 1) s
     cross join lateral (
       select count(*) filter (where w.state = 'missed') as missed, count(*) filter (where w.state = 'skipped') as skipped,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { type GivenUpUnit, GONE_AFTER, type WorkerSeen } from '../model/work.ts';
+import type { Database } from '../../db/connect.ts';
+import { type GivenUpUnit, GONE_AFTER, type WorkerSeen } from '../../model/work.ts';
 
 /** Lists live workers, the longest running first. */
 export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
