@@ -16,11 +16,12 @@ import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import {
   DEPLOYED,
+  describePairs,
   type Measured,
   type Measurement,
   measureApart,
   measureHere,
-  median,
+  pairOfSeconds,
   parseAlone,
 } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
@@ -45,16 +46,13 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
       const alone = measureApart(import.meta.url, ['csvParse', file]);
       pairs.push({ alone, run: await measureRun(folder) });
     }
-    const shares = pairs.map(({ alone, run }) => alone.seconds / run.seconds);
-    const seconds = median(pairs.map(({ run }) => run.seconds));
-    const range = [Math.min(...shares), Math.max(...shares)].map((share) => share.toFixed(2)).join(' to ');
     const count = rows.toLocaleString('en');
     return [
-      {
-        name: `${count} customers from file to accepted batch`,
-        value: median(shares),
-        detail: `${range} in ${ROUNDS} pairs; ${Math.round(rows / seconds).toLocaleString('en')} e-mails/s: ${seconds.toFixed(1)} s against ${median(pairs.map(({ alone }) => alone.seconds)).toFixed(1)} s`,
-      },
+      describePairs(
+        `${count} customers from file to accepted batch`,
+        pairs.map(({ alone, run }) => pairOfSeconds(run.seconds, alone.seconds)),
+        ['s', 's'],
+      ),
       {
         name: `peak memory of ${count} customers`,
         unit: 'MB',

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { DEPLOYED, type Measurement } from './measure.ts';
+import { DEPLOYED, type Measurement, spreadOf } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { hourlyConfig, runCommand, writeShop } from './shop.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
@@ -25,12 +25,14 @@ export async function measureFirstRun(orders: number, rounds: number): Promise<M
   runs.sort((a, b) => a.seconds - b.seconds);
   const middle = runs[Math.floor(rounds / 2)];
   if (middle === undefined) throw new Error('no round was run');
-  const spread = [runs.at(0), runs.at(-1)].map((run) => run?.seconds.toFixed(1)).join(' to ');
   return {
     name: `first run of ${orders.toLocaleString('en')} orders`,
     unit: 's',
     value: middle.seconds,
-    detail: `${spread} s in ${rounds} rounds; ${middle.steps}`,
+    detail: `${spreadOf(
+      runs.map(({ seconds }) => seconds),
+      1,
+    )}; ${middle.steps}`,
   };
 }
 

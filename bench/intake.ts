@@ -22,11 +22,15 @@ import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import {
   DEPLOYED,
+  describePairs,
   type Measured,
   type Measurement,
   measureApart,
   measureHere,
+  median,
+  pairOfSeconds,
   parseAlone,
+  spreadOf,
 } from './measure.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
 
@@ -41,10 +45,9 @@ async function startDatabase() {
   return server;
 }
 
-/** @returns the ratios to csv-parse alone, and peak memory in MB. */
-export async function measureIntake(rows: number): Promise<readonly Measurement[]> {
+/** @returns the ratios to csv-parse alone, and peak memory in MB. Each round has a new server. */
+export async function measureIntake(rows: number, rounds: number): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startDatabase();
   try {
     const [first, second] = ['first', 'second'].map((name) => join(folder, name)) as [string, string];
     for (const place of [first, second]) mkdirSync(place);
@@ -53,50 +56,69 @@ export async function measureIntake(rows: number): Promise<readonly Measurement[
       rows,
       firstOrder: 1 + Math.round(rows / 2 / ONE_IN),
     });
-    const alone = measureApart(import.meta.url, ['csvParse', join(first, 'orders.csv')]);
-    const fresh = measureApart(import.meta.url, ['intake', first, server.url], DEPLOYED);
-    const aloneAgain = measureApart(import.meta.url, ['csvParse', join(second, 'orders.csv')]);
-    const again = measureApart(import.meta.url, ['intake', second, server.url], DEPLOYED);
-    const csvSeconds = Math.min(alone.seconds, aloneAgain.seconds);
+    const fresh: Compared[] = [];
+    const again: Compared[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const server = await startDatabase();
+      try {
+        fresh.push(compare(first, server.url));
+        again.push(compare(second, server.url));
+      } finally {
+        await server.stop();
+      }
+    }
     const count = rows.toLocaleString('en');
+    const all = [...fresh, ...again];
     return [
-      share(`intake of ${count} new rows`, csvSeconds, fresh),
-      share(`intake of ${count} rows, 1 % of them new`, csvSeconds, again),
+      share(`intake of ${count} new rows`, fresh),
+      share(`intake of ${count} rows, 1 % of them new`, again),
       {
         name: `peak memory of an intake of ${count} rows`,
         unit: 'MB',
-        value: Math.max(fresh.rssMb, again.rssMb),
-        detail: `csv-parse alone ${alone.rssMb} MB`,
+        value: Math.max(...all.map(({ ours }) => ours.rssMb)),
+        detail: `csv-parse alone ${Math.max(...all.map(({ alone }) => alone.rssMb))} MB`,
       },
     ];
   } finally {
-    await server.stop();
     rmSync(folder, { recursive: true });
   }
 }
 
-/** @returns peak memory of an intake of new rows, in MB. */
-export async function measureMemory(rows: number): Promise<Measurement> {
+type Compared = { readonly ours: Measured; readonly alone: Measured };
+
+function compare(folder: string, databaseUrl: string): Compared {
+  return {
+    alone: measureApart(import.meta.url, ['csvParse', join(folder, 'orders.csv')]),
+    ours: measureApart(import.meta.url, ['intake', folder, databaseUrl], DEPLOYED),
+  };
+}
+
+function share(name: string, compared: readonly Compared[]): Measurement {
+  const pairs = compared.map(({ ours, alone }) => pairOfSeconds(ours.seconds, alone.seconds));
+  return describePairs(name, pairs, ['s', 's']);
+}
+
+/** @returns peak memory of an intake of new rows, in MB. Each round has a new server. */
+export async function measureMemory(rows: number, rounds: number): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startDatabase();
   try {
     await writeShopifyExport(join(folder, 'orders.csv'), { rows });
-    const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED);
+    const measured: Measured[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const server = await startDatabase();
+      measured.push(measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED));
+      await server.stop();
+    }
+    const peaks = measured.map(({ rssMb }) => rssMb);
     return {
       name: `peak memory of an intake of ${rows.toLocaleString('en')} rows`,
       unit: 'MB',
-      value: rssMb,
-      detail: `${seconds.toFixed(0)} s`,
+      value: median(peaks),
+      detail: `${spreadOf(peaks, 0)}; ${median(measured.map(({ seconds }) => seconds)).toFixed(1)} s`,
     };
   } finally {
-    await server.stop();
     rmSync(folder, { recursive: true });
   }
-}
-
-function share(name: string, csvSeconds: number, measured: Measured): Measurement {
-  const detail = `${measured.seconds.toFixed(1)} s against ${csvSeconds.toFixed(1)} s; ${measured.cpuSeconds.toFixed(1)} s of CPU in this process`;
-  return { name, value: csvSeconds / measured.seconds, detail };
 }
 
 const MODES = {
@@ -145,6 +167,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isPart = mode === 'csvParse' || mode === 'intake';
   const result = isPart
     ? await measureHere(() => MODES[mode](place, databaseUrl))
-    : await measureIntake(Number(mode ?? 1_000_000));
+    : await measureIntake(Number(mode ?? 1_000_000), Number(place || 1));
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

@@ -66,3 +66,49 @@ export function median(values: readonly number[]): number {
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
+
+/** Least and greatest of the values of several rounds: `0.51 to 0.60 in 5 rounds`. */
+export function spreadOf(values: readonly number[], decimals = 2): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(decimals));
+  return `${least} to ${most} in ${values.length} rounds`;
+}
+
+/** One round: what ours and its limit took, one right after the other, so that a slow machine slows both. */
+export type Pair = {
+  /** Above 1 if ours is faster. */
+  readonly ratio: number;
+  readonly ours: number;
+  readonly limit: number;
+};
+
+/** A pair of rates, such as requests per second. */
+export function pairOfRates(ours: number, limit: number): Pair {
+  return { ratio: ours / limit, ours, limit };
+}
+
+/** A pair of times. */
+export function pairOfSeconds(ours: number, limit: number): Pair {
+  return { ratio: limit / ours, ours, limit };
+}
+
+/**
+ * Describes pairs by the median of their ratios.
+ *
+ * @param units of ours and of the limit: `entries/s`, `requests/s`.
+ */
+export function describePairs(
+  name: string,
+  pairs: readonly Pair[],
+  [oursUnit, limitUnit]: readonly [string, string],
+): Measurement {
+  const middle = (which: 'ours' | 'limit'): string => {
+    const value = median(pairs.map((pair) => pair[which]));
+    return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1);
+  };
+  const ratios = pairs.map(({ ratio }) => ratio);
+  return {
+    name,
+    value: median(ratios),
+    detail: `${spreadOf(ratios)}; ${middle('ours')} ${oursUnit} against ${middle('limit')} ${limitUnit}`,
+  };
+}

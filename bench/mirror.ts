@@ -17,60 +17,66 @@ import { migrate } from '../src/db/migrate.ts';
 import { runJob } from '../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { type Measurement, median } from './measure.ts';
+import { describePairs, type Measurement, type Pair, pairOfRates } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 
 export type MirrorCase = {
   readonly deals: number;
   readonly concurrency: number;
   readonly latencyMs: number;
-  /** Number of nightly refreshes after the first load. */
-  readonly nights: number;
+  readonly rounds: number;
 };
 
-/** @returns mirrored deals per second ÷ bare loop, for the first load and for a night without changes. */
+/**
+ * @returns mirrored deals per second ÷ bare loop, for the first load and for a night without changes. Each round has
+ * a new database.
+ */
 export async function measureMirror(given: MirrorCase): Promise<readonly Measurement[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startPostgresServer();
   const sandbox = await startSandbox(['--latency', String(given.latencyMs)], accountOf(given.deals));
-  const db = await connect({ url: server.url, embeddedFolder: '' });
   try {
-    await migrate(db);
-    await nameDeals(db, given.deals);
     // Warms up the sandbox and the client. Not counted.
     await bareLoop(sandbox, given);
-    const first = {
-      bare: await bareLoop(sandbox, given),
-      mirror: await mirror(db, { ...sandbox, ...given, folder }),
-    };
-    const nights: (typeof first)[] = [];
-    for (let night = 0; night < given.nights; night += 1) {
-      const bare = await bareLoop(sandbox, given);
-      nights.push({ bare, mirror: await mirror(db, { ...sandbox, ...given, folder }) });
+    const first: Pair[] = [];
+    const nights: Pair[] = [];
+    for (let round = 0; round < given.rounds; round += 1) {
+      const measured = await mirrorTwice(sandbox, given);
+      first.push(measured.first);
+      nights.push(measured.night);
     }
+    const { deals, latencyMs, concurrency } = given;
+    const situation = `${deals} deals, ${latencyMs} ms latency, ${concurrency} at a time`;
+    const units = ['deals/s', 'requests/s'] as const;
     return [
-      describe('mirror, first load', [first], given),
-      describe('mirror, a night without changes', nights, given),
+      describePairs(`mirror, first load, ${situation}`, first, units),
+      describePairs(`mirror, a night without changes, ${situation}`, nights, units),
     ];
   } finally {
-    await db.destroy();
-    await server.stop();
     sandbox.stop();
-    rmSync(folder, { recursive: true });
   }
 }
 
-function describe(
-  name: string,
-  rounds: readonly { readonly bare: number; readonly mirror: number }[],
-  { deals, concurrency, latencyMs }: MirrorCase,
-): Measurement {
-  const rate = (which: 'bare' | 'mirror') => Math.round(median(rounds.map((round) => round[which])));
-  return {
-    name: `${name}, ${deals} deals, ${latencyMs} ms latency, ${concurrency} at a time`,
-    value: median(rounds.map(({ bare, mirror: ours }) => ours / bare)),
-    detail: `${rate('mirror')} deals/s against ${rate('bare')} requests/s`,
+type Service = { readonly url: string; readonly key: string };
+
+async function mirrorTwice(
+  service: Service,
+  given: MirrorCase,
+): Promise<{ readonly first: Pair; readonly night: Pair }> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const server = await startPostgresServer();
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  const measure = async (): Promise<Pair> => {
+    const limit = await bareLoop(service, given);
+    return pairOfRates(await mirror(db, { ...service, ...given, folder }), limit);
   };
+  try {
+    await migrate(db);
+    await nameDeals(db, given.deals);
+    return { first: await measure(), night: await measure() };
+  } finally {
+    await db.destroy();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function accountOf(deals: number): string {
@@ -93,10 +99,7 @@ async function nameDeals(db: Database, deals: number): Promise<void> {
   );
 }
 
-async function bareLoop(
-  sandbox: { readonly url: string; readonly key: string },
-  { deals, concurrency }: MirrorCase,
-): Promise<number> {
+async function bareLoop(sandbox: Service, { deals, concurrency }: MirrorCase): Promise<number> {
   const pool = new Pool(sandbox.url, { connections: concurrency, pipelining: 1 });
   const headers = { accept: 'application/json', 'x-api-key': sandbox.key };
   let next = 0;
@@ -115,7 +118,7 @@ async function bareLoop(
   return deals / seconds;
 }
 
-type RunCase = MirrorCase & { readonly url: string; readonly key: string; readonly folder: string };
+type RunCase = MirrorCase & Service & { readonly folder: string };
 
 /** Performs a complete run, including publication. */
 async function mirror(db: Database, given: RunCase): Promise<number> {

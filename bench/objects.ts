@@ -15,7 +15,7 @@ import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { startS3Server } from '../test/support/s3-server.ts';
-import { DEPLOYED, type Measurement } from './measure.ts';
+import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { measureProcess, type Needed } from './measure-process.ts';
 import { KEYS_A_DAY, keyOf, startOldKeys } from './old-keys-server.ts';
 import { type ServerProcess, startSandbox, startServer } from './sandbox.ts';
@@ -37,27 +37,33 @@ type Place = {
 };
 
 /** @returns objects per second ÷ the goal of 100, and ÷ what requests in flight allow at 50 ms. */
-export async function measureObjects(objects: number): Promise<readonly Measurement[]> {
+export async function measureObjects(objects: number, rounds: number): Promise<readonly Measurement[]> {
   const gateway = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const store = await startStore(gateway);
   let proxy: ServerProcess | null = null;
   try {
     await putObjects(store, objects);
-    const local = await readAll(store.env, objects);
     proxy = await startServer(new URL('slow-proxy.ts', import.meta.url), [store.url, String(LATENCY_MS)]);
-    const slow = await readAll({ ...store.env, AWS_ENDPOINT_URL_S3: proxy.url }, objects);
+    const local: Reading[] = [];
+    const slow: Reading[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      local.push(await readAll(store.env, objects));
+      slow.push(await readAll({ ...store.env, AWS_ENDPOINT_URL_S3: proxy.url }, objects));
+    }
+    const rates = local.map(({ seconds }) => objects / seconds);
     const bound = (IN_FLIGHT * 1_000) / LATENCY_MS;
+    const shares = slow.map(({ seconds }) => objects / seconds / bound);
     return [
       {
         name: `reading ${objects} objects of ${store.name}`,
         unit: 'objects/s',
-        value: objects / local.seconds,
-        detail: describe(local),
+        value: median(rates),
+        detail: `${spreadOf(rates, 0)}; ${describe(local)}`,
       },
       {
         name: `the same with ${LATENCY_MS} ms for each ÷ ${IN_FLIGHT} in flight`,
-        value: objects / slow.seconds / bound,
-        detail: `${(objects / slow.seconds).toFixed(0)} of ${bound} objects/s; ${describe(slow)}`,
+        value: median(shares),
+        detail: `${spreadOf(shares)}; ${(median(shares) * bound).toFixed(0)} of ${bound} objects/s; ${describe(slow)}`,
       },
     ];
   } finally {
@@ -68,7 +74,7 @@ export async function measureObjects(objects: number): Promise<readonly Measurem
 }
 
 /** @returns seconds and memory of an hourly run that finds 24 new objects after many old ones. */
-export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]> {
+export function measureOldKeys(oldKeys: number, rounds: number): Promise<readonly Measurement[]> {
   return inPlace(async ({ db, run }) => {
     const store = await startOldKeys();
     const env = {
@@ -83,17 +89,25 @@ export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]>
       // The reports take up all files that were added, which a shop brings in over years.
       store.setKeys(-oldKeys, 2);
       await run('dated', env);
-      store.setKeys(-oldKeys, 2 + NEW_KEYS);
-      const dated = await run('dated', env);
-      const ofDated = store.listed();
-      store.setKeys(-oldKeys, 2 + 2 * NEW_KEYS);
-      const last = keyOf(1 + NEW_KEYS, store.today).replace('orders/', '');
-      const ordered = await run('ordered', { ...env, LAST_KEY: last });
-      await requireSealed(db, oldKeys + 2 + 2 * NEW_KEYS);
+      const dated: Listing[] = [];
+      const ordered: Listing[] = [];
+      let keys = 2;
+      for (let round = 0; round < rounds; round += 1) {
+        keys += NEW_KEYS;
+        store.setKeys(-oldKeys, keys);
+        dated.push({ needed: await run('dated', env), listed: store.listed() });
+      }
+      for (let round = 0; round < rounds; round += 1) {
+        const last = keyOf(keys - 1, store.today).replace('orders/', '');
+        keys += NEW_KEYS;
+        store.setKeys(-oldKeys, keys);
+        ordered.push({ needed: await run('ordered', { ...env, LAST_KEY: last }), listed: store.listed() });
+      }
+      await requireSealed(db, oldKeys + keys);
       const count = oldKeys.toLocaleString('en');
       return [
-        ...asFigures(`${NEW_KEYS} new objects after ${count}, {date} and lookback_days`, dated, ofDated),
-        ...asFigures(`${NEW_KEYS} new objects after ${count}, start_after`, ordered, store.listed()),
+        ...asFigures(`${NEW_KEYS} new objects after ${count}, {date} and lookback_days`, dated),
+        ...asFigures(`${NEW_KEYS} new objects after ${count}, start_after`, ordered),
       ];
     } finally {
       store.close();
@@ -101,18 +115,31 @@ export function measureOldKeys(oldKeys: number): Promise<readonly Measurement[]>
   });
 }
 
-function asFigures(name: string, { seconds, rssMb }: Needed, listed: number): readonly Measurement[] {
-  const detail = `${listed} keys listed`;
+/** A run, and the keys that it listed. */
+type Listing = { readonly needed: Needed; readonly listed: number };
+
+function asFigures(name: string, listings: readonly Listing[]): readonly Measurement[] {
+  const [seconds, peaks] = (['seconds', 'rssMb'] as const).map((what) =>
+    listings.map(({ needed }) => needed[what]),
+  ) as [number[], number[]];
+  const listed = `at most ${Math.max(...listings.map((one) => one.listed))} keys listed`;
   return [
-    { name, unit: 's', value: seconds, detail: `${detail}, with the start of the process` },
-    { name: `${name}: peak memory`, unit: 'MB', value: rssMb, detail },
+    {
+      name,
+      unit: 's',
+      value: median(seconds),
+      detail: `${spreadOf(seconds)}; ${listed}, with the start of the process`,
+    },
+    { name: `${name}: peak memory`, unit: 'MB', value: median(peaks), detail: spreadOf(peaks, 0) },
   ];
 }
 
 type Reading = { readonly seconds: number; readonly process: Needed };
 
-function describe({ seconds, process: { seconds: all, rssMb } }: Reading): string {
-  return `${seconds.toFixed(1)} s to read, ${all.toFixed(1)} s for the run, peak ${rssMb} MB`;
+function describe(readings: readonly Reading[]): string {
+  const runs = readings.map(({ process }) => process.seconds);
+  const peak = Math.max(...readings.map(({ process }) => process.rssMb));
+  return `${median(runs).toFixed(1)} s for the run, peak ${peak} MB`;
 }
 
 /** Reads all objects into a new database. @returns seconds of the reading step. */
@@ -235,6 +262,9 @@ async function knowOldKeys(db: Database, oldKeys: number, today: string): Promis
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [objects = '2000', oldKeys = '1000000'] = process.argv.slice(2);
-  const figures = [...(await measureObjects(Number(objects))), ...(await measureOldKeys(Number(oldKeys)))];
+  const figures = [
+    ...(await measureObjects(Number(objects), 1)),
+    ...(await measureOldKeys(Number(oldKeys), 1)),
+  ];
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 }

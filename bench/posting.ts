@@ -26,7 +26,7 @@ import { postEntries } from '../src/pipeline/posting/post-entries.ts';
 import { acquireLease, startHeartbeat } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { type Measurement, median } from './measure.ts';
+import { describePairs, type Measurement, type Pair, pairOfRates } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 
 const JOB = 'bench';
@@ -46,18 +46,15 @@ export async function measurePosting(given: PostingCase): Promise<Measurement> {
   const db = await connect({ url: server.url, embeddedFolder: '' });
   try {
     await migrate(db);
-    const rounds: { bare: number; ledger: number }[] = [];
+    const pairs: Pair[] = [];
     // The first round warms up both and is not counted.
     for (let round = 0; round <= given.rounds; round += 1) {
       const bare = await bareLoop(sandbox, given);
       const ledger = await throughLedger(db, { ...sandbox, ...given, spoolFolder: folder });
-      if (round > 0) rounds.push({ bare, ledger });
+      if (round > 0) pairs.push(pairOfRates(ledger, bare));
     }
-    return {
-      name: `posting, ${given.latencyMs} ms latency, ${given.concurrency} at a time`,
-      value: median(rounds.map(({ bare, ledger }) => ledger / bare)),
-      detail: `${Math.round(median(rounds.map((round) => round.ledger)))} entries/s against ${Math.round(median(rounds.map((round) => round.bare)))} requests/s`,
-    };
+    const name = `posting, ${given.latencyMs} ms latency, ${given.concurrency} at a time`;
+    return describePairs(name, pairs, ['entries/s', 'requests/s']);
   } finally {
     await db.destroy();
     await server.stop();

@@ -3,7 +3,7 @@
  * bodies from the same sender in turn; a search over the population; and the start.
  */
 import { sendLoad } from './load.ts';
-import { type Measurement, median } from './measure.ts';
+import { describePairs, type Measurement, median, type Pair, pairOfRates, spreadOf } from './measure.ts';
 import { startSandbox, startServer } from './sandbox.ts';
 
 const PLATFORMS = ['instagram', 'tiktok', 'youtube'] as const;
@@ -38,21 +38,15 @@ export async function measureSandboxRate({ referrals, connections, rounds }: Rat
   const path = '/v1/crm/new_influencer_referral';
   const load = { path, connections, requests: referrals };
   try {
-    const rates: { sandbox: number; empty: number }[] = [];
+    const pairs: Pair[] = [];
     for (let round = 1 - WARM_UP_ROUNDS; round <= rounds; round += 1) {
       const bodyOf = (number: number): string => referralOf(`${round}-${number}`);
-      const rate = {
-        empty: await sendLoad({ ...load, ...empty, bodyOf }),
-        sandbox: await sendLoad({ ...load, ...sandbox, bodyOf }),
-      };
-      if (round > 0) rates.push(rate);
+      const limit = await sendLoad({ ...load, ...empty, bodyOf });
+      const ours = await sendLoad({ ...load, ...sandbox, bodyOf });
+      if (round > 0) pairs.push(pairOfRates(ours, limit));
     }
     await expectReferrals(sandbox.url, referrals * (WARM_UP_ROUNDS + rounds));
-    return {
-      name: `referrals, ${connections} at a time`,
-      value: median(rates.map((rate) => rate.sandbox / rate.empty)),
-      detail: `${Math.round(median(rates.map((rate) => rate.sandbox)))} referrals/s against ${Math.round(median(rates.map((rate) => rate.empty)))} requests/s`,
-    };
+    return describePairs(`referrals, ${connections} at a time`, pairs, ['referrals/s', 'requests/s']);
   } finally {
     sandbox.stop();
     empty.stop();
@@ -101,7 +95,7 @@ export async function measureSandboxStart(runs: number): Promise<Measurement> {
     name: 'start of the sandbox',
     unit: 's',
     value: median(seconds),
-    detail: `median of ${runs}, ${Math.max(...seconds).toFixed(2)} s at most`,
+    detail: spreadOf(seconds),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Measures what `serve` costs while it is idle, and how long an hourly run takes that finds nothing new among
- * many objects. The processes are those of the command, with the options of the Dockerfile.
+ * many objects. The processes are those of the built program, with the options of the Dockerfile.
  */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,10 @@ import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
-import { DEPLOYED, type Measurement } from './measure.ts';
+import { buildProgram } from './built-program.ts';
+import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
-import { ORDERS_HEADER, readServeUrl, startCommand, writeShop } from './shop.ts';
+import { ORDERS_HEADER, readServeUrl, writeShop } from './shop.ts';
 
 const CONFIG = `
 api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", requests_per_second: 0}
@@ -33,34 +34,57 @@ type Place = {
   start(...args: string[]): ChildProcess;
 };
 
-/** @param seconds idle time to measure. @returns MB and per cent of a core, before any run and after one. */
-export function measureIdleServe(seconds: number): Promise<readonly Measurement[]> {
+/**
+ * @param options.seconds idle time to measure in each round.
+ * @returns MB and per cent of a core, before any run and after one. Each round has a new process; the first one is
+ *   not counted, because it fills the compile cache.
+ */
+export function measureIdleServe({
+  seconds,
+  rounds,
+}: {
+  readonly seconds: number;
+  readonly rounds: number;
+}): Promise<readonly Measurement[]> {
   return inPlace(async (place) => {
     putObjects(place, 20);
-    const child = place.start('serve', '--json');
-    const url = await readServeUrl(child);
-    while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(200);
-    const fresh = await measureProcess(child, { seconds, name: 'idle serve, before any run' });
-    await runLate(place);
-    const worked = await measureProcess(child, { seconds, name: 'idle serve, after a run' });
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-    return [...fresh, ...worked];
+    const fresh: Idle[] = [];
+    const worked: Idle[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const child = place.start('serve', '--json');
+      const url = await readServeUrl(child);
+      while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(200);
+      const measured = [await measureIdle(child, round === 0 ? 0 : seconds)];
+      await runLate(place);
+      measured.push(await measureIdle(child, round === 0 ? 0 : seconds));
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      const [before, after] = measured;
+      if (round > 0 && before !== undefined) fresh.push(before);
+      if (round > 0 && after !== undefined) worked.push(after);
+    }
+    return [
+      ...describeIdle('idle serve, before any run', fresh),
+      ...describeIdle('idle serve, after a run', worked),
+    ];
   });
 }
 
 /** @returns seconds of a run that lists all objects and finds no new one. */
-export function measureUnchangedRun(objects: number): Promise<readonly Measurement[]> {
+export function measureUnchangedRun(objects: number, rounds: number): Promise<readonly Measurement[]> {
   return inPlace(async (place) => {
     putObjects(place, objects);
     await once(place.start('run', 'orders'), 'exit');
     place.s3.setListingLatency(50);
-    const startedAt = performance.now();
-    const [exitCode] = (await once(place.start('run', 'orders'), 'exit')) as [number];
-    const seconds = (performance.now() - startedAt) / 1000;
-    if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
-    const detail = `${objects} objects, 50 ms a listing page, with the start of the process`;
-    return [{ name: 'hourly run that finds nothing new', unit: 's', value: seconds, detail }];
+    const seconds: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const startedAt = performance.now();
+      const [exitCode] = (await once(place.start('run', 'orders'), 'exit')) as [number];
+      seconds.push((performance.now() - startedAt) / 1000);
+      if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
+    }
+    const detail = `${spreadOf(seconds)}; ${objects} objects, 50 ms a listing page, with the start of the process`;
+    return [{ name: 'hourly run that finds nothing new', unit: 's', value: median(seconds), detail }];
   });
 }
 
@@ -72,6 +96,7 @@ async function inPlace(
   const s3 = await startS3Server();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   writeShop(folder, CONFIG);
+  const program = buildProgram(join(folder, 'installed'));
   const env = {
     ...process.env,
     ...s3.env,
@@ -87,7 +112,8 @@ async function inPlace(
       folder,
       databaseUrl: server.url,
       s3,
-      start: (...args) => startCommand(args, { env, stdio: ['ignore', 'pipe', 'inherit'] }),
+      start: (...args) =>
+        spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] }),
     });
   } finally {
     sandbox.stop();
@@ -110,29 +136,36 @@ function putObjects({ s3 }: Place, count: number): void {
 async function runLate({ databaseUrl }: Place): Promise<void> {
   const db = await connect({ url: databaseUrl, embeddedFolder: '', maxConnections: 1 });
   try {
-    await sql`insert into ops.slots (job, slot, state) values ('orders', date_trunc('minute', clock_timestamp()), 'due')`.execute(
+    await sql`
+      insert into ops.slots (job, slot, state) values ('orders', date_trunc('milliseconds', clock_timestamp()), 'due')`.execute(
       db,
     );
-    const states = () => db.selectFrom('ops.slots').select('state').execute();
-    while ((await states())[0]?.state !== 'done') await sleep(100);
+    const open = () => db.selectFrom('ops.slots').select('slot').where('state', '<>', 'done').execute();
+    while ((await open()).length > 0) await sleep(100);
   } finally {
     await db.destroy();
   }
 }
 
+type Idle = { readonly megabytes: number; readonly percent: number };
+
 /** Reads the resources of an idle process from Linux, over a period of time. */
-async function measureProcess(
-  child: ChildProcess,
-  { seconds, name }: { readonly seconds: number; readonly name: string },
-): Promise<readonly Measurement[]> {
+async function measureIdle(child: ChildProcess, seconds: number): Promise<Idle> {
   const begun = cpuSeconds(child);
   await sleep(seconds * 1000);
-  const share = ((cpuSeconds(child) - begun) / seconds) * 100;
+  const percent = ((cpuSeconds(child) - begun) / seconds) * 100;
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  const megabytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  return { megabytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024, percent };
+}
+
+function describeIdle(name: string, rounds: readonly Idle[]): readonly Measurement[] {
+  const [megabytes, percents] = [
+    rounds.map((round) => round.megabytes),
+    rounds.map((round) => round.percent),
+  ];
   return [
-    { name, unit: 'MB', value: megabytes, detail: 'resident' },
-    { name, unit: '% of a core', value: share, detail: `over ${seconds} s` },
+    { name, unit: 'MB', value: median(megabytes), detail: `resident, ${spreadOf(megabytes, 1)}` },
+    { name, unit: '% of a core', value: median(percents), detail: spreadOf(percents) },
   ];
 }
 

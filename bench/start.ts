@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { type Measurement, median } from './measure.ts';
+import { buildProgram } from './built-program.ts';
+import { type Measurement, median, spreadOf } from './measure.ts';
 import { commandLine, hourlyConfig, writeShop } from './shop.ts';
 
 type Program = { readonly label: string; readonly args: (command: string) => readonly string[] };
@@ -52,18 +52,13 @@ export async function measureStart(times: number): Promise<readonly Measurement[
   }
 }
 
-/** The program as a clone runs it, and as an installed package does if `npm run build` has made it. */
+/** The program as a clone runs it, and as an installed package does. */
 function programsIn(folder: string): readonly Program[] {
-  const clone: Program = { label: '', args: (command) => commandLine([command]) };
-  const dist = fileURLToPath(new URL('../dist', import.meta.url));
-  if (!existsSync(join(dist, 'main.js'))) return [clone];
-  // Without sources beside it, this file starts what was built.
-  const start = join(folder, 'installed', 'src', 'start.js');
-  mkdirSync(join(folder, 'installed', 'src'), { recursive: true });
-  copyFileSync(new URL('../src/start.js', import.meta.url), start);
-  copyFileSync(new URL('../package.json', import.meta.url), join(folder, 'installed', 'package.json'));
-  symlinkSync(dist, join(folder, 'installed', 'dist'));
-  return [clone, { label: ' of the built program', args: (command) => [start, command] }];
+  const start = buildProgram(join(folder, 'installed'));
+  return [
+    { label: '', args: (command) => commandLine([command]) },
+    { label: ' of the built program', args: (command) => [start, command] },
+  ];
 }
 
 type Gate = {
@@ -124,6 +119,6 @@ function describe(name: string, seconds: readonly number[]): Measurement {
     name,
     unit: 's',
     value: median(seconds),
-    detail: `median of ${seconds.length}, ${Math.min(...seconds).toFixed(2)} to ${Math.max(...seconds).toFixed(2)} s`,
+    detail: spreadOf(seconds),
   };
 }

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { sendLoad } from './load.ts';
-import { type Measurement, median } from './measure.ts';
+import { describePairs, type Measurement, type Pair, pairOfRates } from './measure.ts';
 import { startServer } from './sandbox.ts';
 
 const SECRET = 'a-signing-secret';
@@ -32,7 +32,7 @@ export async function measureWebhooks({ events, senders, rounds }: WebhookCase):
   const empty = await startServer(new URL('./empty-receiver.ts', import.meta.url), [SECRET]);
   const db = await connect({ url: postgres.url, embeddedFolder: '' });
   try {
-    const rates: { storing: number; empty: number }[] = [];
+    const pairs: Pair[] = [];
     // The first round warms up both and is not counted.
     for (let round = 0; round <= rounds; round += 1) {
       const load = {
@@ -45,20 +45,14 @@ export async function measureWebhooks({ events, senders, rounds }: WebhookCase):
           'x-service-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
         }),
       };
-      const rate = {
-        empty: await sendLoad({ ...load, url: empty.url }),
-        storing: await sendLoad({ ...load, url: storing.url }),
-      };
-      if (round > 0) rates.push(rate);
+      const limit = await sendLoad({ ...load, url: empty.url });
+      const ours = await sendLoad({ ...load, url: storing.url });
+      if (round > 0) pairs.push(pairOfRates(ours, limit));
     }
     const { rows } = await sql<{ stored: number }>`
       select count(*)::integer as stored from ledger.evidence`.execute(db);
     if (rows[0]?.stored !== events * (rounds + 1)) throw new Error(`${rows[0]?.stored} events were stored`);
-    return {
-      name: `events, ${senders} at a time`,
-      value: median(rates.map((rate) => rate.storing / rate.empty)),
-      detail: `${Math.round(median(rates.map((rate) => rate.storing)))} stored/s against ${Math.round(median(rates.map((rate) => rate.empty)))} received/s`,
-    };
+    return describePairs(`events, ${senders} at a time`, pairs, ['stored/s', 'received/s']);
   } finally {
     await db.destroy();
     storing.stop();

@@ -14,7 +14,7 @@ import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { DEPLOYED, type Measurement } from './measure.ts';
+import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { startCommand, writeOrders, writeShop } from './shop.ts';
 
@@ -31,31 +31,69 @@ export type WorkersCase = {
   /** Limit of the account. 0 means none. */
   readonly requestsPerSecond: number;
   readonly seconds?: number;
+  readonly rounds: number;
 };
 
 /**
  * @returns for each number of workers: orders per second ÷ the maximum that their requests in flight, or the
  * account, allow. The detail compares them with the first number of workers.
  */
-export async function measureWorkers({ workers, ...given }: WorkersCase): Promise<readonly Measurement[]> {
+export async function measureWorkers({
+  workers,
+  rounds,
+  ...given
+}: WorkersCase): Promise<readonly Measurement[]> {
   const sandbox = await startSandbox(['--latency', String(LATENCY_MS)]);
-  const measured: Measured[] = [];
+  const measured: Measured[][] = [];
   try {
-    for (const count of workers) measured.push(await measureOne({ sandbox, count, ...given }));
+    for (let round = 0; round < rounds; round += 1) {
+      const ofRound: Measured[] = [];
+      for (const count of workers) ofRound.push(await measureOne({ sandbox, count, ...given }));
+      measured.push(ofRound);
+    }
   } finally {
     sandbox.stop();
   }
-  const [first] = measured;
-  return measured.map(({ count, rate, ...measurement }) => {
-    if (first === undefined || first.count === count) return measurement;
-    const linear = (rate * first.count) / (first.rate * count);
-    return { ...measurement, detail: `${measurement.detail}; ${linear.toFixed(2)} of linear` };
-  });
+  return workers.map((_, index) => describeRounds(measured, index, given.requestsPerSecond));
 }
 
-type Measured = Measurement & { readonly count: number; readonly rate: number };
+/** @param index of a number of workers in each round. They are compared with the first number of the same round. */
+function describeRounds(
+  rounds: readonly (readonly Measured[])[],
+  index: number,
+  requestsPerSecond: number,
+): Measurement {
+  const ofCount = rounds.flatMap((round) => round[index] ?? []);
+  const [{ count, bound, orders } = { count: 0, bound: 0, orders: 0 }] = ofCount;
+  const shares = ofCount.map(({ rate }) => rate / bound);
+  const linear = rounds.flatMap((round) => {
+    const [first, one] = [round[0], round[index]];
+    return first === undefined || one === undefined
+      ? []
+      : (one.rate * first.count) / (first.rate * one.count);
+  });
+  const most = (which: 'worstClockSecond' | 'worstSecond') => Math.max(...ofCount.map((one) => one[which]));
+  const limit = requestsPerSecond === 0 ? '' : `, ${requestsPerSecond}/s for the account`;
+  const asLinear = index === 0 ? '' : `; ${median(linear).toFixed(2)} of linear, ${spreadOf(linear)}`;
+  return {
+    name: `${count} ${count === 1 ? 'worker' : 'workers'} at ${CONCURRENCY}, ${LATENCY_MS} ms${limit}`,
+    value: median(shares),
+    detail: `${spreadOf(shares)}; ${(median(shares) * bound).toFixed(1)} orders/s of ${bound.toFixed(0)}; worst second ${most('worstClockSecond')}, of any 1,000 ms ${most('worstSecond')}; ${orders} orders${asLinear}`,
+  };
+}
 
-type One = Omit<WorkersCase, 'workers'> & {
+type Measured = {
+  readonly count: number;
+  /** Posted orders per second. */
+  readonly rate: number;
+  /** What the requests in flight, or the account, allow per second. */
+  readonly bound: number;
+  readonly orders: number;
+  readonly worstClockSecond: number;
+  readonly worstSecond: number;
+};
+
+type One = Omit<WorkersCase, 'workers' | 'rounds'> & {
   readonly sandbox: { readonly url: string; readonly key: string };
   readonly count: number;
 };
@@ -92,13 +130,10 @@ async function measureOne({
     await Promise.all(hired.map((worker) => once(worker, 'exit')));
     const seconds = await secondsOf(db, 'post');
     const processed = (await readReferrals(sandbox)).slice(-orders);
-    const rate = orders / seconds;
-    const limit = requestsPerSecond === 0 ? '' : `, ${requestsPerSecond}/s for the account`;
     return {
-      ...{ count, rate },
-      name: `${count} ${count === 1 ? 'worker' : 'workers'} at ${CONCURRENCY}, ${LATENCY_MS} ms${limit}`,
-      value: rate / bound,
-      detail: `${rate.toFixed(1)} orders/s of ${bound.toFixed(0)}; worst second ${worstClockSecond(processed)}, of any 1,000 ms ${worstSecond(processed)}; ${orders} orders`,
+      ...{ count, bound, orders, rate: orders / seconds },
+      worstClockSecond: worstClockSecond(processed),
+      worstSecond: worstSecond(processed),
     };
   } finally {
     await db.destroy();
@@ -165,11 +200,12 @@ async function readReferrals({ url }: { readonly url: string }): Promise<readonl
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [workers = '1,2,4', rate = '0', least = SECONDS] = process.argv.slice(2);
+  const [workers = '1,2,4', rate = '0', least = SECONDS, rounds = 1] = process.argv.slice(2);
   const given = {
     workers: workers.split(',').map(Number),
     requestsPerSecond: Number(rate),
     seconds: Number(least),
+    rounds: Number(rounds),
   };
   process.stdout.write(`${JSON.stringify(await measureWorkers(given), null, 2)}\n`);
 }

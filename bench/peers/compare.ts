@@ -1,5 +1,5 @@
 import type { Installed } from '../install.ts';
-import { type Measurement, median } from '../measure.ts';
+import { type Measurement, median, spreadOf } from '../measure.ts';
 
 /** What one run of a contender took. */
 export type Took = {
@@ -40,24 +40,21 @@ export async function compare(options: {
   const oursTook = taken.get('ours') ?? [];
   return all.map(({ name }): Measurement => {
     const took = taken.get(name) ?? [];
-    const detail = `${describe(took)}${spread(took)}`;
-    if (name === 'ours') return { name: `${work}: ours`, unit: 's', value: median(secondsOf(took)), detail };
-    const ratios = took.map(({ seconds }, index) => seconds / (oursTook[index]?.seconds ?? Number.NaN));
+    const seconds = took.map((one) => one.seconds);
+    if (name === 'ours')
+      return {
+        name: `${work}: ours`,
+        unit: 's',
+        value: median(seconds),
+        detail: `${spreadOf(seconds)}${peakOf(took)}`,
+      };
+    const ratios = seconds.map((one, index) => one / (oursTook[index]?.seconds ?? Number.NaN));
+    const detail = `${spreadOf(ratios)}; ${median(seconds).toFixed(2)} s${peakOf(took)}`;
     return { name: `${work}: ${name} ÷ ours`, value: median(ratios), detail };
   });
 }
 
-function describe(took: readonly Took[]): string {
+function peakOf(took: readonly Took[]): string {
   const rssMb = Math.max(...took.map((one) => one.rssMb));
-  const memory = Number.isNaN(rssMb) ? '' : `, peak ${rssMb} MB`;
-  return `${median(secondsOf(took)).toFixed(2)} s${memory}`;
-}
-
-function spread(took: readonly Took[]): string {
-  const seconds = secondsOf(took).map((one) => one.toFixed(2));
-  return took.length === 1 ? '' : `; each round ${seconds.join(', ')} s`;
-}
-
-function secondsOf(took: readonly Took[]): readonly number[] {
-  return took.map(({ seconds }) => seconds);
+  return Number.isNaN(rssMb) ? '' : `, peak ${rssMb} MB`;
 }
