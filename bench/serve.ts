@@ -149,8 +149,12 @@ async function runLate({ databaseUrl }: Place): Promise<void> {
 
 type Idle = { readonly megabytes: number; readonly percent: number };
 
+/** What the start or a run has left is collected in this time, so it is not idle before. */
+const SETTLE_SECONDS = 10;
+
 /** Reads the resources of an idle process from Linux, over a period of time. */
 async function measureIdle(child: ChildProcess, seconds: number): Promise<Idle> {
+  await sleep(SETTLE_SECONDS * 1000);
   const begun = cpuSeconds(child);
   await sleep(seconds * 1000);
   const percent = ((cpuSeconds(child) - begun) / seconds) * 100;
