@@ -106,8 +106,11 @@ export async function measureMemory(rows: number, rounds: number): Promise<Measu
     const measured: Measured[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const server = await startDatabase();
-      measured.push(measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED));
-      await server.stop();
+      try {
+        measured.push(measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED));
+      } finally {
+        await server.stop();
+      }
     }
     const peaks = measured.map(({ rssMb }) => rssMb);
     return {

@@ -15,7 +15,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
-import { DEPLOYED, type Measurement, median } from './measure.ts';
+import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { hourlyConfig, readServeUrl, startCommand, writeOrders, writeShop } from './shop.ts';
 
@@ -96,7 +96,7 @@ async function measurePairs(
   return {
     name: `a run of ${hourly} orders with readers ÷ without, ${limit}`,
     value: median(ratios),
-    detail: `${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)} in ${pairs} pairs (${ratios
+    detail: `${spreadOf(ratios, 3)} (${ratios
       .map((ratio) => ratio.toFixed(3))
       .join(', ')}); ${median(alone).toFixed(2)} s without readers; ${pagesRead} pages read`,
   };

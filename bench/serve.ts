@@ -54,14 +54,11 @@ export function measureIdleServe({
       const child = place.start('serve', '--json');
       const url = await readServeUrl(child);
       while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(200);
-      const measured = [await measureIdle(child, round === 0 ? 0 : seconds)];
+      if (round > 0) fresh.push(await measureIdle(child, seconds));
       await runLate(place);
-      measured.push(await measureIdle(child, round === 0 ? 0 : seconds));
+      if (round > 0) worked.push(await measureIdle(child, seconds));
       child.kill('SIGTERM');
       await once(child, 'exit');
-      const [before, after] = measured;
-      if (round > 0 && before !== undefined) fresh.push(before);
-      if (round > 0 && after !== undefined) worked.push(after);
     }
     return [
       ...describeIdle('idle serve, before any run', fresh),

@@ -13,7 +13,7 @@ import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { FILE_CHECKS } from '../src/model/checks/expectations.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { DEPLOYED, type Measurement, median } from './measure.ts';
+import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';
 import { type ServerProcess, startSandbox, startServer } from './sandbox.ts';
 import { startCommand, writeOrders, writeShop } from './shop.ts';
 
@@ -93,13 +93,12 @@ function toMeasurement(name: string, pairs: readonly Pair[]): Measurement {
   const ratios = pairs.map(({ watched, bare }) => watched.seconds / bare.seconds);
   const more = median(pairs.map(({ watched, bare }) => watched.seconds - bare.seconds));
   const moreCpu = median(pairs.map(({ watched, bare }) => watched.cpuSeconds - bare.cpuSeconds));
-  const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
   const bare = median(pairs.map(({ bare: { seconds } }) => seconds));
   const bareCpu = median(pairs.map(({ bare: { cpuSeconds } }) => cpuSeconds));
   return {
     name: `an hourly run with ${name} ÷ without`,
     value: median(ratios),
-    detail: `${spread} in ${pairs.length} pairs; ${more.toFixed(2)} s more than ${bare.toFixed(2)} s, and ${moreCpu.toFixed(2)} s more CPU of its process than ${bareCpu.toFixed(2)} s`,
+    detail: `${spreadOf(ratios)}; ${more.toFixed(2)} s more than ${bare.toFixed(2)} s, and ${moreCpu.toFixed(2)} s more CPU of its process than ${bareCpu.toFixed(2)} s`,
   };
 }
 

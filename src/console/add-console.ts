@@ -21,8 +21,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because in
- * most processes, which only wait for a schedule, nobody opens them.
+ * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because
+ * most processes only wait for a schedule, and no page is opened there.
  *
  * @throws KnownError about `console.auth` (exit 2).
  */
@@ -56,7 +56,7 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
         scope.all(path, async (request, reply) => {
           loading ??= load();
           const loaded = await loading;
-          // Nobody has signed in yet, so the answer must not contain the error.
+          // The request is not signed in yet, so the answer must not contain the error.
           if (loaded === null)
             return reply.code(500).send('The console cannot be loaded. The log of the process says why.\n');
           reply.hijack();
