@@ -1251,6 +1251,10 @@ export interface IntakeOrders {
    */
   row_count: number;
   /**
+   * The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.
+   */
+  similar_to: string | null;
+  /**
    * Name of the source in pipeline.yaml.
    */
   source: string;
@@ -1961,6 +1965,10 @@ export interface LedgerEntries {
    * Order as sent.
    */
   order_id: string | null;
+  /**
+   * Of referrals that were made under another spelling of their key by an earlier version: ledger.order_key of the order, by which the entry is found. Null if key is that already.
+   */
+  order_key: string | null;
   /**
    * Shop platform as sent.
    */
