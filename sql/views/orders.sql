@@ -116,8 +116,8 @@ create view bi.doubts as
     round(extract(epoch from now() - coalesce(e.doubted_at, e.state_changed_at)) / 3600, 1) as age_hours,
     exists (
       select from ledger.evidence v
-      where v.kind = 'webhook_order' and v.order_id = e.order_id
-        and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)) as is_evident
+      where v.kind = 'webhook_order' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+        and ledger.is_platform(v.order_platform, e.order_platform)) as is_evident
   from ledger.entries e
   left join intake.attributions a on a.entry_id = e.entry_id and a.job = e.job and a.source = e.source
   where not e.is_settled

@@ -129,13 +129,13 @@ function hashRules(options: AttributeOrdersOptions): string {
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await sql`
     update intake.attributions a set is_pending = true
-    from ledger.evidence v join ledger.entries e on e.effect = 'referral' and e.order_id = v.order_id
-      and lower(e.order_platform) = lower(v.order_platform)
+    from ledger.evidence v join ledger.entries e on e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+      and ledger.is_platform(v.order_platform, e.order_platform)
     where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
       and a.entry_id = e.entry_id and a.outcome = 'attributed'`.execute(trx);
   await sql`
     delete from intake.attributed_files f
     where f.source_file_id in (
-      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id = v.order_id and o.is_current
+      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
       where v.seed_id = ${seedId}::bigint)`.execute(trx);
 }

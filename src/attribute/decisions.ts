@@ -86,7 +86,8 @@ const AMOUNT = {
  */
 const isSeeded = sql`(select exists (select from ledger.seeds)) and (
             select true from ledger.seeded_orders v
-            where v.order_id = o.order_id and lower(v.order_platform) = lower(f.order_platform) limit 1) is not null`;
+            where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(o.order_id)
+              and ledger.is_platform(v.order_platform, f.order_platform) limit 1) is not null`;
 
 /**
  * SQL that excludes orders from before the job's own period, unless a backfill has taken them or they were
@@ -262,6 +263,6 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
 function isAnswered(job: string): RawBuilder<boolean> {
   return sql<boolean>`(
     select true from ledger.entries e
-    where e.order_id = o.order_id and e.source = o.source and e.job = ${job} and e.effect is not distinct from 'referral'
+    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.source = o.source and e.job = ${job} and e.effect is not distinct from 'referral'
       and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}) limit 1) is not null`;
 }

@@ -106,7 +106,9 @@ async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
     select d.source, min(e.order_platform) as before, min(d.order_platform) as now
     from desired_entries d
     cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id limit 1) e
-    where e.order_platform is distinct from d.order_platform group by d.source limit 1`.execute(trx);
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform) group by d.source limit 1`.execute(
+    trx,
+  );
   const [row] = rows;
   if (row !== undefined) throw orderPlatformChanged(row);
 }

@@ -35,10 +35,21 @@ export function referralBody(row: string): RawBuilder<string> {
 }
 
 /**
- * SQL for the idempotency key of a referral: platform and order id as JSON, so that no two orders share a
- * key.
+ * SQL for the idempotency key of a referral: folded platform and order id as JSON, so that no two orders share a
+ * key, and no order has two.
  */
 export function referralKey(row: string): RawBuilder<string> {
-  const text = (name: string) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`;
-  return sql<string>`'[' || ${text('order_platform')} || ',' || ${text('order_id')} || ']'`;
+  return sql<string>`ledger.order_key(${sql.ref(`${row}.order_platform`)}, ${sql.ref(`${row}.order_id`)})`;
+}
+
+/**
+ * SQL for the body of `row`, with the order id and the platform as `entry` spells them. The service knows the order
+ * under that spelling, so it is no change.
+ */
+export function respelledBody(row: string, entry: string): RawBuilder<string> {
+  const member = (name: string, of: string) =>
+    sql`${sql.lit(`"${name}":`)} || to_json(${sql.ref(`${of}.${name}`)})::text`;
+  const respelled = (text: RawBuilder<unknown>, name: string) =>
+    sql<string>`replace(${text}, ${member(name, row)}, ${member(name, entry)})`;
+  return respelled(respelled(sql.ref(`${row}.body`), 'order_id'), 'order_platform');
 }

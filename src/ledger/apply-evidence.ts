@@ -33,11 +33,11 @@ const SETTLED = 'an event of the service names the order';
 const HELD = 'evidence_of_another_poster';
 
 /**
- * True if evidence `v` concerns the order of entry `e`. An event may omit the platform or write its name in
- * another case.
+ * True if evidence `v` concerns the order of entry `e`. An event may omit the platform, and spell
+ * platform and id otherwise.
  */
-const isAbout = sql`e.effect = 'referral' and e.order_id = v.order_id
-  and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)`;
+const isAbout = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+  and ledger.is_platform(v.order_platform, e.order_platform)`;
 
 /**
  * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same
@@ -49,7 +49,7 @@ const settles = sql`${isAbout}
     or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
   and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null or e.body::jsonb ->> 'collab_id' = v.collab_id)
   and (v.order_platform is not null
-    or not exists (select 1 from ledger.entries o where o.order_id = e.order_id and o.entry_id <> e.entry_id))`;
+    or not exists (select 1 from ledger.entries o where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id) and o.entry_id <> e.entry_id))`;
 
 /** Entries in doubt, and entries that a person approved for resending before the evidence came. */
 const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_attempt is not null))`;
@@ -141,7 +141,7 @@ export async function settleByEvidence(db: Database): Promise<number> {
       from ledger.entries e
       cross join lateral (
         select v.deal_id, v.collab_id from ledger.evidence v
-        where v.order_id = e.order_id and v.kind is not distinct from 'webhook_order' and ${settles} limit 1) v
+        where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and v.kind is not distinct from 'webhook_order' and ${settles} limit 1) v
       where not e.is_settled and ${isDoubt}
     )
     update ledger.entries e

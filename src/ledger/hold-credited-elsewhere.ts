@@ -51,7 +51,7 @@ export async function holdCreditedElsewhere(
         from ledger.entries e
         cross join lateral (
           select v.kind from ledger.evidence v
-          where v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
+          where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and ledger.is_platform(v.order_platform, e.order_platform)
             and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id) limit 1) v
         where not e.is_settled and e.job = ${job} and e.account_id is not distinct from ${accountId}
           and e.effect is not distinct from 'referral' and ${isUnsent}

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
+import { respelledBody } from '../effects/referral.ts';
 import type { Effect } from '../model/ledger.ts';
 import { neverSent } from './states.ts';
 
@@ -72,12 +73,42 @@ export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> 
  * or refused for a source that the job no longer reads), `is_same_job` and `is_withdrawn`.
  */
 export async function propose(trx: Transaction<DB>, options: ProposeOptions): Promise<Proposed> {
+  await adoptKeys(trx, { ...options, table: 'desired_entries' });
   const created = await createEntries(trx, options);
   await compare(trx, options);
   const adjustments = await noteAdjustments(trx, options);
   const replaced = await replaceUnsent(trx, options);
   const withdrawn = await withdrawUnsent(trx);
   return { created, replaced, withdrawn, adjustments };
+}
+
+/**
+ * Gives desired entries the key of the existing entry of their order, if that was made under another spelling of the
+ * key (`order_key`), and the spelling of its body. So no order has a second entry, and a spelling is no adjustment.
+ * If the ledger has entries under several spellings, that of the same platform name counts, else the folded one.
+ *
+ * @param options.table a temporary table with `key, body, body_hash, order_platform, order_id`.
+ */
+export async function adoptKeys(
+  trx: Transaction<DB>,
+  { table, effect, accountId }: Pick<ProposeOptions, 'effect' | 'accountId'> & { readonly table: string },
+): Promise<void> {
+  const respelled = sql`ledger.entries e where e.account_id = ${accountId} and e.effect = ${effect} and e.order_key`;
+  const { rows } = await sql`select from ${respelled} is not null limit 1`.execute(trx);
+  if (rows.length === 0) return;
+  await sql`
+    with kept as (
+      select w.ctid as place, e.key, ${respelledBody('w', 'e')} as body
+      from ${sql.table(table)} w
+      cross join lateral (
+        select e.* from ${respelled} = w.key
+        order by (e.order_platform = w.order_platform) desc nulls last, e.entry_id limit 1) e
+      where e.order_platform is not distinct from w.order_platform or not exists (
+        select from ledger.entries k where k.account_id = ${accountId} and k.effect = ${effect} and k.key = w.key)
+    )
+    update ${sql.table(table)} w
+    set key = k.key, body = k.body, body_hash = encode(sha256(convert_to(k.body, 'UTF8')), 'hex')
+    from kept k where w.ctid = k.place`.execute(trx);
 }
 
 /**

@@ -33,7 +33,8 @@ const BATCH_ROWS = 5_000;
 const SHOWN = 3;
 
 /** True if entry `e` belongs to an order that seed `v` names. */
-const isNamed = sql`e.effect = 'referral' and e.order_id = v.order_id and lower(e.order_platform) = lower(v.order_platform)`;
+const isNamed = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+  and ledger.is_platform(v.order_platform, e.order_platform)`;
 
 /**
  * Records orders that were credited elsewhere, in one transaction, so that they are never posted. Entries that
@@ -114,7 +115,8 @@ export function undoSeed(
         and e.state_reason = 'credited_elsewhere'
         and not exists (
           select from ledger.seeded_orders o
-          where o.order_id = e.order_id and lower(o.order_platform) = lower(e.order_platform))`.execute(trx);
+          where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id)
+            and ledger.is_platform(o.order_platform, e.order_platform))`.execute(trx);
     return { kind: 'undone', orders: Number(seed.orders) };
   });
 }

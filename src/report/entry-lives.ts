@@ -103,7 +103,8 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       union all
       select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, '') || coalesce(', ' || to_char(v.amount, ${MONEY}) || ' ' || v.currency, ''), null
       from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
-      where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
+      where v.entry_id = e.entry_id or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+        and ledger.is_platform(v.order_platform, e.order_platform))
       union all
       select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason
       from ledger.decisions where entry_id = ${entryId}::bigint

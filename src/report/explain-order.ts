@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { foldOrderId } from '../model/text/order-key.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -97,9 +98,9 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
     with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
       select o.source, o.order_id, o.order_name from sources s
-      join intake.orders o on o.source = s.source and o.order_id = ${order} and o.is_current
+      join intake.orders o on o.source = s.source and o.order_id in (${order}, ${foldOrderId(order)}) and o.is_current
       union all
-      select source, order_id, null from ledger.entries where order_id = ${order}
+      select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
     ) known
     where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
@@ -177,6 +178,6 @@ async function readEntries(db: Database, { source, orderId }: Of): Promise<reado
       select a.entry_id from jobs join intake.attributions a using (job)
       where a.source = ${source} and a.order_id = ${orderId} and a.entry_id is not null
       union
-      select entry_id from ledger.entries where order_id = ${orderId} and source is not distinct from ${source}))`,
+      select entry_id from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(orderId)} and source is not distinct from ${source}))`,
   );
 }

@@ -21,14 +21,13 @@ export async function findOtherPosters(
     select count(distinct v.order_id) as orders, (array_agg(v.order_id order by v.received_at desc))[1] as latest
     from jsonb_to_recordset(${JSON.stringify(platforms)}::jsonb) as p(source text, platform text)
     join intake.orders o on o.source = p.source and o.is_current
-    join ledger.evidence v on v.order_id = o.order_id and v.kind = 'webhook_order'
-      and lower(coalesce(v.order_platform, p.platform)) = lower(p.platform)
+    join ledger.evidence v on ledger.fold_order_id(v.order_id) = ledger.fold_order_id(o.order_id) and v.kind = 'webhook_order'
+      and ledger.is_platform(v.order_platform, p.platform)
       and v.received_at > now() - make_interval(days => ${DAYS})
     where not exists (
       select from ledger.entries e
-      where e.order_id = o.order_id and e.effect = 'referral' and lower(e.order_platform) = lower(p.platform) and e.attempt > e.not_sent)`.execute(
-    db,
-  );
+      where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.effect = 'referral'
+        and ledger.is_platform(e.order_platform, p.platform) and e.attempt > e.not_sent)`.execute(db);
   const [row] = rows;
   return { orders: Number(row?.orders ?? 0), latestOrderId: row?.latest ?? null };
 }

@@ -146,7 +146,7 @@ const since = sql`coalesce(e.doubted_at, e.state_changed_at)::timestamptz(3)`;
 const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
 /** Condition: evidence `v` is about entry `e` or its order. */
 const isAboutEntry = sql`(v.entry_id = e.entry_id
-  or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform))`;
+  or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and ledger.is_platform(v.order_platform, e.order_platform)))`;
 
 const doubtColumns = sql`
   e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",

@@ -33,11 +33,14 @@ export async function openContext(
     readonly path: string;
     readonly writeCodes: (text: string) => void;
     readonly shops?: readonly Shop[];
+    /** `order_platform` of the sources. */
+    readonly platform?: string;
   },
 ): Promise<Context> {
   const shop = options.shops?.[0] ?? (await openShop(db));
   const job = shop.source;
   const sources = (options.shops ?? [shop]).map(({ source }) => source);
+  const platform = options.platform ?? `platform of ${job}`;
   let codes = '';
   return {
     ...shop,
@@ -57,7 +60,7 @@ export async function openContext(
         job,
         sources: sources.map((source) => ({
           source,
-          orderPlatform: `platform of ${job}`,
+          orderPlatform: platform,
           credited: given.credited ?? null,
         })),
         brandId,
@@ -74,7 +77,7 @@ export async function openContext(
         job,
         runId: shop.runId,
         accountId: ACCOUNT,
-        orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, `platform of ${job}`])),
+        orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, platform])),
       });
       return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
     },

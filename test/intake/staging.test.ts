@@ -51,6 +51,20 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     expect(await currentOrders(shop)).toEqual(['1 10']);
   });
 
+  test('keeps the loose form of ids that other tools may write otherwise, and none of plain ones', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('#1001'), order('1002'), order('A-7')] });
+    const { rows } = await sql`
+      select order_id, similar_to from intake.orders where source = ${shop.source} order by order_id collate "C"`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([
+      { order_id: '#1001', similar_to: '1001' },
+      { order_id: '1002', similar_to: null },
+      { order_id: 'A-7', similar_to: 'a-7' },
+    ]);
+  });
+
   test('starts again after a dead reader and deletes what that had staged', async () => {
     const shop = await openShop(database());
     const uri = 'file:///orders.csv';

@@ -3,6 +3,7 @@ import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../effects/referral.ts';
+import { adoptKeys } from '../../ledger/propose.ts';
 import { neverSent } from '../../ledger/states.ts';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../model/backfill.ts';
 import { decide } from '../attribute-orders.ts';
@@ -52,7 +53,7 @@ export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promis
 }
 
 /** Creates `keyed_orders`: the decided orders with the request that each would need. */
-async function keyOrders(trx: Transaction<DB>, { sources, period }: PlanRules): Promise<void> {
+async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: PlanRules): Promise<void> {
   await sql`
     create temporary table keyed_orders on commit drop as
     select b.*, encode(sha256(convert_to(b.body, 'UTF8')), 'hex') as body_hash
@@ -66,6 +67,7 @@ async function keyOrders(trx: Transaction<DB>, { sources, period }: PlanRules): 
         join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text) on s.source = d.source
       ) w
     ) b`.execute(trx);
+  await adoptKeys(trx, { table: 'keyed_orders', effect: 'referral', accountId });
   await sql`analyze keyed_orders`.execute(trx);
 }
 
@@ -76,7 +78,9 @@ async function refuseOtherPlatform(trx: Transaction<DB>, { job }: PlanRules): Pr
     cross join lateral (
       select a.entry_id from intake.attributions a where a.job = ${job} and a.source = k.source and a.order_id = k.order_id limit 1) a
     cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = a.entry_id limit 1) e
-    where e.order_platform is distinct from k.order_platform limit 1`.execute(trx);
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(k.order_platform) limit 1`.execute(
+    trx,
+  );
   const [row] = rows;
   if (row !== undefined) throw orderPlatformChanged(row);
 }
@@ -115,8 +119,8 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
         coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
         (
           select true from ledger.evidence v
-          where v.kind is not distinct from 'webhook_order' and v.order_id = k.order_id
-            and lower(coalesce(v.order_platform, k.order_platform)) = lower(k.order_platform) limit 1) is not null as is_evident,
+          where v.kind is not distinct from 'webhook_order' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)
+            and ledger.is_platform(v.order_platform, k.order_platform) limit 1) is not null as is_evident,
         row_number() over (partition by k.key order by (k.outcome = 'attributed') desc, k.order_version_id) as place
       from keyed_orders k
       left join lateral (

@@ -1,6 +1,7 @@
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
+import { foldOrderId } from '../../model/text/order-key.ts';
 import { html } from '../../present/html/html.ts';
 import { plural } from '../../present/text.ts';
 import type { EntryLife } from '../../report/entry-lives.ts';
@@ -15,7 +16,7 @@ export const orderPage: ConsolePage = {
   async show(visit) {
     const { source = '', order = '' } = visit.params;
     const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
-    const life = lives.find(({ orderId }) => orderId === order);
+    const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order));
     if (life === undefined)
       return {
         title: `Order ${order}`,

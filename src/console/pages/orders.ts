@@ -58,7 +58,7 @@ async function find(visit: Visit, order: string): Promise<Shown> {
       lives,
       {
         about: 'Orders found',
-        none: 'Neither the files that were read nor the ledger have this order. Ids must match exactly; you can enter a name with or without #.',
+        none: 'Neither the files that were read nor the ledger have this order. Blanks, quotes and invisible characters around or in an id do not matter, anything else must match; you can enter a name with or without #.',
       },
     ),
     ...(lives.length === 0 ? { status: 404 } : {}),

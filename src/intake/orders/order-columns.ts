@@ -3,6 +3,7 @@ import { toTextArrayParameter } from '../../db/array-parameters.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { ORDER_COLUMNS, type StagedOrder } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
+import { similarId } from '../../model/text/order-key.ts';
 
 type StoredColumn = {
   readonly field: (typeof ORDER_COLUMNS)[number]['field'];
@@ -43,6 +44,7 @@ export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   { column: 'content_hash', type: 'text' },
   { column: 'customer_key', type: 'uuid' },
   { column: 'lines', type: 'jsonb' },
+  { column: 'similar_to', type: 'text' },
 ];
 
 /** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
@@ -69,5 +71,6 @@ export function toOrderRow(order: StagedOrder): OrderRow {
   row[at + 3] = contentHash;
   row[at + 4] = customerKey;
   row[at + 5] = lines && toJsonParameter(lines);
+  row[at + 6] = similarId(order.orderId);
   return row;
 }

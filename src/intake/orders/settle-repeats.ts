@@ -76,7 +76,7 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, ${timesOver}, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, ${timesOver}, c.similar_to, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
       cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
@@ -90,8 +90,10 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
       where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
-      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, line_no, record_no, row_count, order_version_id
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
+        similar_to)
+      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, line_no, record_no, row_count, order_version_id,
+        similar_to
       from known k where staged_id is null
     )`;
 }

@@ -77,6 +77,14 @@ function messageOf(outcome: Outcome | null): string | null {
   return outcome !== null && 'reason' in outcome ? outcome.reason : null;
 }
 
+/**
+ * SQL for all keys under which a claim of entry `e` may have been made: its own, and those of earlier and later versions,
+ * because a journal can be older than the database, and a restored database older than the journal.
+ */
+const keysOf = sql`
+  select e.key union select e.order_key union
+  select ledger.written_key(e.order_platform, e.order_id) where e.effect = 'referral'`;
+
 const NAMED = 'a file of the service names the order';
 const NO_ANSWER = 'it was sent before the database lost its claim, and no answer is known';
 
@@ -104,11 +112,13 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
         -- A file of the service that names the order (ledger recover --from) says that it was processed.
         case when exists (
           select from ledger.evidence v
-          where v.kind = 'seeded' and v.order_id = e.order_id and lower(v.order_platform) = lower(e.order_platform)
+          where v.kind = 'seeded' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+            and ledger.is_platform(v.order_platform, e.order_platform)
             and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id))
           then 'accepted' else l.disposition end as disposition
-      from open l join ledger.entries e
-        on e.effect = l.effect and e.account_id = l.account_id and ledger.key_hash(e.account_id, e.effect, e.key) = l.key_hash
+      from open l
+      join (ledger.entries e cross join lateral (${keysOf}) k)
+        on e.effect = l.effect and e.account_id = l.account_id and ledger.key_hash(e.account_id, e.effect, k.key) = l.key_hash
       where e.state in ('ready', 'sending', 'in_doubt', 'accepted', 'written_off')
     ),
     about as materialized (

@@ -1,6 +1,7 @@
 import type { SeedProblem, SeedRow } from '../../model/backfill.ts';
 import type { MoneyFormat } from '../../model/layout.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { foldPlatform, orderKey } from '../../model/text/order-key.ts';
 import type { Fault } from '../fault.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { parseId } from '../values/parse-id.ts';
@@ -47,7 +48,7 @@ export function parseSeeds(file: SeedLines, platforms: readonly string[]): Parse
       problems.push(row);
       continue;
     }
-    const key = JSON.stringify([row.orderPlatform.toLowerCase(), row.orderId]);
+    const key = orderKey(row.orderPlatform, row.orderId);
     const before = known.get(key);
     if (before === undefined) rows.push(row);
     else
@@ -78,7 +79,8 @@ function readRow(
   },
 ): SeedRow | SeedProblem {
   const { line, platforms, readCurrency } = options;
-  const orderPlatform = platforms.find((name) => name.toLowerCase() === cell('order_platform').toLowerCase());
+  const platform = foldPlatform(cell('order_platform'));
+  const orderPlatform = platforms.find((name) => foldPlatform(name) === platform);
   if (orderPlatform === undefined) {
     const help = `Write one of: ${platforms.join(', ')}.`;
     return problem(

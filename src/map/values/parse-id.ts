@@ -1,5 +1,5 @@
 import { hasAddress } from '../../model/text/mask-addresses.ts';
-import { toNfc } from '../../model/text/normal-form.ts';
+import { foldOrderId } from '../../model/text/order-key.ts';
 import type { Fault } from '../fault.ts';
 import { missingValue } from '../fault.ts';
 
@@ -8,6 +8,8 @@ const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
 const DAMAGED = /^[+-]?\d+(?:[.,]\d+)?E\+\d+$|^\d+[.,]0+$|^#{3,}$/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
+/** Blanks and quotes before and after an id, which folding removes. */
+const OUTER = /^[\s'"=]+|(?<![\s'"])[\s'"]+$/g;
 const MAX_CHARS = 200;
 /**
  * Room for combining marks, which normalisation joins with their letters. Longer cells are refused without
@@ -46,16 +48,16 @@ export function findAddress(text: string): Fault | null {
 }
 
 /**
- * Parses an id as text: applies NFC, removes outer blanks and a spreadsheet's leading apostrophe, and keeps
- * every digit and leading zero. Refuses `1.23E+12` and `5000000000001.0`, because their original value cannot
+ * Parses an id as text: folds it (`foldOrderId`), and keeps every digit and leading zero. Refuses `1.23E+12` and `5000000000001.0`, because their original value cannot
  * be known, and e-mail addresses.
  */
 export function parseId(text: string): string | Fault {
   if (text.length <= MAX_CHARS && PLAIN.test(text)) return text;
   if (text.length > MAX_CELL_CHARS && text.trim().length > MAX_CELL_CHARS) return TOO_LONG;
-  const id = toNfc(text).trim().replace(/^'/, '').trim();
+  const id = foldOrderId(text);
   if (id === '') return missingValue('id');
-  if (CONTROL.test(id)) return CONTROL_CHARACTER;
+  // Folding turns a line break inside an id into a blank, which would hide that the cell is damaged.
+  if (CONTROL.test(text.replace(OUTER, ''))) return CONTROL_CHARACTER;
   if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;
   return id.length > MAX_CHARS ? TOO_LONG : (findAddress(id) ?? id);
 }

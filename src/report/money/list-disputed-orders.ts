@@ -17,16 +17,16 @@ export async function listDisputedOrders(
 ): Promise<readonly DisputedOrder[]> {
   const { rows } = await sql<DisputedOrder>`
     with told as materialized (
-      select distinct on (v.order_id, lower(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
+      select distinct on (ledger.fold_order_id(v.order_id), ledger.fold_platform(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
       from ledger.evidence v
       where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
-      order by v.order_id, lower(v.order_platform), v.deal_id, v.evidence_id desc
+      order by ledger.fold_order_id(v.order_id), ledger.fold_platform(v.order_platform), v.deal_id, v.evidence_id desc
     ),
     matched as (
       select t.*, e.amount as ours_amount, e.currency as ours_currency,
         reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as our_deal
-      from told t join ledger.entries e on e.order_id = t.order_id and e.state = 'accepted' and ${wasSent}
-        and lower(coalesce(t.order_platform, e.order_platform)) = lower(e.order_platform)
+      from told t join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(t.order_id) and e.state = 'accepted' and ${wasSent}
+        and ledger.is_platform(t.order_platform, e.order_platform)
     ),
     disputed as (
       select 'not_ours' as kind, deal_id, order_platform, order_id, currency, null::numeric as ours_amount, amount as theirs_amount, received_at as at
@@ -45,7 +45,7 @@ export async function listDisputedOrders(
       cross join lateral (select e.* from ledger.entries e where e.entry_id = s.entry_id limit 1) e
       where e.state = 'accepted' and ${wasSent}
         and e.state_changed_at > (select min(received_at) from ledger.evidence where kind = 'webhook_order')
-        and not exists (select from ledger.evidence v where v.order_id = e.order_id)
+        and not exists (select from ledger.evidence v where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id))
     ),
     numbered as (
       select *, row_number() over (partition by kind order by at desc, order_id) as place from disputed

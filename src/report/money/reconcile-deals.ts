@@ -145,8 +145,8 @@ export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and 
 
 /** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
 export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
-  select from ledger.entries e where e.order_id = v.order_id and ${wasSent}
-    and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform))`;
+  select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
+    and ledger.is_platform(v.order_platform, e.order_platform))`;
 
 /**
  * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
@@ -161,7 +161,7 @@ function comparison({
   return sql`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     told as materialized (
-      select v.evidence_id, v.order_id, lower(v.order_platform) as platform, v.deal_id, v.received_at,
+      select v.evidence_id, ledger.fold_order_id(v.order_id) as order_id, v.order_platform, v.deal_id, v.received_at,
         case when w.body -> 'order_information' ->> 'account_currency_revenue' ~ ${isAmount}
             and upper(w.body -> 'order_information' ->> 'account_currency') = account.currency
           then (w.body -> 'order_information' ->> 'account_currency_revenue')::numeric
@@ -184,7 +184,7 @@ function comparison({
       select e.entry_id, e.state, e.state_changed_at as changed_at, t.claimed_at, e.attempt - e.not_sent > 1 as is_repeated,
         reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id', a.deal_id)) as deal_id,
         case when e.currency = account.currency then e.amount else (
-          select told.amount from told where told.order_id = e.order_id and coalesce(told.platform, lower(e.order_platform)) = lower(e.order_platform)
+          select told.amount from told where told.order_id = ledger.fold_order_id(e.order_id) and ledger.is_platform(told.order_platform, e.order_platform)
           limit 1) end as amount
       from ledger.entries e cross join account
       left join lateral (select coalesce(min(t.claimed_at), e.created_at) as claimed_at from ledger.attempts t where t.entry_id = e.entry_id) t on true
@@ -224,12 +224,12 @@ function comparison({
       from placed group by deal_id
     ),
     other_orders as (
-      select distinct on (t.deal_id, t.order_id, t.platform) t.deal_id, t.amount,
+      select distinct on (t.deal_id, t.order_id, ledger.fold_platform(t.order_platform)) t.deal_id, t.amount,
         t.received_at > r.first_read_at + ${LATE} and t.received_at <= r.read_at as is_sure,
         t.received_at > r.first_read_at and t.received_at <= r.first_read_at + ${LATE}
           or t.received_at > r.read_at and t.received_at <= r.read_at + ${LATE} as is_maybe
       from told t join readings r using (deal_id)
-      where t.is_of_others order by t.deal_id, t.order_id, t.platform, t.evidence_id
+      where t.is_of_others order by t.deal_id, t.order_id, ledger.fold_platform(t.order_platform), t.evidence_id
     ),
     other_sums as (
       select deal_id, count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,

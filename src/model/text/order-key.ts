@@ -1,0 +1,64 @@
+import { toNfc, toNfkc } from './normal-form.ts';
+
+/*
+ * The identity of an order is its platform and its id, folded: what nobody can mean by a difference in spelling makes
+ * no difference. The SQL functions `ledger.fold_order_id`, `fold_platform` and `order_key` have the same rules
+ * (sql/migrations/0077_order_keys.sql).
+ */
+
+/** Matches ids that folding leaves as they are. */
+const PLAIN = /^[0-9A-Za-z#_/.-]+$/;
+/** Characters that have no width and no meaning of their own, and anchors of annotations. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]+/gu;
+/** `！` to `～`, which are `!` to `~` in the width of a Chinese character. */
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const FULL_WIDTH_OFFSET = 0xfee0;
+const BLANKS = /\s+/g;
+/** Quotes and the `=` of `="5001"`, with which spreadsheets and exports mark text; never part of an id. */
+const BEFORE = /^[ '"=]+/;
+const AFTER = /(?<![ '"])[ '"]+$/;
+
+/**
+ * Folds an order id: without invisible characters, outer blanks and quotes, `="…"` and a leading apostrophe, with plain
+ * instead of full-width characters, in NFC. Ids that differ only in these are one order. `="5001"`, `'5001` and
+ * `５００１` are 5001; `#5001` and `05001` are not (see `similarId`). Empty if nothing is left.
+ */
+export function foldOrderId(id: string): string {
+  if (PLAIN.test(id)) return id;
+  const narrow = id
+    .replace(INVISIBLE, '')
+    .replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
+  return toNfc(narrow).replace(BLANKS, ' ').replace(BEFORE, '').replace(AFTER, '');
+}
+
+/** Folds the name of a shop platform: like an order id, and A to Z in lower case. `HShop` and `hshop` are equal. */
+export function foldPlatform(platform: string): string {
+  return foldOrderId(platform).replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Returns the identity of an order as text: equal for every spelling of one order of one platform. */
+export function orderKey(platform: string, orderId: string): string {
+  return JSON.stringify([foldPlatform(platform), foldOrderId(orderId)]);
+}
+
+/** Matches ids that are their own loose form: lower case, no leading zero. */
+const LOOSE = /^(?:0|[1-9a-z][0-9a-z_/-]*)$/;
+const GROUPED = /^\d{1,3}(?:[.,'\u2019]\d{3})+$/;
+
+/**
+ * Returns the loose form of an order id, in which other tools may write it: lower case, without a leading `#`, blanks,
+ * leading zeros, separators of thousands and `.0` at the end. Two orders of one source with one loose form may be one
+ * order: `#1000`, `1,000` and `01000` are similar to 1000.
+ *
+ * @param id an id as `foldOrderId` returns it.
+ * @returns null if the id is its own loose form, as plain numbers are.
+ */
+export function similarId(id: string): string | null {
+  if (LOOSE.test(id)) return null;
+  const visible = toNfkc(id)
+    .toLowerCase()
+    .replace(/\s+/g, '')
+    .replace(/^[#0]+(?=.)/, '');
+  const loose = GROUPED.test(visible) ? visible.replace(/\D/g, '') : visible.replace(/^(\d+)[.,]0+$/, '$1');
+  return loose === '' || loose === id ? null : loose;
+}
