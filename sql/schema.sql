@@ -156,6 +156,24 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
 
 COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row per deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
+CREATE FUNCTION ledger.fold_order_id(order_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (order_id ~ '^[0-9A-Za-z#_/.-]+$'::text) THEN order_id ELSE regexp_replace(regexp_replace(regexp_replace(NORMALIZE(translate(regexp_replace(order_id, '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+'::text, ''::text, 'g'::text), '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～'::text, '!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~'::text), NFC), '[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+'::text, ' '::text, 'g'::text), '^[ ''"=]+'::text, ''::text), '[ ''"]+$'::text, ''::text) END;
+
+COMMENT ON FUNCTION ledger.fold_order_id(order_id text) IS 'Order id without what nobody can mean: invisible characters, outer blanks, quotes and ="…", full-width characters. Ids that differ only in these are one order.';
+
+CREATE FUNCTION ledger.fold_platform(order_platform text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN lower((ledger.fold_order_id(order_platform) COLLATE "C"));
+
+COMMENT ON FUNCTION ledger.fold_platform(order_platform text) IS 'Shop platform folded like an order id, and in lower case (A to Z, in every locale).';
+
+CREATE FUNCTION ledger.is_platform(told text, order_platform text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (ledger.fold_platform(COALESCE(told, order_platform)) = ledger.fold_platform(order_platform));
+
+COMMENT ON FUNCTION ledger.is_platform(told text, order_platform text) IS 'Whether what is told about an order can be about an order of this platform. What names no platform can be about any.';
+
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN "left"(encode(sha256(convert_to(((((account_id || chr(10)) || effect) || chr(10)) || key), 'UTF8'::name)), 'hex'::text), 32);
@@ -175,6 +193,18 @@ begin
 end $$;
 
 COMMENT ON FUNCTION ledger.note_change() IS 'Trigger: writes to ledger.changes what an UPDATE of ledger.entries holds, releases or replaces.';
+
+CREATE FUNCTION ledger.written_key(order_platform text, order_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (((('['::text || (to_json(order_platform))::text) || ','::text) || (to_json(order_id))::text) || ']'::text);
+
+COMMENT ON FUNCTION ledger.written_key(order_platform text, order_id text) IS 'Key of a referral as versions before order_key made it: JSON of platform and order id as they are written.';
+
+CREATE FUNCTION ledger.order_key(order_platform text, order_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ledger.written_key(ledger.fold_platform(order_platform), ledger.fold_order_id(order_id));
+
+COMMENT ON FUNCTION ledger.order_key(order_platform text, order_id text) IS 'Idempotency key of a referral: JSON of the folded platform and the folded order id. Equal for every spelling of one order.';
 
 CREATE FUNCTION ledger.place() RETURNS text
     LANGUAGE plpgsql
@@ -199,6 +229,16 @@ begin
 end $$;
 
 COMMENT ON FUNCTION ledger.refuse_change() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
+
+CREATE FUNCTION ledger.refuse_written_key() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the key of this order is spelled as earlier versions did: stop the processes of the earlier version'
+    using errcode = 'check_violation';
+end $$;
+
+COMMENT ON FUNCTION ledger.refuse_written_key() IS 'Trigger: refuses a new referral whose key is not folded, which only processes of an earlier version make.';
 
 CREATE FUNCTION ops.analyze_table(wanted regclass) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -445,6 +485,7 @@ CREATE TABLE ledger.entries (
     backfill_id bigint,
     details jsonb,
     doubted_at timestamp with time zone,
+    order_key text,
     CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
     CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
     CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
@@ -522,6 +563,8 @@ COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it
 COMMENT ON COLUMN ledger.entries.details IS 'Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
 
 COMMENT ON COLUMN ledger.entries.doubted_at IS 'When doubtful_attempt was claimed. Null for doubts of a process of the previous version: then state_changed_at is the nearest.';
+
+COMMENT ON COLUMN ledger.entries.order_key IS 'Of referrals that were made under another spelling of their key by an earlier version: ledger.order_key of the order, by which the entry is found. Null if key is that already.';
 
 CREATE VIEW bi.adjustments AS
  SELECT d.adjustment_id,
@@ -1071,7 +1114,7 @@ COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded:
 
 COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
 
-COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.';
+COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; negative for an owner that was assigned in the console or comes from an event of the service.';
 
 COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
 
@@ -2052,6 +2095,7 @@ CREATE TABLE intake.attributions (
     is_pending boolean NOT NULL,
     rules_hash text NOT NULL,
     decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    likeness text,
     CONSTRAINT attributed_names_its_target CHECK (((outcome = 'attributed'::text) = (target IS NOT NULL))),
     CONSTRAINT attributions_matched_by_check CHECK ((matched_by = ANY (ARRAY['explicit'::text, 'code'::text, 'link'::text]))),
     CONSTRAINT attributions_outcome_check CHECK ((outcome = ANY (ARRAY['attributed'::text, 'unattributed'::text, 'organic'::text, 'excluded'::text, 'held'::text]))),
@@ -2097,6 +2141,8 @@ COMMENT ON COLUMN intake.attributions.is_pending IS 'The ledger has not yet take
 COMMENT ON COLUMN intake.attributions.rules_hash IS 'Digest of the codes and rules that led to this decision; later ones that lead to the same leave it as it is.';
 
 COMMENT ON COLUMN intake.attributions.decided_at IS 'When.';
+
+COMMENT ON COLUMN intake.attributions.likeness IS 'Digest of brand, code, amount, currency and minute of an attributed order, to recognise it in another source of the brand. Null if the brand has one source, or the time is not known.';
 
 CREATE TABLE ledger.evidence (
     evidence_id bigint NOT NULL,
@@ -2188,7 +2234,7 @@ CREATE VIEW bi.doubts AS
     round((EXTRACT(epoch FROM (now() - COALESCE(e.doubted_at, e.state_changed_at))) / (3600)::numeric), 1) AS age_hours,
     (EXISTS ( SELECT
            FROM ledger.evidence v
-          WHERE ((v.kind = 'webhook_order'::text) AND (v.order_id = e.order_id) AND (lower(COALESCE(v.order_platform, e.order_platform)) = lower(e.order_platform))))) AS is_evident
+          WHERE ((v.kind = 'webhook_order'::text) AND (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)) AND ledger.is_platform(v.order_platform, e.order_platform)))) AS is_evident
    FROM (ledger.entries e
      LEFT JOIN intake.attributions a ON (((a.entry_id = e.entry_id) AND (a.job = e.job) AND (a.source = e.source))))
   WHERE ((NOT e.is_settled) AND ((e.state = 'in_doubt'::text) OR ((e.state = 'sending'::text) AND (NOT (EXISTS ( SELECT
@@ -2819,6 +2865,7 @@ CREATE TABLE intake.orders (
     customer_key uuid,
     customer_key_no smallint,
     lines jsonb,
+    similar_to text,
     doubt text,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
@@ -2896,6 +2943,8 @@ COMMENT ON COLUMN intake.orders.customer_key IS 'HMAC of brand and e-mail addres
 COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was made with, as in intake.customer_key; null: the first one, or no customer_key.';
 
 COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.';
+
+COMMENT ON COLUMN intake.orders.similar_to IS 'The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.';
 
 COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
 
@@ -4793,6 +4842,55 @@ COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than o
 COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
 
 COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+CREATE TABLE intake.rulings (
+    ruling_id bigint NOT NULL,
+    source text NOT NULL,
+    status text,
+    order_id text,
+    reason text NOT NULL,
+    content_hash text,
+    decision text NOT NULL,
+    decided_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    decided_by text NOT NULL,
+    withdrawn_at timestamp with time zone,
+    CONSTRAINT concerns_a_status_or_an_order CHECK (((status IS NULL) <> (order_id IS NULL))),
+    CONSTRAINT of_a_status CHECK (((status IS NULL) OR ((reason = 'unknown_status'::text) AND (content_hash IS NULL)))),
+    CONSTRAINT rulings_decided_by_check CHECK ((decided_by <> ''::text)),
+    CONSTRAINT rulings_decision_check CHECK ((decision = ANY (ARRAY['credit'::text, 'exclude'::text]))),
+    CONSTRAINT rulings_reason_check CHECK ((reason <> ''::text))
+);
+
+COMMENT ON TABLE intake.rulings IS 'What a person decided about a status or an order that was held. Rows are withdrawn, never deleted; ops.audit says why.';
+
+COMMENT ON COLUMN intake.rulings.ruling_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.rulings.source IS 'Source of the order, or of the orders with the status.';
+
+COMMENT ON COLUMN intake.rulings.status IS 'Status that is decided, as in intake.orders; empty for orders without one. Null: one order is decided.';
+
+COMMENT ON COLUMN intake.rulings.order_id IS 'Order that is decided; null: a status is.';
+
+COMMENT ON COLUMN intake.rulings.reason IS 'Why it was held: the decision settles only this. For exclude, it is never credited, whatever holds it.';
+
+COMMENT ON COLUMN intake.rulings.content_hash IS 'Version of the order for which the decision holds; null: every version.';
+
+COMMENT ON COLUMN intake.rulings.decision IS 'credit: what was not known is settled, and the order may be credited. exclude: it is never credited.';
+
+COMMENT ON COLUMN intake.rulings.decided_at IS 'When.';
+
+COMMENT ON COLUMN intake.rulings.decided_by IS 'Who.';
+
+COMMENT ON COLUMN intake.rulings.withdrawn_at IS 'When it was withdrawn or replaced; null while it counts.';
+
+ALTER TABLE intake.rulings ALTER COLUMN ruling_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.rulings_ruling_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
@@ -6992,6 +7090,9 @@ ALTER TABLE ONLY intake.outreach_candidates
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
+ALTER TABLE ONLY intake.rulings
+    ADD CONSTRAINT rulings_pkey PRIMARY KEY (ruling_id);
+
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
 
@@ -7255,6 +7356,10 @@ ALTER TABLE ONLY reporting.uncounted_entries
 
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
 
+CREATE INDEX attributions_held ON intake.attributions USING btree (source, reason) WHERE (outcome = 'held'::text);
+
+CREATE INDEX attributions_likeness ON intake.attributions USING btree (likeness) WHERE (likeness IS NOT NULL);
+
 CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE is_pending;
 
 CREATE UNIQUE INDEX check_findings_once ON intake.check_findings USING btree (source_file_id, check_name, COALESCE(subject, ''::text));
@@ -7299,7 +7404,13 @@ CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id,
 
 CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, paid_at, first_seen_at)) WITH (pages_per_range='32', autosummarize='on');
 
+CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WHERE ((similar_to IS NOT NULL) AND is_current);
+
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
+
+CREATE UNIQUE INDEX rulings_of_orders ON intake.rulings USING btree (source, order_id, reason) WHERE ((order_id IS NOT NULL) AND (withdrawn_at IS NULL));
+
+CREATE UNIQUE INDEX rulings_of_statuses ON intake.rulings USING btree (source, status) WHERE ((status IS NOT NULL) AND (withdrawn_at IS NULL));
 
 CREATE INDEX source_files_content ON intake.source_files USING btree (source, content_sha256) WHERE (state = 'sealed'::text);
 
@@ -7341,11 +7452,13 @@ CREATE INDEX entries_in_doubt ON ledger.entries USING btree (((COALESCE(doubted_
 
 CREATE INDEX entries_open ON ledger.entries USING btree (job, backfill_id, state, entry_id) INCLUDE (currency, amount, state_changed_at, owner) WHERE (NOT is_settled);
 
-CREATE INDEX entries_order ON ledger.entries USING btree (order_id) WHERE (order_id IS NOT NULL);
+CREATE INDEX entries_order ON ledger.entries USING btree (ledger.fold_order_id(order_id));
 
 CREATE INDEX entries_outreach ON ledger.entries USING btree (entry_id) WHERE (effect = 'outreach'::text);
 
 CREATE INDEX entries_rejected ON ledger.entries USING btree (job) WHERE (state = 'rejected'::text);
+
+CREATE INDEX entries_respelled ON ledger.entries USING btree (account_id, effect, order_key) WHERE (order_key IS NOT NULL);
 
 CREATE INDEX entries_written_off ON ledger.entries USING btree (job) WHERE (state = 'written_off'::text);
 
@@ -7353,7 +7466,7 @@ CREATE INDEX evidence_deal ON ledger.evidence USING btree (deal_id) WHERE (kind 
 
 CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
 
-CREATE INDEX evidence_order ON ledger.evidence USING btree (order_id);
+CREATE INDEX evidence_order ON ledger.evidence USING btree (ledger.fold_order_id(order_id));
 
 CREATE INDEX evidence_seed ON ledger.evidence USING btree (seed_id) WHERE (seed_id IS NOT NULL);
 
@@ -7494,6 +7607,8 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.recover
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seed_undos FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER key_is_folded BEFORE INSERT ON ledger.entries FOR EACH ROW WHEN (((new.effect = 'referral'::text) AND (new.order_key IS NULL) AND (new.key = ledger.written_key(new.order_platform, new.order_id)) AND (new.key <> ledger.order_key(new.order_platform, new.order_id)))) EXECUTE FUNCTION ledger.refuse_written_key();
 
 CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
 

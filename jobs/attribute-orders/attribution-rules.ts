@@ -1,22 +1,26 @@
 import type { AttributionRules } from '../../src/attribute/decisions.ts';
 import { layoutFolders } from '../../src/config/layout-folders.ts';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
-import type { SourceSettings } from '../../src/model/config.ts';
-import type { Layout } from '../../src/model/layout.ts';
+import { statusRules } from '../../src/map/layout/status-rules.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
-import type { AttributeOrdersSettings } from './settings.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The rules by which a job attributes orders. Its runs and its backfills use the same rules. */
 export function attributionRules(
   run: Run<AttributeOrdersSettings>,
 ): Omit<AttributionRules, 'rulesHash' | 'period'> {
-  const { job } = run;
+  const { job, config } = run;
   const sources = sourcesOf(run).map((source) => ({
     source: source.name,
     orderPlatform: source.orderPlatform,
-    credited: job.include ?? layoutOf(run, source).status.credited,
+    ...statusRules(loadLayout(source.layout, layoutFolders(config.path)).status, job.include),
   }));
-  const start = job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone };
+  const ofBrand = Object.values(config.jobs)
+    .filter(isAttributeOrders)
+    .filter(({ brandId }) => brandId === job.brandId);
+  const platforms = ofBrand
+    .flatMap((one) => one.sources)
+    .map((name) => config.sources[name]?.orderPlatform.toLowerCase());
   return {
     job: job.name,
     sources,
@@ -24,10 +28,8 @@ export function attributionRules(
     revenue: job.revenue,
     creditsDrafts: job.drafts === 'credit',
     creditsRenewals: job.renewals === 'credit',
-    start,
+    start: job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone },
+    hasTerms: config.statements.terms !== null,
+    isBrandShared: new Set(platforms).size > 1,
   };
-}
-
-function layoutOf(run: Run, source: SourceSettings): Layout {
-  return loadLayout(source.layout, layoutFolders(run.config.path));
 }

@@ -12,6 +12,7 @@ import {
   describeCodeProblems,
 } from '../../src/present/code-problems.ts';
 import { describeDoubleCredits, describeDoubts } from '../../src/present/doubts.ts';
+import { describeHeldOrders } from '../../src/present/held-orders.ts';
 import { describeLeaks } from '../../src/present/money/leaks.ts';
 import {
   attentionToFiles,
@@ -55,7 +56,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...describeRejectedRows(summary),
       ...describeCodeProblems(details.codeProblems),
       ...describeUnownedCodes(report),
-      ...describeHeldOrders(report),
+      ...describeHeldOrders({ groups: details.heldOrders, configOption }),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks, configOption)),
       ...describeRefusals(refusalsOf(report)),
       ...describeDoubts({ ...doubtsOf(report), configOption }),
@@ -196,20 +197,6 @@ function describeUnownedCodes({ details }: OrdersReport): readonly Block[] {
       parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
       help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
-    },
-  ];
-}
-
-function describeHeldOrders({ details }: OrdersReport): readonly Block[] {
-  const groups = groupsAt('held', details).filter(({ reason }) => reason === 'ambiguous_codes');
-  if (groups.length === 0) return [];
-  return [
-    {
-      kind: 'section',
-      title: 'Held for ambiguous codes',
-      count: sumOf(groups),
-      note: formatAmounts(groups),
-      help: 'Each order carries codes of two deals, so the tool does not guess. Give the codes one owner in codes.csv, or end the validity of one of them; the next run decides again.',
     },
   ];
 }

@@ -8,6 +8,7 @@ import type {
   RunReport,
 } from '../../src/model/report.ts';
 import { findLeaks } from '../../src/pipeline/statements/find-leaks.ts';
+import { type HeldGroup, listHeldGroups } from '../../src/report/held-orders.ts';
 import {
   type AdjustmentGroup,
   type ReportedRun,
@@ -80,6 +81,8 @@ export type OrderDetails = FileDetails &
     /** The codes with the highest revenue of each currency, at most 10 in all. */
     readonly unownedCodes: readonly UnownedCode[];
     readonly unownedCodesTotal: number;
+    /** Held orders whose credit depends on something that is not known, by reason. */
+    readonly heldOrders: readonly HeldGroup[];
     readonly adjustments: readonly AdjustmentGroup[];
     /** Codes that may have leaked, in all jobs, and that nobody has acknowledged. */
     readonly leaks: readonly LeakedCode[];
@@ -120,6 +123,7 @@ export async function reportOrders(
     : await readCredits(db, { runId, job, sources, limit: SHOWN_CREDITS });
   const leaks = areReportsStale ? [] : await findLeaks(db, { now: new Date() });
   const { details: doubtDetails } = await readRunDoubts(db, { job });
+  const heldOrders = await listHeldGroups(db, { job });
   const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -129,7 +133,8 @@ export async function reportOrders(
       .map(({ currency, amount }) => ({ currency, accepted: amount })),
     sumsAddUp: countOf(dispositions, 'unaccounted') === 0 && addUp(counts) && files.addUp,
     doubts: doubts + doubtDetails.doubleCredits.length,
-    needsAttention: codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0,
+    needsAttention:
+      codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0 || heldOrders.length > 0,
     details: {
       dispositions,
       credits: credited.credits,
@@ -138,6 +143,7 @@ export async function reportOrders(
       ...doubtDetails,
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
+      heldOrders,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,

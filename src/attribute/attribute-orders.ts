@@ -4,7 +4,9 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
+import { neverSent } from '../ledger/states.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
+import { holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
 import { lockJob } from './lock-job.ts';
 import { excludeRemovedSources } from './removed-sources.ts';
@@ -54,6 +56,7 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
   await sql`create temporary table decided_orders on commit drop as ${decisionsOf(rules)}`.execute(trx);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
   await sql`analyze decided_orders`.execute(trx);
+  await holdSimilar(trx, rules);
 }
 
 /**
@@ -86,17 +89,18 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
     update intake.attributions a
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
         matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
-        deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency,
-        is_pending = d.outcome = 'attributed' or a.entry_id is not null, rules_hash = ${rulesHash}, decided_at = now()
+        deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency, likeness = d.likeness,
+        -- Money that has moved stays: a doubt about an order is no reason to record that it was withdrawn.
+        is_pending = d.outcome = 'attributed' or (a.entry_id is not null and (d.outcome <> 'held' or not ${isSent})), rules_hash = ${rulesHash}, decided_at = now()
     from new_decisions d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
       and a.source = any (array(select distinct source from new_decisions where not is_new))
       and a.order_id = any (array(select order_id from new_decisions where not is_new))`.execute(trx);
   const inserted = await sql`
     insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
-      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, is_pending, rules_hash)
+      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending, rules_hash)
     select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
-      influencer_handle, deal_id, collab_id, amount, currency, outcome = 'attributed', ${rulesHash}
+      influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed', ${rulesHash}
     from new_decisions where is_new`.execute(trx);
   await sql`
     insert into intake.attributed_files (job, source_file_id, rules_hash)
@@ -107,9 +111,12 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
   return Number(updated.numAffectedRows ?? 0) + Number(inserted.numAffectedRows ?? 0);
 }
 
+/** SQL that is true if the entry of decision `a` may have been processed by the service. */
+const isSent = sql`exists (select from ledger.entries e where e.entry_id = a.entry_id and not ${neverSent})`;
+
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;
-  const credited = sources.map(({ source, credited }) => [source, credited]);
+  const credited = sources.map(({ source, credited, notCredited }) => [source, credited, notCredited]);
   const rules = [
     codesHash,
     brandId,
@@ -118,6 +125,8 @@ function hashRules(options: AttributeOrdersOptions): string {
     ...(creditsDrafts ? ['drafts'] : []),
     ...(creditsRenewals ? [] : ['no renewals']),
     ...(start === null ? [] : [start.day, start.timeZone]),
+    ...(options.hasTerms ? ['terms'] : []),
+    ...(options.isBrandShared ? ['shared brand'] : []),
   ];
   return createHash('sha256').update(JSON.stringify(rules)).digest('base64url');
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { neverSent } from '../ledger/states.ts';
 import type { Period } from '../model/backfill.ts';
+import { gateOf, isConfirmed, rulingsOfOrder } from './gate.ts';
 
 export type AttributionRules = {
   readonly job: string;
@@ -17,6 +18,10 @@ export type AttributionRules = {
    * the job.
    */
   readonly start: Day | null;
+  /** True if what an order earns depends on its time, because deals have terms. */
+  readonly hasTerms: boolean;
+  /** True if sources with other platforms may state orders of the brand too. */
+  readonly isBrandShared: boolean;
   /**
    * If set, only orders of these days are decided, except those in the job's own period. Null: all orders.
    */
@@ -44,25 +49,43 @@ export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boole
 export type CreditedSource = {
   readonly source: string;
   readonly orderPlatform: string;
-  /**
-   * Statuses that are credited: those of the job, or else those of the source's layout. Null: every status.
-   */
-  readonly credited: readonly string[] | null;
+  /** Statuses that are credited: those of the job, or else those of the source's layout. `any`: every status, and none. */
+  readonly credited: readonly string[] | 'any';
+  /** Statuses that are known and not credited. Orders with any other status are held. */
+  readonly notCredited: readonly string[];
 };
 
 /**
  * SQL for the files that the job has not yet decided under these rules, with the statuses that their source
- * credits.
+ * credits, and those that a person has decided about.
  */
 export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
+  const given = sources.map(({ source, orderPlatform, credited, notCredited }) => ({
+    source,
+    order_platform: orderPlatform,
+    any_status: credited === 'any',
+    credited: credited === 'any' ? [] : credited,
+    not_credited: notCredited,
+  }));
   return sql`
-    select f.source_file_id, s.credited, s."orderPlatform" as order_platform
+    select f.source_file_id, s.any_status, s.credited, s.not_credited, s.order_platform
     from intake.source_files f
-    join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, credited text[], "orderPlatform" text)
-      on s.source = f.source
+    join (
+      select g.source, g.order_platform, g.any_status,
+        g.credited || ${ruledStatuses('credit')} as credited, g.not_credited || ${ruledStatuses('exclude')} as not_credited
+      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
+        as g(source text, order_platform text, any_status boolean, credited text[], not_credited text[])
+      offset 0) s on s.source = f.source
     where f.state = 'sealed' and not exists (
       select from intake.attributed_files d
       where d.job = ${job} and d.source_file_id = f.source_file_id and d.rules_hash = ${rulesHash})`;
+}
+
+/** SQL for the statuses of source `g` that a person has decided to credit, or not to. */
+function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
+  return sql`array(
+          select r.status from intake.rulings r
+          where r.source = g.source and r.status is not null and r.decision = ${decision} and r.withdrawn_at is null)`;
 }
 
 /**
@@ -90,48 +113,34 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
               and ledger.is_platform(v.order_platform, f.order_platform) limit 1) is not null`;
 
 /**
- * SQL that excludes orders from before the job's own period, unless a backfill has taken them or they were
- * already sent.
+ * SQL for orders with their revenue, the reason, if any, why they cannot be credited to any influencer, and the
+ * reason why they must be held if they name one. The gate says what is allowed; before it come the orders that are
+ * not the job's to decide: credited elsewhere, or from before its own period.
  */
-function beforeStart(job: string, start: Day): RawBuilder<unknown> {
-  return sql`
-          when ${orderedAt} < ${startOf(start)} and not ${isAnswered(job)} then 'before_start'
-          when ${orderedAt} is null then 'no_date'`;
-}
-
-/**
- * SQL for orders with their revenue and the reason, if any, why they cannot be credited to any influencer.
- */
-function eligibleOf({
-  job,
-  brandId,
-  revenue,
-  creditsDrafts,
-  creditsRenewals,
-  start,
-  period,
-}: AttributionRules): RawBuilder<unknown> {
+function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
+  const { job, brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
+  const gate = gateOf({
+    brandId,
+    creditsDrafts,
+    creditsRenewals,
+    needsTime: start !== null || hasTerms,
+    orderedAt,
+  });
   return sql`
     eligible as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
           when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
-          ${start === null || period !== null ? sql`` : beforeStart(job, start)}
-          when o.exclusion is not null ${creditsDrafts ? sql`and o.exclusion <> 'draft'` : sql``}
-            ${creditsRenewals ? sql`and o.exclusion <> 'renewal'` : sql``} then o.exclusion
-          when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
-          when o.amount is null then 'no_revenue'
-          when o.amount <= 0 and ${revenue} = 'total_less_refunds' and o.refunded > 0 and o.total > 0 then 'fully_refunded'
-          when o.amount < 0 then 'negative_revenue'
-          when o.amount = 0 then 'zero_revenue'
-          when o.brand_id <> ${brandId} then 'other_brand'
-        end as exclusion_reason
+          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(job)} then 'before_start'`}
+          else ${gate.exclusion}
+        end as exclusion_reason,
+        ${gate.hold} as hold_reason
       from files_to_attribute f
       cross join lateral (
-        select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.total, o.refunded,
-          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.codes, o.codes_folded, o.links,
-          o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
+        select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion, o.doubt, o.total, o.refunded,
+          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at, o.codes, o.codes_folded,
+          o.links, o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount, ${rulingsOfOrder} as rulings
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
       where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;
@@ -145,12 +154,13 @@ function eligibleOf({
 export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
     carried as (
-      select w.order_version_id, w.placed_at, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
+      select w.order_version_id, coalesce(w.placed_at, w.paid_at) as ordered_at,
+        ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
         w.codes[k.place] as written
       from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, w.placed_at, w.links_folded, 'link', l.owner_of, k.place,
+      select w.order_version_id, coalesce(w.placed_at, w.paid_at), ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
@@ -169,9 +179,10 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
     hits as (
       select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
         case
-          when c.brand_id <> ${brandId} then 'code_of_other_brand'
-          when v.placed_at >= c.valid_to then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
-          when v.placed_at < c.valid_from then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
+          when coalesce(c.brand_id, ${brandId}) <> ${brandId} then 'code_of_other_brand'
+          when v.ordered_at >= c.valid_to then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
+          when v.ordered_at < c.valid_from then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
+          when v.ordered_at is null and not v.is_time_confirmed and coalesce(c.valid_from, c.valid_to) is not null then 'unknown_time'
         end as fault
       from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
         and (c.link_folded is null or c.link_folded <@ v.links_folded)
@@ -196,40 +207,51 @@ const MATCHED = sql`
           when bool_or(fault = 'code_of_other_brand') then 'code_of_other_brand'
           when bool_or(fault = 'link_expired') then 'link_expired'
           when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
-        end as fault
+        end as fault,
+        coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
       from hits group by order_version_id
     )`;
 
 /**
- * SQL for the decisions. `offset 0` keeps the kind of a decision a column of `judged`. Otherwise the planner would
- * compute it again for each column that depends on it.
+ * SQL for the decisions. Only an order that names an owner is held: of the others, nothing would be credited.
+ * `offset 0` keeps the kind of a decision a column of `judged`. Otherwise the planner would compute it again for each
+ * column that depends on it.
  */
 function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
-    judged as (
+    matches as (
       select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
         case
           when w.exclusion_reason is not null then 'excluded'
           when w.named is not null then 'explicit'
-          when m.code_target <> m.other_code_target then 'ambiguous_codes'
+          when m.code_target is distinct from m.other_code_target then 'ambiguous_codes'
           when m.code_target is not null then 'code'
-          when m.link_target <> m.other_link_target then 'ambiguous_links'
+          when m.link_target is distinct from m.other_link_target then 'ambiguous_links'
           when m.link_target is not null then 'link'
+          when m.is_time_missing then 'unknown_time'
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
-        end as decision
+        end as match,
+        coalesce(w.hold_reason, case when m.is_time_missing then 'unknown_time' end) as held_for
       from eligible w left join matched m on m.order_version_id = w.order_version_id offset 0
+    ),
+    judged as (
+      select m.*,
+        case when m.match in ('explicit', 'code', 'link') and m.held_for is not null then 'held' else m.match end as decision
+      from matches m offset 0
     ),
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
-             when j.decision in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.decision end as outcome,
+             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'unknown_time') then 'held' else j.decision end as outcome,
         case j.decision
           when 'excluded' then j.exclusion_reason
+          when 'held' then j.held_for
           when 'unattributed' then
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
           when 'ambiguous_codes' then j.decision
           when 'ambiguous_links' then j.decision
+          when 'unknown_time' then j.decision
         end as reason,
         case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
         case j.decision
@@ -237,7 +259,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when 'code' then j.code_written
           when 'link' then j.link_written
           when 'excluded' then null
-          else nullif(array_to_string(j.codes || j.links, ', '), '')
+          else coalesce(nullif(array_to_string(j.codes || j.links, ', '), ''), case j.decision when 'held' then j.named end)
         end as matched_value,
         case
           when j.decision = 'explicit' then

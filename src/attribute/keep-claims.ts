@@ -22,7 +22,7 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
   );
   await sql`
     with eligible as materialized (
-      select d.source, d.order_id, o.order_version_id, o.placed_at, o.codes, o.codes_folded, o.links, o.links_folded,
+      select d.source, d.order_id, o.order_version_id, o.placed_at, o.paid_at, null::text[] as rulings, o.codes, o.codes_folded, o.links, o.links_folded,
         o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named
       from decided_orders d
       cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o

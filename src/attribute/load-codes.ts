@@ -53,7 +53,9 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
   const assigned = await readAssignedCodes(db, { job: options.job, listed: parsed.rows });
   const named = [...parsed.rows, ...assigned];
   const told = toOwnerRows(await readCodeChanges(db), { listed: named, linkParameters, brandId });
-  const rows = [...named, ...told];
+  // What is not in the file has no line there. The numbers must still differ.
+  const unlisted = [...assigned, ...told].map((row, index) => ({ ...row, line: -1 - index }));
+  const rows = [...parsed.rows, ...unlisted];
   const zone = options.timeZone ?? 'UTC';
   const hash = createHash('sha256')
     .update(JSON.stringify([zone, rows]))

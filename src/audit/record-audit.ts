@@ -20,7 +20,8 @@ export type AuditRecord = {
     | 'statement'
     | 'customer'
     | 'table'
-    | 'key';
+    | 'key'
+    | 'order';
   /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence without row values. */

@@ -119,6 +119,10 @@ export interface IntakeAttributions {
    */
   job: string;
   /**
+   * Digest of brand, code, amount, currency and minute of an attributed order, to recognise it in another source of the brand. Null if the brand has one source, or the time is not known.
+   */
+  likeness: string | null;
+  /**
    * What named the influencer: explicit columns, a code, or a link.
    */
   matched_by: string | null;
@@ -453,7 +457,7 @@ export interface IntakeCodes {
    */
   job: string;
   /**
-   * Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.
+   * Line in codes.csv; negative for an owner that was assigned in the console or comes from an event of the service.
    */
   line_no: number;
   /**
@@ -1255,6 +1259,10 @@ export interface IntakeOrders {
    */
   row_count: number;
   /**
+   * The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.
+   */
+  similar_to: string | null;
+  /**
    * Name of the source in pipeline.yaml.
    */
   source: string;
@@ -1372,6 +1380,49 @@ export interface IntakeRejectedRows {
    * The value at fault, cut, e-mail addresses masked.
    */
   value: string | null;
+}
+
+export interface IntakeRulings {
+  /**
+   * Version of the order for which the decision holds; null: every version.
+   */
+  content_hash: string | null;
+  /**
+   * When.
+   */
+  decided_at: Generated<Timestamp>;
+  /**
+   * Who.
+   */
+  decided_by: string;
+  /**
+   * credit: what was not known is settled, and the order may be credited. exclude: it is never credited.
+   */
+  decision: string;
+  /**
+   * Order that is decided; null: a status is.
+   */
+  order_id: string | null;
+  /**
+   * Why it was held: the decision settles only this. For exclude, it is never credited, whatever holds it.
+   */
+  reason: string;
+  /**
+   * Counts up.
+   */
+  ruling_id: Generated<Int8>;
+  /**
+   * Source of the order, or of the orders with the status.
+   */
+  source: string;
+  /**
+   * Status that is decided, as in intake.orders; empty for orders without one. Null: one order is decided.
+   */
+  status: string | null;
+  /**
+   * When it was withdrawn or replaced; null while it counts.
+   */
+  withdrawn_at: Timestamp | null;
 }
 
 export interface IntakeSourceFiles {
@@ -1965,6 +2016,10 @@ export interface LedgerEntries {
    * Order as sent.
    */
   order_id: string | null;
+  /**
+   * Of referrals that were made under another spelling of their key by an earlier version: ledger.order_key of the order, by which the entry is found. Null if key is that already.
+   */
+  order_key: string | null;
   /**
    * Shop platform as sent.
    */
@@ -5237,6 +5292,7 @@ export interface DB {
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
+  "intake.rulings": IntakeRulings;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
   "intake.unchanged_orders": IntakeUnchangedOrders;

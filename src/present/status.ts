@@ -5,6 +5,7 @@ import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
+import { describeHeldOrders } from './held-orders.ts';
 import { describeFindings } from './checks/describe-findings.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from './doubts.ts';
 import { renderNotified } from './notify/notices.ts';
@@ -38,6 +39,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderWorkers(input, terminal),
     renderGivenUp(input, terminal),
     renderProblems(input, terminal),
+    renderHeldOrders(input, terminal),
     renderHeld(input, terminal),
     renderBlocks(describeFindings(input.status.warnings, input.configOption ?? ''), terminal),
     renderWaitingClaims(input, terminal),
@@ -192,6 +194,10 @@ function renderProblems({ status, config }: StatusInput, terminal: Terminal): st
     status.channelTroubles.filter(({ channel }) => channels.some(({ name }) => name === channel)),
     terminal,
   );
+}
+
+function renderHeldOrders({ status, configOption }: StatusInput, terminal: Terminal): string {
+  return renderBlocks(describeHeldOrders({ groups: status.heldOrders, configOption }), terminal);
 }
 
 function renderHeld({ status }: StatusInput, terminal: Terminal): string {

@@ -8,6 +8,7 @@ import { type Backlog, readBacklog, readOpenBacklog } from './backlog.ts';
 import { listFindings } from './checks/read-checks.ts';
 import { listHeldFiles } from './files/list-held-files.ts';
 import { listQueues, type QueueState } from './files/list-queues.ts';
+import { type HeldGroup, listHeldGroups } from './held-orders.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import {
   type ChannelTrouble,
@@ -39,6 +40,8 @@ export type Status = {
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
+  /** Orders that are held because something about them is not known, by reason. */
+  readonly heldOrders: readonly HeldGroup[];
   /** Recent unacknowledged warnings of checks about files that count nevertheless. */
   readonly warnings: readonly CheckFinding[];
   /** Queues that announce new files. */
@@ -103,13 +106,14 @@ async function readRest(
   };
 }
 
-type Waiting = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'>;
+type Waiting = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles' | 'heldOrders'>;
 
 async function readWaiting(db: Database, of: StatusOf): Promise<Waiting> {
   return {
     doubleCredits: await listDoubleCredits(db),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
+    heldOrders: await listHeldGroups(db),
   };
 }
 

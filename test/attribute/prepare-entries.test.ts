@@ -14,10 +14,17 @@ const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given }
 
 describe.each(ENGINES)('ledger entries on %s', (engine) => {
   const database = useDatabase(engine);
+  let brands = 4818;
   const newContext = (shops?: readonly Shop[]) => {
+    brands += 1;
     const path = join(makeTestFolder(), 'codes.csv');
     const writeCodes = (text: string) => writeFileSync(path, text);
-    return openContext(database(), { path, writeCodes, ...(shops === undefined ? {} : { shops }) });
+    return openContext(database(), {
+      path,
+      writeCodes,
+      brandId: String(brands),
+      ...(shops === undefined ? {} : { shops }),
+    });
   };
   /** Creates a context with one order of mira's that has an entry. */
   async function contextWithEntry(): Promise<Context> {

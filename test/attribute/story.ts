@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type AttributeOrdersOptions, attributeOrders } from '../../src/attribute/attribute-orders.ts';
+import type { CreditedSource } from '../../src/attribute/decisions.ts';
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import { type PreparedEntries, prepareEntries } from '../../src/attribute/prepare-entries.ts';
 import type { Database } from '../../src/db/connect.ts';
@@ -18,11 +19,12 @@ export type Context = Shop & {
   prepare(): Promise<PreparedEntries & { readonly evident: number }>;
 };
 export type AttributeGiven = Partial<
-  Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start'>
-> & {
-  readonly codes?: string;
-  readonly credited?: readonly string[] | null;
-};
+  Pick<
+    AttributeOrdersOptions,
+    'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start' | 'hasTerms' | 'isBrandShared'
+  >
+> &
+  Partial<Pick<CreditedSource, 'credited' | 'notCredited'>> & { readonly codes?: string };
 
 export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
@@ -35,6 +37,8 @@ export async function openContext(
     readonly shops?: readonly Shop[];
     /** `order_platform` of the sources. */
     readonly platform?: string;
+    /** Tests that share a database need brands of their own, or their orders look like the same ones. */
+    readonly brandId?: string;
   },
 ): Promise<Context> {
   const shop = options.shops?.[0] ?? (await openShop(db));
@@ -48,7 +52,7 @@ export async function openContext(
     async attribute(given = {}) {
       codes = given.codes ?? codes;
       options.writeCodes(`${HEADER}\n${codes}`);
-      const brandId = given.brandId ?? BRAND;
+      const brandId = given.brandId ?? options.brandId ?? BRAND;
       const { hash } = await loadCodes(db, {
         job,
         path: options.path,
@@ -61,8 +65,11 @@ export async function openContext(
         sources: sources.map((source) => ({
           source,
           orderPlatform: platform,
-          credited: given.credited ?? null,
+          credited: given.credited ?? 'any',
+          notCredited: given.notCredited ?? [],
         })),
+        hasTerms: given.hasTerms ?? false,
+        isBrandShared: given.isBrandShared ?? sources.length > 1,
         brandId,
         revenue: given.revenue ?? 'total',
         creditsDrafts: given.creditsDrafts ?? false,

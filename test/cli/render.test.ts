@@ -367,6 +367,7 @@ describe('the summary of a run', () => {
         evidence: [],
       },
     ],
+    heldOrders: [],
     adjustments: [{ kind: 'refunded', entries: 1 }],
     codeProblems: [],
   };
@@ -489,6 +490,7 @@ describe('the summary of a run', () => {
       warnings: [],
       doubleCredits: [],
       doubts: [],
+      heldOrders: [],
       adjustments: [],
       leaks: [],
       codeProblems: [],

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../model/exit-code.ts';
+import type { ReviewHeldOptions } from '../actions/review-held.ts';
 import type { ReviewManyOptions } from '../actions/review-many.ts';
 import {
   addConfigOptions,
@@ -10,21 +11,32 @@ import {
   parseId,
 } from './command.ts';
 
-type Options = ConfigOptions & ReviewManyOptions;
+type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
 
 export const reviewCommand: CommandDefinition = {
   name: 'review',
   define(command, act) {
     addConfigOptions(
-      command.description('list orders in doubt, with what is known about each; or settle one'),
+      command.description(
+        'list orders in doubt and held orders, with what is known about each; or decide about one or many',
+      ),
     )
       .argument('[entry]', 'number of the entry to settle', parseId)
-      .option('--job <name>', 'doubts of one job only')
+      .option('--job <name>', 'orders of one job only')
       .option(
         '--all',
         'settle all matching doubts, after a preview; --why, --for-deal and --older-than select them',
       )
-      .option('--why <text>', 'with --all: only orders with exactly this reason')
+      .option('--held', 'list held orders, or decide about all that match, after a preview')
+      .option('--source <name>', 'with --held: only orders of this source')
+      .option(
+        '--status <word>',
+        "with --held: only orders with this unknown status; '' for those without one",
+      )
+      .option('--order <ids...>', 'with --held: only these orders')
+      .option('--credit', 'with --held: you confirm what is not known; the next run may credit them')
+      .addOption(new Option('--exclude', 'with --held: they are never credited').conflicts('credit'))
+      .option('--why <text>', 'with --all or --held: only orders with exactly this reason')
       .option('--for-deal <id>', 'with --all: only orders of this deal')
       .option(
         '--older-than <time>',
@@ -56,26 +68,36 @@ export const reviewCommand: CommandDefinition = {
       .option('--reason <text>', 'why; kept with the decision')
       .option('--deal <id>', 'with --accepted: the deal that was credited')
       .option('--collab <id>', 'with --accepted: the collaboration that was credited')
-      .option('--yes', 'with --resend or --all: do not ask');
+      .option('--yes', 'with --resend, --all or --held: do not ask');
     addExamples(command, [
-      ['review', 'orders in doubt'],
+      ['review', 'orders in doubt, and held orders'],
       ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
       ["review 17 --resend --reason 'not listed after two days'", 'the service does not show it'],
       [
         "review --all --older-than 30d --write-off --reason 'lost'",
         'many at once: shows the orders and their amount, and asks',
       ],
+      ['review --held', 'each held order, why it is held, and what you can decide'],
+      [
+        "review --held --source shop --status shipped --credit --reason 'paid and sent'",
+        'all orders of the shop with this status count, now and later',
+      ],
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
+        const { reviewHeld } = await import('../actions/review-held.ts');
+        const { listHeldGroups } = await import('../../report/held-orders.ts');
+        const { describeHeldOrders } = await import('../../present/held-orders.ts');
+        const { renderBlocks } = await import('../../present/blocks/render-blocks.ts');
         const { reviewMany } = await import('../actions/review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
         const { readDoubtHints } = await import('../../report/money/read-doubt-hints.ts');
         const { renderDoubts } = await import('../../present/doubts.ts');
         const config = await openConfig(options);
         return withDatabase(config, async (db) => {
+          if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });
           if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
           const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
@@ -86,7 +108,12 @@ export const reviewCommand: CommandDefinition = {
           for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
           const shown = { doubts, hints, doubleCredits, configOption: configOption(options) };
           output.print(renderDoubts(shown, output.terminal));
-          return doubts.length + doubleCredits.length === 0 ? EXIT.ok : EXIT.doubts;
+          const groups = await listHeldGroups(db, { job: options.job ?? null });
+          for (const group of groups) output.emit({ event: 'held_orders', ...group });
+          const held = describeHeldOrders({ groups, configOption: configOption(options) });
+          if (held.length > 0) output.print(renderBlocks(held, output.terminal));
+          if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
+          return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
         });
       }),
     );

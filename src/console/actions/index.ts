@@ -7,12 +7,14 @@ import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from 
 import { closeStatementAction } from './close-statement.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
 import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
+import { decideHeldAction } from './decide-held.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
 /** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
   settleDoubtAction,
+  decideHeldAction,
   previewBulkAction,
   previewCreditsAction,
   previewFilesAction,

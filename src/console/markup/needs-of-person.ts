@@ -78,8 +78,8 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
       label: 'Held orders',
       ...orders('held'),
       tone: 'yellow',
-      href: link('/orders', { disposition: 'held' }),
-      note: 'not sent until you decide who earned them',
+      href: link('/held'),
+      note: 'not sent until what is missing is known, or you decide',
     },
     {
       label: 'Held files',

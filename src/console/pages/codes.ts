@@ -142,8 +142,8 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
       },
       {
         title: 'From',
-        cell: ({ line: at }) =>
-          at > 0 ? `codes.csv line ${at}` : at === 0 ? 'assigned here' : 'an event of the service',
+        cell: ({ line: at, isAssigned }) =>
+          at > 0 ? `codes.csv line ${at}` : isAssigned ? 'assigned here' : 'an event of the service',
       },
       { title: 'Job', cell: ({ job: name }) => name },
     ],

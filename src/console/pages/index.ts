@@ -17,6 +17,7 @@ import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
 import { rejectedPage } from './files/rejected.ts';
 import { rejectedRowPage } from './files/rejected-row.ts';
+import { heldPage } from './held.ts';
 import { conflictsPage } from './money/conflicts.ts';
 import { customersWonPage } from './money/customers-won.ts';
 import { leaksPage } from './money/leaks.ts';
@@ -41,6 +42,7 @@ export const pages: readonly ConsolePage[] = [
   ordersPage,
   orderPage,
   doubtsPage,
+  heldPage,
   bulksPage,
   bulkPage,
   rejectedPage,

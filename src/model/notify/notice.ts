@@ -18,6 +18,7 @@ export const PROBLEM_KINDS = [
   'doubts',
   'credited_twice',
   'entries_refused',
+  'orders_held',
   'totals_differ',
   'ledger_went_back',
   'key_refused',

@@ -8,6 +8,7 @@ import {
   doubts,
   entriesRefused,
   ledgerWentBack,
+  ordersHeld,
   totalsDiffer,
 } from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
@@ -39,6 +40,7 @@ export const problemFinders: readonly ProblemFinder[] = [
   doubts,
   creditedTwice,
   entriesRefused,
+  ordersHeld,
   totalsDiffer,
   ledgerWentBack,
   keyRefused,

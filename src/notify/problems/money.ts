@@ -6,6 +6,7 @@ import { isMore } from '../../model/money.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
 import { sumUnownedCodes } from '../../report/console/list-codes.ts';
+import { listHeldGroups } from '../../report/held-orders.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../report/list-doubts.ts';
 import { sumRefused } from '../../report/list-refused.ts';
 import { listKeptReconciliation } from '../../report/money/reconcile-deals.ts';
@@ -89,6 +90,31 @@ export const entriesRefused: ProblemFinder = {
     });
   },
   over: (job) => `The service refuses nothing of ${job} any more.`,
+};
+
+export const ordersHeld: ProblemFinder = {
+  kind: 'orders_held',
+  title: 'Orders held',
+  async find({ db, config }) {
+    const byJob = Map.groupBy(await listHeldGroups(db), ({ job }) => job);
+    return [...byJob].flatMap(([job, groups]): readonly Found[] => {
+      const held = groups.reduce((sum, { orders }) => sum + orders, 0);
+      if (config.jobs[job] === undefined || held === 0) return [];
+      const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(({ reason }) => reason))];
+      return [
+        {
+          job,
+          severity: 'warning',
+          since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
+          amounts: addUp(groups.map(({ amount, currency }) => ({ amount, currency }))),
+          summary: `${count(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          command: 'npx influencer-sync review --held',
+          page: `/held?job=${encodeURIComponent(job)}`,
+        },
+      ];
+    });
+  },
+  over: (job) => `No order of ${job} is held any more.`,
 };
 
 export const totalsDiffer: ProblemFinder = {

@@ -21,11 +21,10 @@ export type OwnedCode = {
   readonly job: string;
   readonly folded: string;
   readonly code: string;
-  /**
-   * Line in codes.csv; 0 if it was assigned in the console, negative if it comes from an event of the
-   * service.
-   */
+  /** Line in codes.csv; negative if the file does not name it. */
   readonly line: number;
+  /** True if a person assigned it in the console; else it comes from the file or from an event of the service. */
+  readonly isAssigned: boolean;
   readonly brandId: string | null;
   readonly influencerHandle: string | null;
   readonly dealId: string | null;
@@ -127,7 +126,9 @@ export async function listOwnedCodes(
         and coalesce(c.valid_from, '-infinity') < coalesce(o.valid_to, 'infinity'))`,
   }[which];
   const { rows } = await sql<OwnedCode>`
-    select c.job, c.code_folded as folded, c.code, c.line_no as line, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
+    select c.job, c.code_folded as folded, c.code, c.line_no as line, c.line_no < 0 and exists (
+        select from intake.code_assignments a where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
+      ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
     from intake.codes c
     where c.code_folded is not null and (${job}::text is null or c.job = ${job})
       and (${code}::text is null or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)

@@ -1,0 +1,101 @@
+import { createInterface } from 'node:readline/promises';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { foldWord } from '../../map/values/clean-text.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { heldReason } from '../../model/held-order.ts';
+import { decideHeld, describeDecision } from '../../pipeline/decisions/decide-held.ts';
+import { renderBlocks } from '../../present/blocks/render-blocks.ts';
+import { describeHeldOrders } from '../../present/held-orders.ts';
+import { type HeldFilter, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import type { Output } from '../terminal/output.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+export type ReviewHeldOptions = {
+  readonly job?: string;
+  readonly source?: string;
+  readonly why?: string;
+  readonly status?: string;
+  readonly order?: readonly string[];
+  readonly credit?: boolean;
+  readonly exclude?: boolean;
+  readonly reason?: string;
+  readonly yes?: boolean;
+};
+
+/** Number of orders that the list shows. */
+const SHOWN_ORDERS = 50;
+
+/**
+ * Lists held orders, or decides about those that match, after a preview, with a reason and the person's login name.
+ *
+ * @throws KnownError (exit 2) if the reason is missing, if the decision cannot be made about these orders, or if a
+ *   confirmation is needed and there is no terminal.
+ */
+export async function reviewHeld(
+  db: Database,
+  {
+    output,
+    options,
+    configOption,
+  }: { readonly output: Output; readonly options: ReviewHeldOptions; readonly configOption: string },
+): Promise<ExitCode> {
+  const filter: HeldFilter = {
+    job: options.job ?? null,
+    source: options.source ?? null,
+    reason: options.why ?? null,
+    status: options.status === undefined ? null : foldWord(options.status),
+    orderIds: options.order ?? null,
+  };
+  const groups = await listHeldGroups(db, filter);
+  const decision = options.credit ? 'credit' : options.exclude ? 'exclude' : null;
+  if (decision === null || groups.length === 0) {
+    const orders = await listHeldOrders(db, { ...filter, limit: SHOWN_ORDERS });
+    for (const group of groups) output.emit({ event: 'held_orders', ...group });
+    for (const { contentHash: _, ...order } of orders) output.emit({ event: 'held_order', ...order });
+    output.print(
+      groups.length === 0
+        ? 'No order is held.'
+        : renderBlocks(describeHeldOrders({ groups, orders, configOption }), output.terminal),
+    );
+    return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+  }
+  const reason = requireReason(options.reason);
+  const orders = groups.reduce((sum, group) => sum + group.orders + group.sent, 0);
+  output.print(renderBlocks(describeHeldOrders({ groups }), output.terminal));
+  if (!options.yes && !(await confirm(describeDecision({ decision, orders, groups }), decision))) {
+    output.print('Nothing was changed.');
+    return EXIT.ok;
+  }
+  const decided = await inTransaction(db, (trx) =>
+    decideHeld(trx, { filter, shown: groups, decision, reason, ...decidedHere(trx) }),
+  );
+  if (decided.kind === 'cannot_be_credited') throw lacksData(decided.reason);
+  if (decided.kind !== 'decided')
+    throw usageError(
+      'The held orders have changed since they were shown.',
+      'Look at them again: npx influencer-sync review --held',
+    );
+  output.emit({ event: 'decided_held', decision, orders: decided.orders });
+  output.print(describeDecision({ decision, orders: decided.orders, groups }));
+  return EXIT.ok;
+}
+
+function lacksData(reason: string): Error {
+  const { what, fix } = heldReason(reason);
+  return usageError(
+    `These orders cannot be credited by a decision. ${what}.`,
+    `${fix} Or exclude them with --exclude.`,
+  );
+}
+
+async function confirm(text: string, word: 'credit' | 'exclude'): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
+  const question = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await question
+    .question(`${text} Type "${word}" to continue: `)
+    .finally(() => question.close());
+  return answer.trim().toLowerCase() === word;
+}

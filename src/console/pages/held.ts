@@ -1,0 +1,111 @@
+import { heldReason } from '../../model/held-order.ts';
+import { formatMoney } from '../../model/money.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { describeReason } from '../../present/held-orders.ts';
+import { formatCount, plural } from '../../present/text.ts';
+import { type HeldFilter, type HeldGroup, type HeldOrder, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, filterForm, instant, orderLink, table } from '../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/held';
+
+/**
+ * Page of held orders: why each group is held and how much money it is. A group that was chosen shows its orders, and
+ * the two decisions about all of them.
+ */
+export const heldPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Held orders',
+  async show(visit) {
+    const filter = filterOf(visit);
+    const groups = await listHeldGroups(visit.db, filter);
+    const isChosen = filter.source !== null && filter.reason !== null;
+    return {
+      title: 'Held orders',
+      content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
+${filterForm(visit, PATH, [
+  { name: 'job', label: 'Job' },
+  { name: 'source', label: 'Source' },
+  { name: 'why', label: 'Held because' },
+  { name: 'order', label: 'Order' },
+])}
+${table<HeldGroup>(
+  [
+    { title: 'Source', cell: ({ source }) => source },
+    {
+      title: 'Held because',
+      cell: (group) => anchor(visit.link(PATH, queryOf(group)), describeReason(group)),
+    },
+    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+    { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
+    { title: 'Posted before', align: 'right', cell: ({ sent }) => (sent === 0 ? '' : formatCount(sent)) },
+    { title: 'What to do', cell: ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}` },
+    { title: 'Job', cell: ({ job }) => job },
+  ],
+  groups,
+  { about: 'Held orders by reason', none: 'No order is held.' },
+)}
+${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
+    };
+  },
+};
+
+function filterOf(visit: Visit): HeldFilter & { readonly source: string | null; readonly reason: string | null } {
+  const order = textOf(visit, 'order');
+  const status = textOf(visit, 'status');
+  return {
+    job: textOf(visit, 'job'),
+    source: textOf(visit, 'source'),
+    reason: textOf(visit, 'why'),
+    status: status === NO_STATUS ? '' : status,
+    orderIds: order === null ? null : [order],
+  };
+}
+
+/** Stands for orders without a status in an address. It is no folded word, so no status is like it. */
+const NO_STATUS = '(none)';
+
+function queryOf({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
+  return { job, source, why: reason, ...(status === null ? {} : { status: status === '' ? NO_STATUS : status }) };
+}
+
+async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
+  const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
+  const all = groups.reduce((sum, group) => sum + group.orders + group.sent, 0);
+  const { confirms } = heldReason(filter.reason ?? '');
+  const hidden = {
+    ...(filter.job == null ? {} : { job: filter.job }),
+    source: filter.source ?? '',
+    why: filter.reason ?? '',
+    ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
+    ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
+    orders: String(all),
+  };
+  const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
+    actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
+  return html`<h2>${plural(all, 'order')}</h2>
+${table<HeldOrder>(
+  [
+    { title: 'Order', cell: ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId) },
+    { title: 'Carries', cell: ({ carries }) => carries },
+    { title: 'Placed', cell: ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit)) },
+    {
+      title: 'Amount',
+      align: 'right',
+      cell: ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency)),
+    },
+    { title: 'Stated in', cell: ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}` },
+  ],
+  orders,
+  { about: 'Held orders of this reason', none: 'None.' },
+)}
+${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
+${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
+${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
+}
+
+export { NO_STATUS };

@@ -1,0 +1,88 @@
+/**
+ * Why an order is held that names an owner: something that decides about its credit is not known. The gate
+ * (attribute/gate.ts) gives the reasons; every list of held orders takes its words from here.
+ */
+export type HeldReason = {
+  /** The beginning of a sentence about several orders: `Their status is not known`. */
+  readonly what: string;
+  /** What fixes it without a decision about each order. */
+  readonly fix: string;
+  /**
+   * What a person confirms who has such orders credited. Null: no decision can supply what is missing, so they can
+   * only be excluded.
+   */
+  readonly confirms: string | null;
+};
+
+export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
+  unknown_status: {
+    what: 'The layout does not know their status, or they have none',
+    fix: 'If the status means a paid order, count it. Otherwise exclude it, or add the word to `status` of the layout.',
+    confirms: 'orders with this status are paid and count',
+  },
+  unknown_amount: {
+    what: 'Their amount is not known',
+    fix: 'Check the columns of the layout and `revenue` of the job, or export the orders again.',
+    confirms: null,
+  },
+  unknown_refund: {
+    what: 'Their status says that a part was refunded, but no column says how much',
+    fix: 'Export the orders with the refunded amount. Or have them credited in full.',
+    confirms: 'they are credited in full',
+  },
+  refund_out_of_range: {
+    what: 'The refunded amount is below zero, or above the total',
+    fix: 'Check the column of refunds in the layout, or export the orders again.',
+    confirms: null,
+  },
+  unknown_time: {
+    what: 'They have no time, but a start date, a term or the validity of a code depends on it',
+    fix: 'Export the orders with the time at which they were placed.',
+    confirms: 'they were placed in the period that counts',
+  },
+  similar_id: {
+    what: 'Their id differs from that of another order only in zeros, blanks, separators, `#` or case',
+    fix: 'Compare both orders. If they are the same order, exclude this one.',
+    confirms: 'it is another order',
+  },
+  similar_order: {
+    what: 'Another source states an order with the same code, amount and minute, or with the same id',
+    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
+    confirms: 'it is another order',
+  },
+  incomplete: {
+    what: 'A row that may belong to them could not be used, or their last row may be cut short',
+    fix: 'Correct the rejected rows, or export the file again.',
+    confirms: 'the order is complete as it is shown',
+  },
+  conflicting_states: {
+    what: 'Two exports state them differently, and it is not known which is newer',
+    fix: 'Set `age` of the source, or put the date into the names of the files.',
+    confirms: 'the state that is shown is right',
+  },
+  ambiguous_codes: {
+    what: 'They carry codes of two owners',
+    fix: 'Give the codes one owner in codes.csv, or end the validity of one of them.',
+    confirms: null,
+  },
+  ambiguous_links: {
+    what: 'They carry links of two owners',
+    fix: 'Give the links one owner, or end the validity of one of them.',
+    confirms: null,
+  },
+};
+
+/** Returns the words for a reason, also for one that a layout or another version of the program gave. */
+export function heldReason(reason: string): HeldReason {
+  const known = HELD_REASONS[reason];
+  if (known !== undefined) return known;
+  const [, rule] = /^unknown_(.+)$/.exec(reason) ?? [];
+  return {
+    what:
+      rule === undefined
+        ? `They are held: ${reason}`
+        : `A column has a word that the layout does not know, so it is not known whether they are excluded as ${rule}`,
+    fix: 'Add the word to the layout, or decide about the orders.',
+    confirms: 'nothing excludes them',
+  };
+}
