@@ -3,7 +3,7 @@
  * (attribute/gate.ts) gives the reasons; every list of held orders takes its words from here.
  */
 export type HeldReason = {
-  /** The beginning of a sentence about several orders: `Their status is not known`. */
+  /** What is not known, as a sentence without its full stop: `The amount is not known`. */
   readonly what: string;
   /** What fixes it without a decision about each order. */
   readonly fix: string;
@@ -16,17 +16,17 @@ export type HeldReason = {
 
 export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   unknown_status: {
-    what: 'The layout does not know their status, or they have none',
+    what: 'The layout does not know the status, or there is none',
     fix: 'If the status means a paid order, count it. Otherwise exclude it, or add the word to `status` of the layout.',
     confirms: 'orders with this status are paid and count',
   },
   unknown_amount: {
-    what: 'Their amount is not known',
+    what: 'The amount is not known',
     fix: 'Check the columns of the layout and `revenue` of the job, or export the orders again.',
     confirms: null,
   },
   unknown_refund: {
-    what: 'Their status says that a part was refunded, but no column says how much',
+    what: 'The status says that a part was refunded, but no column says how much',
     fix: 'Export the orders with the refunded amount. Or have them credited in full.',
     confirms: 'they are credited in full',
   },
@@ -36,12 +36,12 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: null,
   },
   unknown_time: {
-    what: 'They have no time, but a start date, a term or the validity of a code depends on it',
+    what: 'There is no time, but a start date, a term or the validity of a code depends on it',
     fix: 'Export the orders with the time at which they were placed.',
     confirms: 'they were placed in the period that counts',
   },
   similar_id: {
-    what: 'Their id differs from that of another order only in zeros, blanks, separators, `#` or case',
+    what: 'The id differs from that of another order only in zeros, blanks, separators, `#` or case',
     fix: 'Compare both orders. If they are the same order, exclude this one.',
     confirms: 'it is another order',
   },
@@ -51,22 +51,27 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
   },
   incomplete: {
-    what: 'A row that may belong to them could not be used, or their last row may be cut short',
+    what: 'A row that may belong to the order could not be used',
     fix: 'Correct the rejected rows, or export the file again.',
     confirms: 'the order is complete as it is shown',
   },
+  may_be_cut: {
+    what: 'The order is in the last row of a file that may be cut short',
+    fix: 'Export the file again. If it states the order in the same way, the hold ends.',
+    confirms: 'the order is complete as it is shown',
+  },
   conflicting_states: {
-    what: 'Two exports state them differently, and it is not known which is newer',
+    what: 'Two exports state the order differently, and it is not known which is newer',
     fix: 'Set `age` of the source, or put the date into the names of the files.',
     confirms: 'the state that is shown is right',
   },
   ambiguous_codes: {
-    what: 'They carry codes of two owners',
+    what: 'The codes belong to two owners',
     fix: 'Give the codes one owner in codes.csv, or end the validity of one of them.',
     confirms: null,
   },
   ambiguous_links: {
-    what: 'They carry links of two owners',
+    what: 'The links belong to two owners',
     fix: 'Give the links one owner, or end the validity of one of them.',
     confirms: null,
   },
@@ -80,8 +85,8 @@ export function heldReason(reason: string): HeldReason {
   return {
     what:
       rule === undefined
-        ? `They are held: ${reason}`
-        : `A column has a word that the layout does not know, so it is not known whether they are excluded as ${rule}`,
+        ? `Held: ${reason}`
+        : `A column has a word that the layout does not know, so it is not known whether it excludes the order: ${rule}`,
     fix: 'Add the word to the layout, or decide about the orders.',
     confirms: 'nothing excludes them',
   };

@@ -238,6 +238,25 @@ it('every problem of input and results opens and is resolved: a late file, unown
         },
       },
       {
+        problem: 'orders_held',
+        job: 'orders',
+        async provoke() {
+          shop.drop('held.csv', toCsv([{ id: 'h1' }, { id: 'H1', revenue: '12.00' }]));
+          expect(await run(shop, 'orders')).toBe(3);
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json).toMatchObject({
+            amounts: [{ amount: '12.00', currency: 'EUR' }],
+            summary: expect.stringMatching(
+              /^1 order of orders names an influencer but is held, .*: similar_id\./,
+            ),
+          });
+          const decision = ['--held', '--exclude', '--reason', 'the same order', '--yes'];
+          expect((await shop.cli('review', ...decision)).exitCode).toBe(0);
+          expect(await run(shop, 'orders')).toBe(0);
+        },
+      },
+      {
         problem: 'files_unusual',
         job: 'orders',
         async provoke() {
@@ -260,7 +279,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
   // The other source was late from the beginning.
   expect(told()[0]).toBe('opened files_late others');
   mkdirSync(join(shop.folder, 'others'));
-  shop.write('others/today.csv', toCsv([{ id: 'other-1' }]));
+  shop.write('others/today.csv', toCsv([{ id: 'other-1', revenue: '77.00' }]));
   for (let round = 0; round < 2; round += 1) expect(await run(shop, 'others')).toBe(0);
   expect(told().filter((line) => line.includes('files_late'))).toEqual([
     'opened files_late others',

@@ -73,6 +73,8 @@ async function findAll(): Promise<{
       { id: 'order-of-jane' },
       { id: 'p2', code: `NOBODY-${ADDRESS}` },
       { id: 'p3', code: 'NOBODYS' },
+      // Held, because its id looks like the one before.
+      { id: 'P3', revenue: '9.00' },
       ...manyRows(20),
       { id: 'p4', revenue: 'secret-cell' },
     ]),

@@ -78,10 +78,7 @@ export const reviewCommand: CommandDefinition = {
         'many at once: shows the orders and their amount, and asks',
       ],
       ['review --held', 'each held order, why it is held, and what you can decide'],
-      [
-        "review --held --source shop --status shipped --credit --reason 'paid and sent'",
-        'all orders of the shop with this status count, now and later',
-      ],
+      ["review --held --status shipped --credit --reason 'it is paid'", 'orders with this status count'],
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {

@@ -19,7 +19,10 @@ export const decideHeldAction = defineAction({
     decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
     reason,
   }),
-  async perform({ trx, actor, audit }, { job, source, why, status, order, orders, decision, reason: because }) {
+  async perform(
+    { trx, actor, audit },
+    { job, source, why, status, order, orders, decision, reason: because },
+  ) {
     const filter = {
       job: job ?? null,
       source,
@@ -30,9 +33,16 @@ export const decideHeldAction = defineAction({
     const shown = await listHeldGroups(trx, filter);
     if (shown.reduce((sum, group) => sum + group.orders + group.sent, 0) !== orders)
       throw new Refused('The held orders have changed since the page was shown. Look at them again.');
-    const decided = await decideHeld(trx, { filter, decision, reason: because, decidedBy: actor.name, audit });
+    const decided = await decideHeld(trx, {
+      filter,
+      decision,
+      reason: because,
+      decidedBy: actor.name,
+      audit,
+    });
     if (decided.kind === 'decided') return decided.auditId;
-    if (decided.kind === 'cannot_be_credited') throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
+    if (decided.kind === 'cannot_be_credited')
+      throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
     throw new Refused('The held orders have changed since the page was shown. Look at them again.');
   },
 });

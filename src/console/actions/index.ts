@@ -7,8 +7,8 @@ import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from 
 import { closeStatementAction } from './close-statement.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
 import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
-import { decideHeldAction } from './decide-held.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
+import { decideHeldAction } from './decide-held.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
 /** All actions of the console. */

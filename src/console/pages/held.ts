@@ -2,10 +2,16 @@ import { heldReason } from '../../model/held-order.ts';
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
 import { describeReason } from '../../present/held-orders.ts';
+import { html } from '../../present/html/html.ts';
 import { formatCount, plural } from '../../present/text.ts';
-import { type HeldFilter, type HeldGroup, type HeldOrder, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import {
+  type HeldFilter,
+  type HeldGroup,
+  type HeldOrder,
+  listHeldGroups,
+  listHeldOrders,
+} from '../../report/held-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, filterForm, instant, orderLink, table } from '../markup/parts.ts';
@@ -54,7 +60,9 @@ ${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
   },
 };
 
-function filterOf(visit: Visit): HeldFilter & { readonly source: string | null; readonly reason: string | null } {
+function filterOf(
+  visit: Visit,
+): HeldFilter & { readonly source: string | null; readonly reason: string | null } {
   const order = textOf(visit, 'order');
   const status = textOf(visit, 'status');
   return {
@@ -70,7 +78,12 @@ function filterOf(visit: Visit): HeldFilter & { readonly source: string | null; 
 const NO_STATUS = '(none)';
 
 function queryOf({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
-  return { job, source, why: reason, ...(status === null ? {} : { status: status === '' ? NO_STATUS : status }) };
+  return {
+    job,
+    source,
+    why: reason,
+    ...(status === null ? {} : { status: status === '' ? NO_STATUS : status }),
+  };
 }
 
 async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {

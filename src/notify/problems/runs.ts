@@ -1,4 +1,5 @@
 import { EXIT } from '../../model/exit-code.ts';
+import { listHeldGroups } from '../../report/held-orders.ts';
 import { sumRefused } from '../../report/list-refused.ts';
 import type { ListedRun } from '../../report/runs/list-runs.ts';
 import { count, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
@@ -159,11 +160,12 @@ export const needsAttention: ProblemFinder = {
   title: 'Run needs your attention',
   async find({ db, lastRuns, heldFiles }) {
     const found: Found[] = [];
-    const refused = new Set((await sumRefused(db)).map(({ job }) => job));
+    const waiting = [...(await sumRefused(db)), ...(await listHeldGroups(db))];
+    const explained = new Set(waiting.map(({ job }) => job));
     for (const one of await lastRuns()) {
       const left = leftOf(one);
       const isExplained =
-        left.length === 0 && (refused.has(one.job.name) || (await heldFiles(one.job)).length > 0);
+        left.length === 0 && (explained.has(one.job.name) || (await heldFiles(one.job)).length > 0);
       if (isUnexplained(one) && !isExplained) found.push(attentionTo(one, left));
     }
     return found;

@@ -1,3 +1,4 @@
+import { heldReason } from '../../model/held-order.ts';
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
@@ -29,6 +30,11 @@ export function renderOrderLife(life: OrderLife, terminal: Terminal): string {
       ? ['  none: nothing was sent for it, and nothing will be unless it changes']
       : life.entries.flatMap((entry) => renderEntryLife(entry, terminal))),
   ].join('\n');
+}
+
+function adviceOn(reason: string): string {
+  const { what, fix } = heldReason(reason);
+  return `${what}. ${fix}`;
 }
 
 function renderVersion(version: OrderVersion, terminal: Terminal): readonly string[] {
@@ -74,6 +80,7 @@ function renderAttribution(one: OrderAttribution, terminal: Terminal): readonly 
   return [
     datedLine(formatInstant(one.decidedAt), title, terminal),
     ...(facts === '' ? [] : [detailLine(facts, terminal)]),
+    ...(one.outcome === 'held' && one.reason !== null ? [detailLine(adviceOn(one.reason), terminal)] : []),
     ...(one.claims === null ? [] : [detailLine(`evidence for several owners: ${one.claims}`, terminal)]),
   ];
 }
