@@ -14,7 +14,7 @@ export function attributionRules(
   const sources = sourcesOf(run).map((source) => ({
     source: source.name,
     orderPlatform: source.orderPlatform,
-    credited: job.include ?? layoutOf(run, source).status.credited,
+    credited: creditedStatuses(job, layoutOf(run, source)),
   }));
   const start = job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone };
   return {
@@ -26,6 +26,17 @@ export function attributionRules(
     creditsRenewals: job.renewals === 'credit',
     start,
   };
+}
+
+/**
+ * The statuses that a job credits: its own, or else those of the layout. Null: every status, because the job says
+ * so or the format has none.
+ */
+export function creditedStatuses(
+  { include }: Pick<AttributeOrdersSettings, 'include'>,
+  { status }: Pick<Layout, 'status'>,
+): readonly string[] | null {
+  return include === 'any' ? null : (include ?? status.credited);
 }
 
 function layoutOf(run: Run, source: SourceSettings): Layout {

@@ -24,6 +24,7 @@ import { inSpan } from '../../src/observe/spans.ts';
 import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/pipeline/intake-file.ts';
 import { fingerprintsOf, tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
 import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts';
+import { creditedStatuses } from './attribution-rules.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
 /**
@@ -35,16 +36,21 @@ import type { AttributeOrdersSettings } from './settings.ts';
 export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Promise<Intake> {
   const { job } = run;
   const { revenue, include } = job;
+  const anyStatus = include === 'any';
   const keys = sourcesOf(run).some(({ customerKey }) => customerKey) ? await openCustomerKeys(run) : null;
   return {
     purpose: { readFor: 'orders', job: { revenue, include } },
     take(run, reading, content) {
       const customerKeys = reading.source.customerKey ? keys : null;
-      return take(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, content);
+      return take(run, { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys }, content);
     },
     takeTogether(run, reading, files) {
       const customerKeys = reading.source.customerKey ? keys : null;
-      return takeTogether(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, files);
+      return takeTogether(
+        run,
+        { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys },
+        files,
+      );
     },
   };
 }
@@ -91,6 +97,8 @@ type CustomerKeys = {
 
 type OrderReading = SourceReading & {
   readonly expected: ExpectedOrders;
+  /** True if the job credits orders of every status. */
+  readonly anyStatus: boolean;
   readonly customerKeys: CustomerKeys | null;
 };
 
@@ -198,7 +206,7 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 function mapFile(
-  { source, layout, otherLayouts, customerKeys }: OrderReading,
+  { source, layout, otherLayouts, customerKeys, anyStatus }: OrderReading,
   chunks: AsyncIterable<CsvChunk>,
 ) {
   const dates = watchDates(layout, source);
@@ -207,7 +215,7 @@ function mapFile(
     orderIdColumn = column;
   };
   const customerKeyOf = customerKeys?.keyOf ?? null;
-  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn };
+  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn, anyStatus };
   return { batches: mapOrders(chunks, mapping), dates, orderIdColumn: () => orderIdColumn };
 }
 
@@ -220,11 +228,9 @@ function thresholdsOf({ source, expected }: OrderReading): Thresholds {
   };
 }
 
-function expectedBy(
-  { revenue, include }: AttributeOrdersSettings,
-  { layout, source }: SourceReading,
-): ExpectedOrders {
-  const credited = include ?? layout.status.credited;
+function expectedBy(job: AttributeOrdersSettings, { layout, source }: SourceReading): ExpectedOrders {
+  const { revenue } = job;
+  const credited = creditedStatuses(job, layout);
   return {
     // Refunds only reduce the revenue. They do not change which column it is read from.
     revenue: revenue === 'subtotal' ? 'subtotal' : 'total',

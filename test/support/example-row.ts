@@ -1,5 +1,5 @@
 import { listSpellings } from '../../src/map/layout/resolve-header.ts';
-import type { CellTest, Layout, LayoutField } from '../../src/model/layout.ts';
+import type { ExclusionRule, Layout, LayoutField } from '../../src/model/layout.ts';
 import { foldHeader } from '../../src/model/text/fold.ts';
 
 /** A file of one order that is credited: the header and the cells of its row, and what its source must give. */
@@ -36,8 +36,8 @@ const BY_COLUMN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'Adjusted Order Total': '0.00',
     'Order Net': '95.00',
     'Card Processing Fees': '5.00',
-    'Adjusted Net Order Amount': '0.00',
-    'Adjusted Card Processing Fees': '0.00',
+    'Adjusted Net Order Amount': '95.00',
+    'Adjusted Card Processing Fees': '5.00',
   },
   'matrixify-orders': { 'Line: Type': 'Discount', 'Line: Title': EXAMPLE_CODE, 'Line: Total': '' },
   'paypal-activity': { Type: 'Express Checkout Payment' },
@@ -152,6 +152,6 @@ function cellOf(layout: Layout, column: string): string {
 }
 
 /** A cell that a test of exclusion lets pass. */
-function allowedBy({ noneOf }: CellTest): string {
-  return noneOf?.[0] ?? '';
+function allowedBy({ noneOf, unless }: ExclusionRule): string {
+  return (unless ?? noneOf)?.[0] ?? '';
 }
