@@ -31,7 +31,8 @@ export function* crossCheck(
  * that the layouts or other shops use.
  */
 function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<ConfigFinding> {
-  const rare = [...(job.include ?? []).entries()].filter(([, word]) => !STATUS_WORDS.includes(word));
+  if (job.include === null || job.include === 'any') return;
+  const rare = [...job.include.entries()].filter(([, word]) => !STATUS_WORDS.includes(word));
   if (rare.length === 0) return;
   const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
   const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];

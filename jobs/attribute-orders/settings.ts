@@ -41,12 +41,17 @@ const fields = z.strictObject({
     .default('total')
     .describe('Which amount of an order is its revenue.'),
   include: z
-    .array(text(60).transform((word) => word.toLowerCase().replace(/\s+/g, '_')))
-    .min(1)
+    .union(
+      [
+        z.literal('any'),
+        z.array(text(60).transform((word) => word.toLowerCase().replace(/\s+/g, '_'))).min(1),
+      ],
+      { error: 'Give a list of statuses, or any.' },
+    )
     .nullable()
     .default(null)
     .describe(
-      'Statuses of orders to credit, in the words of the shop. Omit it to use the statuses of the layout.',
+      'Statuses of orders to credit, in the words of the shop, or any: every order, whatever its status, and orders without one. Omit it to use the statuses of the layout.',
     ),
   drafts: z
     .enum(['exclude', 'credit'])

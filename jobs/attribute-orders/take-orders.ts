@@ -14,6 +14,7 @@ import { customerHasher } from '../../src/map/customers/customer-hash.ts';
 import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
 import { watchDates } from '../../src/map/orders/date-order.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
+import { statusRules } from '../../src/map/layout/status-rules.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
@@ -35,16 +36,21 @@ import type { AttributeOrdersSettings } from './settings.ts';
 export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Promise<Intake> {
   const { job } = run;
   const { revenue, include } = job;
+  const anyStatus = include === 'any';
   const keys = sourcesOf(run).some(({ customerKey }) => customerKey) ? await openCustomerKeys(run) : null;
   return {
     purpose: { readFor: 'orders', job: { revenue, include } },
     take(run, reading, content) {
       const customerKeys = reading.source.customerKey ? keys : null;
-      return take(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, content);
+      return take(run, { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys }, content);
     },
     takeTogether(run, reading, files) {
       const customerKeys = reading.source.customerKey ? keys : null;
-      return takeTogether(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, files);
+      return takeTogether(
+        run,
+        { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys },
+        files,
+      );
     },
   };
 }
@@ -91,6 +97,8 @@ type CustomerKeys = {
 
 type OrderReading = SourceReading & {
   readonly expected: ExpectedOrders;
+  /** True if the job credits orders of every status. */
+  readonly anyStatus: boolean;
   readonly customerKeys: CustomerKeys | null;
 };
 
@@ -198,7 +206,7 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 function mapFile(
-  { source, layout, otherLayouts, customerKeys }: OrderReading,
+  { source, layout, otherLayouts, customerKeys, anyStatus }: OrderReading,
   chunks: AsyncIterable<CsvChunk>,
 ) {
   const dates = watchDates(layout, source);
@@ -207,7 +215,7 @@ function mapFile(
     orderIdColumn = column;
   };
   const customerKeyOf = customerKeys?.keyOf ?? null;
-  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn };
+  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn, anyStatus };
   return { batches: mapOrders(chunks, mapping), dates, orderIdColumn: () => orderIdColumn };
 }
 
@@ -220,29 +228,21 @@ function thresholdsOf({ source, expected }: OrderReading): Thresholds {
   };
 }
 
-function expectedBy(
-  { revenue, include }: AttributeOrdersSettings,
-  { layout, source }: SourceReading,
-): ExpectedOrders {
-  const credited = include ?? layout.status.credited;
+function expectedBy(job: AttributeOrdersSettings, { layout, source }: SourceReading): ExpectedOrders {
+  const { revenue } = job;
+  const { credited, notCredited } = statusRules(layout.status, job.include);
   return {
     // Refunds only reduce the revenue. They do not change which column it is read from.
     revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
-    credited,
-    listed: credited === null ? null : listedStatuses(layout, credited),
+    credited: credited === 'any' ? null : credited,
+    listed: credited === 'any' ? null : [...credited, ...notCredited, ...excludedStatuses(layout)],
     currency: source.currency,
   };
 }
 
-/**
- * Every status that an order of the file may have without a warning: the statuses that the layout knows,
- * translates to or excludes, and those that are credited.
- */
-function listedStatuses(layout: Layout, credited: readonly string[]): readonly string[] {
-  const { status, exclusions, columns } = layout;
+/** Statuses by which a rule of the layout excludes orders. */
+function excludedStatuses({ exclusions, columns }: Layout): readonly string[] {
   const isOfStatus = (names: readonly string[]): boolean =>
     names.some((name) => columns.status?.includes(name) === true);
-  const excluded = exclusions.flatMap((rule) => (isOfStatus(rule.columns) ? (rule.equals ?? []) : []));
-  const words = [...status.known, ...Object.values(status.words), ...credited, ...excluded];
-  return [...new Set(words.map(foldWord))];
+  return exclusions.flatMap((rule) => (isOfStatus(rule.columns) ? (rule.equals ?? []).map(foldWord) : []));
 }

@@ -230,6 +230,7 @@ function toSource(
     consent: file.consent,
     customerKey: file.customer_key,
     orderLines: file.order_lines,
+    missingColumns: file.missing_columns,
     encoding: file.encoding,
     exclude: file.exclude,
     lookbackDays: file.lookback_days,

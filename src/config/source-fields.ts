@@ -140,6 +140,12 @@ export const sourceSchema = z.strictObject({
   order_lines: yesOrNo()
     .prefault(false)
     .describe('Whether to store the amounts of each order by SKU. excluded_skus in the terms need them.'),
+  missing_columns: z
+    .record(z.string(), text(500))
+    .default({})
+    .describe(
+      'Columns that these exports never have although their layout requires them, because they can only lower an amount or exclude an order; with the reason why every order counts in full: { "Refunded Amount": "The shop never refunds" }. Otherwise a file without them is held.',
+    ),
   encoding: text(40)
     .nullable()
     .default(null)

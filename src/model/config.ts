@@ -199,6 +199,11 @@ export type SourceSettings = {
   readonly customerKey: boolean;
   /** True if orders are stored with their amounts by SKU, which terms that exclude products need. */
   readonly orderLines: boolean;
+  /**
+   * Columns that the files of the source lack although the layout requires them, because they can only lower an
+   * amount or exclude an order; with the reason why the orders count in full.
+   */
+  readonly missingColumns: Readonly<Record<string, string>>;
   /** Overrides the encoding of the layout: a WHATWG or iconv label. Null: the layout's encoding. */
   readonly encoding: string | null;
   /** Patterns of file names that are not exports. */

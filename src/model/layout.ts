@@ -71,8 +71,8 @@ export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
 export type OrderReading = {
   /** The amount of an order that counts as its revenue. */
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
-  /** Statuses that are credited, in lower case. Null: those of the layout. */
-  readonly include: readonly string[] | null;
+  /** Statuses that are credited, in lower case. `any`: every status, and none. Null: those of the layout. */
+  readonly include: readonly string[] | 'any' | null;
 };
 
 /** Amounts that a layout may add up over the rows of an order. */
@@ -114,6 +114,11 @@ export type CellTest = {
 export type ExclusionRule = CellTest & {
   /** Stable machine name: `test`, `draft`, `cancelled`. */
   readonly reason: string;
+  /**
+   * The only words that let an order pass; an empty word stands for a blank. An order with any other word that
+   * the test does not match is excluded as `unknown_<reason>`. Undefined: every other word lets it pass.
+   */
+  readonly unless?: readonly string[];
 };
 
 /**
@@ -193,9 +198,19 @@ export type Layout = {
   readonly requiredAny: readonly (readonly LayoutField[])[];
   /** Sets of columns, each of which proves that a file is this kind of export. Empty: no columns prove it. */
   readonly signature: readonly (readonly string[])[];
+  /**
+   * Why files may lack a column that can only lower an amount or exclude an order, by any spelling of its header.
+   * A file without any other such column is held.
+   */
+  readonly mayBeMissing: Readonly<Record<string, string>>;
   readonly conditionalColumns: readonly ConditionalColumn[];
   /** Fields in which a zero counts as blank if another of their columns has a value. */
   readonly zeroFallsThrough: readonly LayoutField[];
+  /**
+   * Columns that list the refunds of an order in one cell, and the pattern whose first group is the amount of one.
+   * They are added up if no other column contains the refunded amount. Null: the format has no such column.
+   */
+  readonly refundList: { readonly columns: readonly string[]; readonly pattern: string } | null;
   /** If no column contains the refunded amount, it is added up over these pairs. */
   readonly leftAfterRefund: readonly RefundPair[];
   /** Columns with the time of day, for example `Order Time`, if the date has its own column. */
@@ -248,8 +263,8 @@ export type Layout = {
      */
     readonly known: readonly string[];
     /**
-     * Statuses that are credited unless a job says otherwise. Null: every order, because the format has no
-     * status.
+     * Statuses that are credited unless a job says otherwise. Null only if the format has no column of the
+     * status: every order is then credited.
      */
     readonly credited: readonly string[] | null;
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 
 // Each test reads several weeks of files.
 vi.setConfig({ testTimeout: 120_000 });
@@ -48,7 +49,7 @@ function toCsv(orders: readonly Order[], header: readonly string[] = HEADER): st
 
 const flow = (expectations: string) => `
 sources:
-  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, time_zone: UTC, expect: ${expectations}}
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, time_zone: UTC, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}, expect: ${expectations}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
 `;

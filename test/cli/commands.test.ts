@@ -274,7 +274,7 @@ describe('review', () => {
     );
     expect(await context.run('review')).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/^No order is in doubt\.\n[^]*Held orders \(1\)/),
+      stdout: expect.stringMatching(/^No order is in doubt\.\n[\s\S]*Held orders \(1\)/),
     });
     const { rows } = await sql`select decision, reason from ledger.decisions order by decision_id`.execute(
       context.db,

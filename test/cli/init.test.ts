@@ -13,10 +13,10 @@ import { waitFor } from '../support/wait-for.ts';
 
 const DEMO = new URL('../../config/demo/exports', import.meta.url).pathname;
 const WOO = [
-  'order_id,status,order_currency,order_total,coupon_codes,order_date,customer_email',
-  '71,completed,EUR,44.00,MIRA10,4/25/2026 10:00,ada@example.com',
-  '72,processing,EUR,12.50,OTHER5,4/26/2026 11:00,bob@example.com',
-  '73,cancelled,EUR,9.00,MIRA10,4/27/2026 12:00,cy@example.com',
+  'order_id,status,order_currency,order_total,coupon_codes,order_date,customer_email,refunded_total',
+  '71,completed,EUR,44.00,MIRA10,4/25/2026 10:00,ada@example.com,',
+  '72,processing,EUR,12.50,OTHER5,4/26/2026 11:00,bob@example.com,',
+  '73,cancelled,EUR,9.00,MIRA10,4/27/2026 12:00,cy@example.com,',
   '',
 ].join('\n');
 

@@ -761,6 +761,8 @@ describe('a setting with a closed list of words', () => {
   });
 
   test('accepts status words of the shop unless they look like a misspelling', () => {
+    const any = load(SPECIFIED.replace('[paid, partially_refunded]', 'any'));
+    expect(any.jobs['attribute-orders']).toMatchObject({ include: 'any' });
     for (const include of ['bezahlt, teilweise erstattet', 'unpaid, on_hold', 'PAID', 'betaald'])
       expect(load(SPECIFIED.replace('paid, partially_refunded', include)).jobs).toBeDefined();
     const layout = 'status: {words: {payee: paid}, credited: [payed]}';

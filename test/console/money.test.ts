@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/report/console/list-audit.ts';
 import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
 import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
 sources:
-  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true}
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
 statements: {terms: ./terms.csv, margin_percent: 50, time_zone: UTC}

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { openWorkshop } from '../pipeline/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 
 const FLOW = `
 customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
 sources:
-  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true}
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;

@@ -18,6 +18,7 @@ const SOURCE: SourceSettings = {
   consent: 'recorded',
   customerKey: false,
   orderLines: false,
+  missingColumns: {},
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
   lookbackDays: null,
   startAfter: null,

@@ -37,7 +37,10 @@ const CHANGED = [
 ];
 
 async function mapOne(cells: readonly string[], before = ''): Promise<StagedOrder> {
-  const { orders } = await mapText(`${HEADER}\n${before}${cells.join(',')}\n`, { layout: 'shopify-orders' });
+  const { orders } = await mapText(`${HEADER}\n${before}${cells.join(',')}\n`, {
+    layout: 'shopify-orders',
+    reduced: true,
+  });
   const order = orders.at(-1);
   if (order === undefined) throw new Error('no order');
   return order;

@@ -17,7 +17,7 @@ test.each([
 ])('payment %j, source %j, cancelled at %j: %s', async (payment, source, cancelledAt, exclusion) => {
   const { orders } = await mapText(
     `${HEADER}\n#1,7,paid,EUR,5.00,,2026-04-10 11:00:00 +0000,${cancelledAt},${payment},${source}\n`,
-    { layout: 'shopify-orders' },
+    { layout: 'shopify-orders', reduced: true },
   );
   expect(orders[0]?.exclusion).toBe(exclusion);
 });
@@ -57,6 +57,7 @@ test.each([
       [renewal, first].map(async (mark) => {
         const { orders } = await mapText(`${header},${column}\n${cells},${mark}\n`, {
           layout,
+          reduced: true,
           source: { timeZone: 'UTC', currency: null },
         });
         return orders.map(({ exclusion }) => exclusion);

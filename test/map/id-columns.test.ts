@@ -13,6 +13,7 @@ async function mapShopify(rows: readonly string[]) {
   const columns: OrderIdColumn[] = [];
   const mapped = await mapText(`${HEADER}\n${rows.join('\n')}\n`, {
     layout: 'shopify-orders',
+    reduced: true,
     onIdColumn: (column) => columns.push(column),
   });
   return { ...mapped, columns };
@@ -62,7 +63,7 @@ test('a WooCommerce export of items has an order number but no order ID, and cou
       '1071,completed,2026-04-10 10:00:00,44.00,USD,ADA10,Wool sock',
       '1072,processing,2026-04-10 11:00:00,12.50,USD,,Wool hat',
     ].join('\n'),
-    { layout: 'woocommerce-orders', source: { timeZone: 'UTC', currency: null } },
+    { layout: 'woocommerce-orders', reduced: true, source: { timeZone: 'UTC', currency: null } },
   );
   expect(rejected).toEqual([]);
   expect(orders.map(({ orderId, total, codes, rowCount }) => [orderId, total, codes, rowCount])).toEqual([
@@ -76,7 +77,11 @@ test('WooCommerce uses order_id if both columns are filled, and the number if th
   const rest = 'completed,2026-04-10 10:00:00,44.00,USD';
   const source = { timeZone: 'UTC', currency: null };
   const ids = async (...rows: string[]) => {
-    const { orders } = await mapText([header, ...rows].join('\n'), { layout: 'woocommerce-orders', source });
+    const { orders } = await mapText([header, ...rows].join('\n'), {
+      layout: 'woocommerce-orders',
+      reduced: true,
+      source,
+    });
     return orders.map(({ orderId, groupKey }) => [orderId, groupKey]);
   };
   expect(await ids(`71,1071,${rest}`)).toEqual([['71', '71']]);
@@ -91,11 +96,12 @@ test('a reduced Shopify export takes its currency from the source, and is held w
     'Name,Financial Status,Total,Discount Code,Created at\n#1,paid,5.00,ADA10,2026-04-10 11:00:00 +0000\n';
   const given = await mapText(text, {
     layout: 'shopify-orders',
+    reduced: true,
     source: { timeZone: null, currency: 'INR' },
   });
   expect(given.orders).toMatchObject([{ orderId: '#1', currency: 'INR', total: '5.00' }]);
   const reason = await holdReason(
-    mapText(text, { layout: 'shopify-orders', source: { timeZone: null, currency: null } }),
+    mapText(text, { layout: 'shopify-orders', reduced: true, source: { timeZone: null, currency: null } }),
   );
   expect(reason).toMatchObject({ code: 'currency_unknown', help: expect.stringContaining('currency: EUR') });
 });
@@ -105,9 +111,12 @@ test('a reduced Shopify export without codes is read for its notes, and held if 
   const header = 'Name,Financial Status,Total,Currency,Created at';
   const { orders } = await mapText(`${header},Note Attributes\n${row},ref: mira\n`, {
     layout: 'shopify-orders',
+    reduced: true,
   });
   expect(orders).toMatchObject([{ codes: [], links: ['mira'] }]);
-  const reason = await holdReason(mapText(`${header}\n${row}\n`, { layout: 'shopify-orders' }));
+  const reason = await holdReason(
+    mapText(`${header}\n${row}\n`, { layout: 'shopify-orders', reduced: true }),
+  );
   expect(reason).toMatchObject({
     code: 'header_mismatch',
     message: expect.stringContaining('"Discount Code" or "Note Attributes"'),

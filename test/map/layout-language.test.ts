@@ -227,7 +227,7 @@ test('renewals of subscriptions are marked by the rule in docs/layouts.md', asyn
   expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, 'renewal', null]);
 });
 
-test('none_of matches a blank cell, but nothing in a file without the column', async () => {
+test('none_of matches a blank cell, and a file without the column is held', async () => {
   const yaml = 'exclusions: [{ reason: not_a_sale, columns: [Type], none_of: [Sale, Express Checkout] }]';
   const { orders } = await mapRows(yaml, [
     'id,total,currency,Type',
@@ -237,7 +237,10 @@ test('none_of matches a blank cell, but nothing in a file without the column', a
     'D,1.00,EUR,',
   ]);
   expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, null, 'not_a_sale', 'not_a_sale']);
-  expect((await mapRows(yaml, ['id,total,currency', 'A,1.00,EUR'])).orders[0]?.exclusion).toBe(null);
+  const reduced = ['id,total,currency', 'A,1.00,EUR'];
+  await expect(mapRows(yaml, reduced)).rejects.toMatchObject({ reason: { code: 'column_missing' } });
+  const excused = `${yaml}\nmay_be_missing: { Type: Reports before 2020 have only sales. }`;
+  expect((await mapRows(excused, reduced)).orders[0]?.exclusion).toBe(null);
 });
 
 const SYMBOLS = 'money: { decimal: ".", thousands: ",", symbols: true }';

@@ -7,6 +7,7 @@ import type { RejectedRow } from '../../src/model/record.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import { toParseOptions } from '../../src/parse/parse-options.ts';
 import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 
 export type Mapped = {
   orders: StagedOrder[];
@@ -20,6 +21,8 @@ export type MapTextOptions = Partial<Omit<MapOptions, 'layout'>> & {
   readonly layout?: string | Layout;
   readonly pieceBytes?: number;
   readonly batchBytes?: number;
+  /** True if the text has only the columns that the test is about. */
+  readonly reduced?: boolean;
 };
 
 /** Maps a text by a layout, `generic` by default, and returns everything it yields. */
@@ -28,6 +31,7 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
     layout: named = 'generic',
     source = { timeZone: null, currency: 'EUR' },
     pieceBytes = 1_000,
+    reduced = false,
     ...rest
   } = options;
   const layout = typeof named === 'string' ? loadLayout(named) : named;
@@ -36,7 +40,7 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
   const mapped: Mapped = { orders: [], continuations: [], rejected: [], rowsRead: 0, batches: 0 };
   for await (const batch of mapOrders(parseCsv(inPieces(text, pieceBytes), parseOptions), {
     layout,
-    source,
+    source: reduced ? { missingColumns: reducedExport(layout), ...source } : source,
     ...mapping,
   })) {
     mapped.orders.push(...batch.orders);

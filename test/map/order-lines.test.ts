@@ -8,6 +8,7 @@ const SHOPIFY =
 async function linesOf(rows: readonly string[], source: object = SOURCE) {
   const { orders, rejected } = await mapText([SHOPIFY, ...rows].join('\n'), {
     layout: 'shopify-orders',
+    reduced: true,
     source: { ...SOURCE, ...source },
   });
   expect(rejected).toEqual([]);
@@ -60,7 +61,7 @@ it('a cancelled item of an order is not a line', async () => {
   const order = '1\tShipped\tEUR\t2026-05-01T10:00:00Z';
   const { orders } = await mapText(
     [header, `${order}\tShipped\tA\t10.00\t1.00`, `${order}\tCancelled\tB\t5.00\t`].join('\n'),
-    { layout: 'amazon-orders', source: SOURCE },
+    { layout: 'amazon-orders', reduced: true, source: SOURCE },
   );
   expect(orders.map(({ lines }) => lines)).toEqual([[['a', '9.00']]]);
 });
@@ -77,6 +78,7 @@ it('the lines of Matrixify are those of its items, and not of discounts, shippin
   ];
   const { orders, rejected } = await mapText([header, ...rows].join('\n'), {
     layout: 'matrixify-orders',
+    reduced: true,
     source: SOURCE,
   });
   expect([rejected, orders.map(({ lines, codes }) => [lines, codes])]).toEqual([
@@ -101,6 +103,7 @@ it('the lines of WooCommerce are read from the columns of two plugins', async ()
   const read = async (header: string) => {
     const { orders } = await mapText([header, ...rows].join('\n'), {
       layout: 'woocommerce-orders',
+      reduced: true,
       source: SOURCE,
     });
     return orders.map(({ lines }) => lines);

@@ -172,11 +172,12 @@ describe('exports in S3', () => {
     mkdirSync(join(config, 'layouts'), { recursive: true });
     for (const name of ['pipeline.yaml', 'codes.csv'])
       copyFileSync(new URL(`../../config/${name}`, import.meta.url), join(config, name));
-    const header = 'Name,Financial Status,Currency,Subtotal,Total,Discount Code,Created at,Id\n';
+    const header =
+      'Name,Financial Status,Currency,Subtotal,Total,Discount Code,Created at,Id,Cancelled at,Payment Method,Refunded Amount,Source\n';
     s3.put(
       BUCKET,
       'orders/2026-04.csv',
-      `${header}#1,paid,EUR,10.00,12.00,NOBODYS,2026-04-10 11:11:26 +0200,5000001\n`,
+      `${header}#1,paid,EUR,10.00,12.00,NOBODYS,2026-04-10 11:11:26 +0200,5000001,,,0.00,web\n`,
     );
     s3.put(BUCKET, 'customers/2026-04.csv', 'Email\n');
     const ended = readRun(

@@ -19,9 +19,10 @@ it('a file with ambiguous dates or unlisted statuses is held until the configura
   const workshop = await openWorkshop({ flow: FLOW });
   const woo = Array.from(
     { length: 3 },
-    (_, at) => `w${at},1,4/${at + 5}/2026 10:00,completed,10.00,EUR,MIA10`,
+    (_, at) => `w${at},1,4/${at + 5}/2026 10:00,completed,10.00,EUR,MIA10,`,
   );
-  const header = 'order_id,order_number,order_date,status,order_total,order_currency,coupon_codes';
+  const header =
+    'order_id,order_number,order_date,status,order_total,order_currency,coupon_codes,refunded_total';
   workshop.drop('orders.csv', [header, ...woo, ''].join('\n'));
   const betaald = Array.from({ length: 10 }, (_, at) => ({ id: `o${at}`, status: 'betaald' }));
   mkdirSync(join(workshop.folder, 'own'));

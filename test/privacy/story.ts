@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 import type { CliResult } from '../support/run-cli.ts';
 
 export const PERSON = 'Jane.Doe+shop@Example.com';
@@ -14,7 +15,7 @@ export const OTHERS = ['mary.jane.doe+shop@example.com', 'jane.doe+shop@example.
 
 const FLOW = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}", previous_hash_key: "\${PREVIOUS_CUSTOMER_HASH_KEY:-}"}
 sources:
-  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, consent: not_recorded, limits: {max_rejected_share: 1}}
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}, consent: not_recorded, limits: {max_rejected_share: 1}}
   customers: {uri: ./customers/, layout: generic-customers, consent: not_recorded, limits: {max_rejected_share: 1}}
   club: {uri: ./club/, layout: generic-customers, consent: not_recorded}
 jobs:

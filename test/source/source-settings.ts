@@ -17,6 +17,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     consent: 'recorded',
     customerKey: false,
     orderLines: false,
+    missingColumns: {},
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
     lookbackDays: null,
     startAfter: null,

@@ -229,11 +229,11 @@ async function startBucket(clone: string): Promise<Readonly<Record<string, strin
   const server = await startS3Server();
   onTestFinished(() => server.close());
   const header =
-    'Name,Email,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Id,Accepts Marketing';
+    'Name,Email,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Id,Accepts Marketing,Cancelled at,Payment Method,Refunded Amount,Source';
   const order =
-    '#1,someone@example.com,paid,2026-05-01 10:00:00 +0200,EUR,20.00,24.95,MARA15,2026-05-01 09:59:00 +0200,6001,yes';
+    '#1,someone@example.com,paid,2026-05-01 10:00:00 +0200,EUR,20.00,24.95,MARA15,2026-05-01 09:59:00 +0200,6001,yes,,,0.00,web';
   const organic =
-    '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002,no';
+    '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002,no,,,0.00,web';
   server.put('acme-exports', 'orders/2026-05-01.csv', `${header}\n${order}\n${organic}\n`);
   const customer = '7001,Some,One,someone@example.com,yes,24.95,1';
   const columns = 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Total Spent,Total Orders';

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { openWorkshop } from '../pipeline/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openReceiver, SECRET } from './deliver.ts';
 
 const FLOW = `
 sources:
-  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, time_zone: Europe/Amsterdam}
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, time_zone: Europe/Amsterdam, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
 `;

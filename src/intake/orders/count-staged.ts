@@ -58,7 +58,7 @@ export type ExpectedOrders = {
  */
 function countsOf({ revenue, credited, listed, currency }: ExpectedOrders): RawBuilder<unknown> {
   const isCredited =
-    credited === null ? sql`true` : sql`(status is null or status = any(${credited}::text[]))`;
+    credited === null ? sql`true` : sql`status = any(${credited}::text[])`;
   return sql`
     count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
     count(*) filter (where conflicting_line_no is not null) as conflicting,
@@ -154,5 +154,5 @@ function toStagedFile(row: Partial<CountedRow> | undefined): StagedFile {
 
 /** SQL that is true if the status of an order is not listed. */
 export function isUnlisted(listed: ExpectedOrders['listed']): RawBuilder<boolean> {
-  return listed === null ? sql<boolean>`false` : sql<boolean>`(status <> all(${listed}::text[]))`;
+  return listed === null ? sql<boolean>`false` : sql<boolean>`((status = any(${listed}::text[])) is not true)`;
 }

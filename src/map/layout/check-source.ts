@@ -3,7 +3,9 @@ import type { ConsentRule } from '../../model/customer.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
 import { layoutFor } from './layout-for.ts';
+import { loweringColumns } from './lowering-columns.ts';
 
 /**
  * Checks that a layout supports the purpose, and that the source provides what the layout's format lacks.
@@ -17,7 +19,7 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'source_incomplete',
-    message: `The source ${source.name} lacks settings that its export does not provide.`,
+    message: `The settings of the source ${source.name} do not fit its layout.`,
     where: `sources.${source.name}`,
     help: 'Add the settings to pipeline.yaml and run the job again.',
     safe: 'Nothing was read or sent.',
@@ -88,6 +90,17 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
       help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
     });
   }
+  const lowering = new Set(loweringColumns(layout).flatMap(({ columns }) => columns.map(foldHeader)));
+  for (const column of Object.keys(source.missingColumns).filter((name) => !lowering.has(foldHeader(name))))
+    problems.push({
+      where,
+      message: `missing_columns names "${column}", but the layout ${layout.name} does not require it.`,
+      help: `Remove it from ${where}.missing_columns, or correct its spelling. The layout requires: ${loweringColumns(
+        layout,
+      )
+        .map(({ columns }) => `"${columns[0]}"`)
+        .join(', ')}.`,
+    });
   if (source.customerKey && layout.columns.email === undefined) {
     problems.push({
       where,

@@ -102,6 +102,7 @@ function forCustomers(layout: Layout): Layout | null {
     required: ['email'],
     requiredAny: [],
     conditionalColumns: [],
+    refundList: null,
     leftAfterRefund: [],
     times: { ...layout.times, zoneColumn: [] },
     timeOfDay: [],

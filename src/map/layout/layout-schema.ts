@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
 import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
 import { linearPattern } from './linear-pattern.ts';
@@ -78,6 +79,12 @@ export const layoutSchema = z
       .describe(
         'Spellings of each column, in order of preference. group and order_id use one column for the whole file, the first that is not blank in every row; others the first that is not blank.',
       ),
+    may_be_missing: z
+      .record(z.string().trim().min(1), z.string().trim().min(10))
+      .default({})
+      .describe(
+        'Columns that can only lower an amount or exclude an order (status, refunded, cancelled_at, exclusions, minus, adds_nothing, left_after_refund), and that a file may lack nevertheless, with the reason. A file without any other such column is held.',
+      ),
     conditional_columns: z
       .array(
         z.strictObject({
@@ -94,6 +101,13 @@ export const layoutSchema = z
       .array(field)
       .default([])
       .describe('Fields in which zero means the same as a blank: the next column counts.'),
+    refund_list: z
+      .strictObject({ columns: names, pattern: regex })
+      .nullable()
+      .default(null)
+      .describe(
+        'For exports that list the refunds of an order in one cell: the columns, and a regular expression (RE2) whose first group is the amount of one. They are added up if no column of refunded is filled.',
+      ),
     left_after_refund: z
       .array(z.strictObject({ before: names, after: names }))
       .default([])
@@ -203,12 +217,28 @@ export const layoutSchema = z
     exclusions: z
       .array(
         z
-          .strictObject({ reason: z.string().regex(/^[a-z][a-z0-9_]{0,40}$/), ...cellTest })
-          .refine(hasOneTest, ONE_TEST),
+          .strictObject({
+            reason: z.string().regex(/^[a-z][a-z0-9_]{0,40}$/),
+            ...cellTest,
+            unless: z
+              .array(z.string().trim())
+              .min(1)
+              .optional()
+              .describe(
+                'The only words that let an order pass, "" for a blank. With any other word that the test does not match, the order is excluded as unknown_<reason>.',
+              ),
+          })
+          .refine(hasOneTest, ONE_TEST)
+          .refine(
+            ({ unless, equals, matches }) => unless === undefined || (equals ?? matches) !== undefined,
+            {
+              error: 'unless goes with equals or matches. The other tests already decide about every word.',
+            },
+          ),
       )
       .default([])
       .describe(
-        'Orders that are never posted. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
+        'Orders that are never posted, and orders whose word is neither theirs nor one of unless. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
       ),
     consent: z
       .strictObject({
@@ -248,6 +278,13 @@ export const layoutSchema = z
     if (columns.length > 0 && tests.length === 0)
       fault(['consent'], 'Define what the columns mean: consent.given, consent.refused or unsubscribed.');
     const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
+    const lowering = new Set(listLowering(layout).map(foldHeader));
+    for (const name of Object.keys(layout.may_be_missing))
+      if (!lowering.has(foldHeader(name)))
+        fault(
+          ['may_be_missing', name],
+          'No column of this name lowers an amount or excludes an order. Name one of status, refunded, cancelled_at, exclusions, minus, adds_nothing or left_after_refund.',
+        );
     const isOfOrders = layout.required.includes('order_id');
     if (!isOfOrders && layout.required.some((name) => marks.includes(name))) return;
     if (!isOfOrders)
@@ -256,6 +293,11 @@ export const layoutSchema = z
         'order_id must be required; or email for an export of customers, clicks for one of clicks, platform for one of creators.',
       );
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
+    if (has('status') && layout.status.credited === null && !layout.lacks.includes('status'))
+      fault(
+        ['status'],
+        'status has a column, but status.credited names no status to credit. List those that count. A job can credit every status with include: any. If the column says nothing about the order, list status under lacks.',
+      );
     if (!has('currency') && !layout.lacks.includes('currency')) {
       fault(['columns'], 'currency has no column. Name one, or list currency under lacks.');
     }
@@ -272,6 +314,28 @@ export const layoutSchema = z
     }
   })
   .describe('How influencer-sync reads one kind of export.');
+
+/** Lists the spellings of all columns that can only lower an amount or exclude an order. */
+function listLowering({
+  columns,
+  exclusions,
+  grouping,
+  refund_list,
+  left_after_refund,
+  conditional_columns,
+}: Pick<
+  z.output<typeof layoutSchema>,
+  'columns' | 'exclusions' | 'grouping' | 'refund_list' | 'left_after_refund' | 'conditional_columns'
+>): readonly string[] {
+  return [
+    ...[columns.status, columns.refunded, columns.cancelled_at].flatMap((names) => names ?? []),
+    ...[...exclusions, ...grouping.adds_nothing].flatMap((rule) => rule.columns),
+    ...Object.values(grouping.sum).flatMap(({ minus }) => minus ?? []),
+    ...(refund_list?.columns ?? []),
+    ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
+    ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
+  ];
+}
 
 function isRegex(source: string): boolean {
   try {

@@ -93,6 +93,7 @@ export function listSpellings(layout: Layout): readonly string[] {
     ...layout.times.zoneColumn,
     ...layout.consent.columns,
     ...layout.conditionalColumns.flatMap(({ columns }) => columns),
+    ...(layout.refundList?.columns ?? []),
     ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
   ];
 }

@@ -26,12 +26,14 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     required: file.required,
     requiredAny: file.required_any,
     signature: file.signature,
+    mayBeMissing: file.may_be_missing,
     conditionalColumns: file.conditional_columns.map(({ name: made, columns, when }) => ({
       name: made,
       columns,
       when: toCellTest(when),
     })),
     zeroFallsThrough: file.zero_falls_through,
+    refundList: file.refund_list,
     leftAfterRefund: file.left_after_refund,
     timeOfDay: file.time_of_day ?? [],
     grouping: {
@@ -48,7 +50,11 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     codes: { ...file.codes, split: [file.codes.split ?? []].flat() },
     links: file.links,
     status: file.status,
-    exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
+    exclusions: file.exclusions.map((rule) => ({
+      reason: rule.reason,
+      ...toCellTest(rule),
+      ...(rule.unless === undefined ? {} : { unless: rule.unless }),
+    })),
     consent: toConsent(file),
     unsubscribed: file.unsubscribed.map(toCellTest),
   };

@@ -2,6 +2,7 @@ import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
+import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { findAddress, parseId } from '../values/parse-id.ts';
@@ -60,6 +61,7 @@ export class OrderBuilder {
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
   readonly #links: (notes: string) => readonly string[];
+  readonly #refundPattern: LinearPattern | null;
   readonly #mustHave: ReadonlySet<LayoutField>;
   readonly #zeroFallsThrough: ReadonlySet<LayoutField>;
 
@@ -81,6 +83,7 @@ export class OrderBuilder {
     this.#status = remember((text) => words.get(foldWord(text)) ?? maskAddresses(foldWord(text)));
     this.#codes = codeSplitter(layout.codes);
     this.#links = linkFinder(layout.links);
+    this.#refundPattern = layout.refundList === null ? null : linearPattern(layout.refundList.pattern);
     this.#mustHave = new Set(layout.required);
     this.#zeroFallsThrough = new Set(layout.zeroFallsThrough);
   }
@@ -211,13 +214,23 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) {
       if (this.#mustHave.has(field)) throw this.#missing(field);
-      return field === 'refunded' ? this.#leftAfterRefund(open) : null;
+      if (field !== 'refunded') return null;
+      return this.#listedRefunds(open) ?? this.#leftAfterRefund(open);
     }
     return this.#amountIn(open, slot);
   }
 
-  #amountIn(open: OpenOrder, slot: number): DecimalText {
-    const value = open.values[slot] ?? '';
+  /** Adds up the refunds that a cell lists; null if it is blank. A cell without an amount rejects the order. */
+  #listedRefunds(open: OpenOrder): DecimalText | null {
+    const slot = this.#plan.refundLists.find((one) => !isBlank(open.values[one] ?? ''));
+    if (slot === undefined || this.#refundPattern === null) return null;
+    const cell = open.values[slot] ?? '';
+    const amounts = [...this.#refundPattern.matches(cell)];
+    if (amounts.length === 0) throw this.#fault(NO_REFUND_AMOUNT, slot, cell);
+    return fromUnits(amounts.reduce((sum, amount) => sum + toUnits(this.#amountIn(open, slot, amount)), 0n));
+  }
+
+  #amountIn(open: OpenOrder, slot: number, value = open.values[slot] ?? ''): DecimalText {
     const { money } = this.#layout;
     const amount = parseMoney(value, money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
@@ -290,12 +303,29 @@ export class OrderBuilder {
     return links.length === 0 ? NONE : [...new Set(links)];
   }
 
+  /**
+   * Returns why the order never counts, or null. A filled `cancelled_at` is such a reason, whether or not a rule
+   * of the layout names it.
+   */
   #exclusionOf(open: OpenOrder): string | null {
-    for (const { slot, test, reason } of this.#plan.exclusions) {
-      if (test(open.values[slot] ?? '')) return reason;
+    if (this.#place(open, 'cancelled_at') !== -1) return 'cancelled';
+    for (const { slot, reasonOf } of this.#plan.exclusions) {
+      const reason = reasonOf(open.values[slot] ?? '');
+      if (reason !== null) return reason;
+      for (const more of open.more ?? NO_MORE) {
+        const other = more.slot === slot ? reasonOf(more.value) : null;
+        if (other !== null) return other;
+      }
     }
-    return null;
+    return this.#plan.blankStatusExcludes && this.#place(open, 'status') === -1 ? 'no_status' : null;
   }
 }
 
+const NO_REFUND_AMOUNT: Fault = {
+  code: 'bad_money',
+  reason: 'The cell lists refunds, but no amount of one can be found in it.',
+  help: 'Export the amounts of the refunds, or change pattern under refund_list of the layout.',
+};
+
 const NONE: readonly string[] = [];
+const NO_MORE: NonNullable<OpenOrder['more']> = [];

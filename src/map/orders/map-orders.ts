@@ -1,4 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
 import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../model/order.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
@@ -19,11 +20,13 @@ export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
-    Partial<Pick<SourceSettings, 'dateOrder' | 'orderLines'>>;
+    Partial<Pick<SourceSettings, 'dateOrder' | 'orderLines' | 'missingColumns'>>;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
   /** Set if the source requests customer keys. Orders then contain the key of their customer. */
   readonly customerKeyOf?: CustomerKeyOf | null;
+  /** True if the job credits orders of every status. Otherwise a file in which no order has one is held. */
+  readonly anyStatus?: boolean;
   /** Called with the column that identifies the file's orders, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
   /** Other layouts, to suggest one if the header fits it better. */
@@ -48,7 +51,7 @@ const GENERATION_ORDERS = 512;
  * order again if they contain values of the order.
  *
  * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`, `order_id_changes`.
+ * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`, `order_id_changes`, `no_status`.
  */
 export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
@@ -94,6 +97,7 @@ export async function* mapOrders(
   for (const record of early) stage?.take(record, pending);
   if (stage !== null) stage.close(pending);
   if (sizeOf(pending) > 0) yield toBatch(pending);
+  stage?.requireStatus();
 }
 
 function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
@@ -104,15 +108,17 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
   readonly close: (to: Pending) => void;
+  /** Called at the end. Throws FileHeld `no_status` if no order has one although the layout has a column of it. */
+  readonly requireStatus: () => void;
 };
 
 function openStage(
   header: NamedHeader,
   layout: Layout,
-  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders }: MapOptions,
+  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders, anyStatus = false }: MapOptions,
 ): Stage {
   const { check, fields } = header;
-  const plan = planColumns(layout, header);
+  const plan = planColumns(layout, header, source);
   const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
   const window = new OrderWindow(plan, {
     money: layout.money,
@@ -122,8 +128,14 @@ function openStage(
   const [preferred = ''] = layout.columns.order_id ?? [];
   const name = foldIdColumn(column?.name ?? '');
   onIdColumn?.({ name, isFallback: name !== foldIdColumn(preferred) });
-  const finish = (open: readonly OpenOrder[], to: Pending): void =>
-    collect(to, finishOrders(open, builder, plan.isGroupedById));
+  let isStatusBlank = !anyStatus && layout.status.credited !== null && fields.status.length > 0;
+  let orders = 0;
+  const finish = (open: readonly OpenOrder[], to: Pending): void => {
+    const finished = finishOrders(open, builder, plan.isGroupedById);
+    orders += finished.orders.length;
+    isStatusBlank &&= finished.orders.every(({ status }) => status === null);
+    collect(to, finished);
+  };
   return {
     take(record, to) {
       check(record);
@@ -133,7 +145,19 @@ function openStage(
       else to.rejected.push(result);
     },
     close: (to) => finish(window.close(), to),
+    requireStatus() {
+      if (isStatusBlank && orders > 0) throw noStatus(fields.status[0]?.name ?? 'status');
+    },
   };
+}
+
+/** Creates the hold for a file of unfinished checkouts, or of an export whose statuses got lost. */
+function noStatus(column: string): FileHeld {
+  return new FileHeld({
+    code: 'no_status',
+    message: `The column "${column}" is blank for every order, so none of them is known to count. Exports of abandoned checkouts look like this.`,
+    help: 'Export the orders with their statuses. If the job credits orders of every status on purpose, set include: any on it.',
+  });
 }
 
 /**

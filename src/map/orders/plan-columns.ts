@@ -1,6 +1,10 @@
-import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
+import type { SourceSettings } from '../../model/config.ts';
+import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../model/layout.ts';
+import { mayLackStatus } from '../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
+import { foldWord } from '../values/clean-text.ts';
+import { remember } from '../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
 
 /**
@@ -26,17 +30,21 @@ export type ColumnPlan = {
   readonly timeOfDay: number | null;
   /** Slot with the time zone of the row. */
   readonly zone: number | null;
+  /** Slots of cells that list refunds. */
+  readonly refundLists: readonly number[];
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
+  /** Tests of exclusion: the reason that a cell gives, or null. Those that a job may credit come last. */
   readonly exclusions: readonly {
     readonly slot: number;
-    readonly test: (cell: string) => boolean;
-    readonly reason: string;
+    readonly reasonOf: (cell: string) => string | null;
   }[];
+  /** True if an order with a blank status is excluded: the layout has no other way to tell that it counts. */
+  readonly blankStatusExcludes: boolean;
   /** Slots that an order's first row fills and its later rows leave blank. */
   readonly marks: readonly number[];
 };
@@ -56,8 +64,31 @@ const AGREED: readonly LayoutField[] = [
 ];
 const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total', 'subtotal', 'refunded'];
 
-/** Decides which columns of a file are read, and how. */
-export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan {
+/**
+ * Reasons of exclusion that a job may credit nevertheless. They must not hide another reason, so they are tested
+ * last.
+ */
+const CREDITABLE: readonly string[] = ['draft', 'renewal'];
+
+/** Creates the function for a rule: its reason if the cell passes the test, or if its word is not known. */
+function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
+  const { reason, unless } = rule;
+  const test = cellTest(rule);
+  if (unless === undefined) return (cell) => (test(cell) ? reason : null);
+  const allowed = new Set(unless.map(foldWord));
+  return remember((cell) => (test(cell) ? reason : allowed.has(foldWord(cell)) ? null : `unknown_${reason}`));
+}
+
+/**
+ * Decides which columns of a file are read, and how.
+ *
+ * @param source says which columns its files may lack.
+ */
+export function planColumns(
+  layout: Layout,
+  header: ResolvedHeader,
+  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
+): ColumnPlan {
   const slots: Slot[] = [];
   const { lineItems, sum, addsNothing } = layout.grouping;
   const [group] = header.fields.group.length > 0 ? header.fields.group : header.fields.order_id;
@@ -84,18 +115,23 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
   const timeColumn = header.find(layout.timeOfDay);
   const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, mergeOf('placed_at'));
   const zoneColumn = header.find(layout.times.zoneColumn);
+  const refundLists = (layout.refundList?.columns ?? []).flatMap((name) => {
+    const column = header.find([name]);
+    return column === null ? [] : [slotOf(column, 'same')];
+  });
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
     const after = header.find(pair.after);
     if (before === null || after === null) return [];
     return [{ before: slotOf(before, 'same'), after: slotOf(after, 'same') }];
   });
-  const exclusions = layout.exclusions.flatMap((rule) => {
-    const column = header.find(rule.columns);
-    return column === null
-      ? []
-      : [{ slot: slotOf(column, 'first'), test: cellTest(rule), reason: rule.reason }];
-  });
+  // Cells of later rows count too: one row of a test order is enough.
+  const exclusions = [...layout.exclusions]
+    .sort((one, other) => CREDITABLE.indexOf(one.reason) - CREDITABLE.indexOf(other.reason))
+    .flatMap((rule) => {
+      const column = header.find(rule.columns);
+      return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule) }];
+    });
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
   return {
     group,
@@ -104,6 +140,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     fields,
     timeOfDay,
     zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
+    refundLists,
     leftAfterRefund,
     sums: sumColumns(layout, header),
     lines: planLines(layout, header),
@@ -112,6 +149,8 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
       return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
     }),
     exclusions,
+    blankStatusExcludes:
+      layout.status.credited !== null && fields.status.length > 0 && mayLackStatus(layout, source),
     marks,
   };
 }

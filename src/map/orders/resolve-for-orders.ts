@@ -1,26 +1,30 @@
 import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
+import { requireLoweringColumns } from '../layout/lowering-columns.ts';
+import { refuseNotOrders } from '../layout/not-orders.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
 
 /** What is needed, in addition to its header, to decide whether a file can be read for its orders. */
 export type OrderReading = {
-  readonly source: Pick<SourceSettings, 'currency'>;
+  readonly source: Pick<SourceSettings, 'currency'> & Partial<Pick<SourceSettings, 'missingColumns'>>;
   readonly otherLayouts?: OtherLayouts;
 };
 
 /**
- * Finds the columns of a file that is read for its orders, and checks that the currency is known from a
- * column or from the source.
+ * Finds the columns of a file that is read for its orders. Refuses exports that contain none. Checks that it has those that can only lower an
+ * amount or exclude an order, and that the currency is known from a column or from the source.
  *
- * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`.
+ * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`.
  */
 export function resolveForOrders(
   header: readonly string[],
   layout: Layout,
   { source, otherLayouts = () => [] }: OrderReading,
 ): ResolvedHeader {
+  refuseNotOrders(header, layout);
   const resolved = resolveHeader(header, layout, otherLayouts);
+  requireLoweringColumns(resolved, layout, source);
   if (resolved.fields.currency.length > 0 || source.currency !== null) return resolved;
   const [column = 'currency'] = layout.columns.currency ?? [];
   throw new FileHeld({

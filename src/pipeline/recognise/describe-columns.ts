@@ -1,4 +1,5 @@
 import { layoutFor } from '../../map/layout/layout-for.ts';
+import { loweringColumns } from '../../map/layout/lowering-columns.ts';
 import { listSpellings, resolveHeader } from '../../map/layout/resolve-header.ts';
 import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 import { LAYOUT_FIELDS } from '../../model/layout.ts';
@@ -8,6 +9,8 @@ import { foldHeader } from '../../model/text/fold.ts';
 export type ColumnUse = {
   readonly fields: readonly { readonly field: LayoutField; readonly columns: readonly string[] }[];
   readonly unused: readonly string[];
+  /** Columns that could only lower an amount or exclude an order and that the file lacks, as the layout allows. */
+  readonly mayBeMissing: readonly { readonly column: string; readonly reason: string }[];
 };
 
 /**
@@ -26,5 +29,11 @@ export function describeColumns(header: readonly string[], layout: Layout, readF
   const unused = header
     .map((name) => name.trim())
     .filter((name) => name !== '' && !read.has(foldHeader(name)));
-  return { fields, unused };
+  const mayBeMissing =
+    readFor === 'orders'
+      ? loweringColumns(reduced).flatMap(({ columns, mayBeMissing: reason }) =>
+          reason === null || resolved.find(columns) !== null ? [] : [{ column: columns[0] ?? '', reason }],
+        )
+      : [];
+  return { fields, unused, mayBeMissing };
 }

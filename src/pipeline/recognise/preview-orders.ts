@@ -1,3 +1,4 @@
+import { mayLackStatus } from '../../map/layout/lowering-columns.ts';
 import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
 import { foldWord } from '../../map/values/clean-text.ts';
@@ -133,6 +134,7 @@ class Collected {
   fallbackId: string | null = null;
   readonly held = new Set<string>();
   readonly #credited: ReadonlySet<string> | null;
+  readonly #countsWithoutStatus: boolean;
   readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
   readonly #excluded = new Map<string, number>();
   readonly #codes = new Map<
@@ -149,13 +151,16 @@ class Collected {
   #first: InstantText | null = null;
   #last: InstantText | null = null;
 
-  constructor({ status }: Layout) {
+  constructor(layout: Layout) {
+    const { status } = layout;
+    this.#countsWithoutStatus = mayLackStatus(layout, {});
     this.#credited = status.credited === null ? null : new Set(status.credited.map(foldWord));
   }
 
   takeOrder(order: StagedOrder): void {
     this.#orders += 1;
-    const isCredited = this.#credited === null || this.#credited.has(order.status ?? '');
+    const isCredited =
+      order.status === null ? this.#countsWithoutStatus : (this.#credited?.has(order.status) ?? true);
     const word = order.status ?? '';
     const status = this.#statuses.get(word) ?? { orders: 0, isCredited };
     status.orders += 1;

@@ -1,3 +1,4 @@
+import { refuseNotOrders } from '../../map/layout/not-orders.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
@@ -63,6 +64,7 @@ async function look(
       continue;
     }
     const verdict = recogniseHeader(top.header, layouts);
+    refuseNotOrders(top.header, verdict.kind === 'known' ? verdict.layout : null);
     if (verdict.kind === 'known') return await asItsLayoutSplits({ file, form, top, verdict }, reading);
     first ??= { top, verdict };
   }

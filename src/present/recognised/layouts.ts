@@ -64,6 +64,10 @@ export function renderLayoutTest(
     table,
     '',
     `  ${columns.unused.length === 0 ? 'Every column is read.' : `${plural(columns.unused.length, 'column')} not read: ${unused}`}`,
+    ...columns.mayBeMissing.map(
+      ({ column, reason }) =>
+        `  "${toPrintableLine(column)}" is missing, which the layout allows: ${toPrintableLine(reason)}`,
+    ),
     '',
     ...(examined === null
       ? [`  ${plural(rows, 'row')} seen.`]

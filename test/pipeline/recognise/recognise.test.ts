@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { FIXTURES } from '../../map/map-text.ts';
 import { folderWith, look, ordersOf, summary } from './look.ts';
 
-const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes';
-const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
+const SHOPIFY =
+  'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes,Payment Method,Refunded Amount,Source,Cancelled at';
+const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,,,,web,';
 /** Another row of the same order. */
-const FURTHER = '#1,,,,,,,,';
+const FURTHER = '#1,,,,,,,,,,,,';
 test('every fixture of a known export is recognised', async () => {
   const { sources, refused } = await look(FIXTURES.pathname);
   const wrong = sources.flatMap(({ files, examined, proposed }) =>
@@ -41,12 +42,11 @@ test('compressed and re-encoded files are examined, and files of one kind and en
 });
 
 test('a renewal of a subscription counts as an order to be credited, and only a cancelled one is never posted', async () => {
-  const header = `${SHOPIFY},Source,Cancelled at`;
   const folder = folderWith({
     'orders.csv': [
-      header,
-      `${ORDER},subscription_contract,`,
-      `${ORDER.replaceAll('5001', '5002').replace('#1', '#2')},web,2026-04-11 11:11:26 +0200`,
+      SHOPIFY,
+      ORDER.replace('web', 'subscription_contract'),
+      `${ORDER.replaceAll('5001', '5002').replace('#1', '#2')}2026-04-11 11:11:26 +0200`,
     ].join('\n'),
   });
   const { preview } = ordersOf(await look(folder), 0);
@@ -118,10 +118,10 @@ test('an export in which only continuation lines are intact is refused as damage
 
 test('unusual values adapt a known layout: decimal commas, other dates, other separators, a preamble', async () => {
   const comma = [
-    'id,Created (UTC),Amount,Amount Refunded,Currency,Status,coupon (metadata)',
-    'ch_1,14.05.2026 10:00,"1.249,00","0,00",eur,Paid,MIA10',
-    'ch_2,15.05.2026 10:00,"9,90","0,00",eur,Paid,JONAS15',
-    'ch_3,16.05.2026 10:00,"9,90","9,90",eur,Paid,MIA10|JONAS15',
+    'id,Created (UTC),Amount,Amount Refunded,Currency,Status,coupon (metadata),Mode,Captured',
+    'ch_1,14.05.2026 10:00,"1.249,00","0,00",eur,Paid,MIA10,Live,true',
+    'ch_2,15.05.2026 10:00,"9,90","0,00",eur,Paid,JONAS15,Live,true',
+    'ch_3,16.05.2026 10:00,"9,90","9,90",eur,Paid,MIA10|JONAS15,Live,true',
   ].join('\n');
   const folder = folderWith({ 'payments.csv': `Report of May\n\n${comma}\n` });
   const { changes, preview, needsZone } = ordersOf(await look(folder));
@@ -138,7 +138,7 @@ test('unusual values adapt a known layout: decimal commas, other dates, other se
   ]);
 });
 
-const WOO = 'order_id,status,order_currency,order_total,coupon_codes,order_date';
+const WOO = 'order_id,status,order_currency,order_total,coupon_codes,refunded_total,order_date';
 
 test.each([
   ['4/5/2026 10:00', '5/6/2026 11:00', 'open'],
@@ -146,7 +146,7 @@ test.each([
   ['25/4/2026 10:00', '5/6/2026 11:00', { kind: 'settled', order: 'DMY' }],
   ['25/4/2026 10:00', '4/25/2026 11:00', 'mixed'],
 ])('dates %s and %s determine the order of day and month if possible', async (one, other, expected) => {
-  const rows = [`1,completed,EUR,2.00,MIA10,${one}`, `2,completed,EUR,3.00,,${other}`];
+  const rows = [`1,completed,EUR,2.00,MIA10,,${one}`, `2,completed,EUR,3.00,,,${other}`];
   const { dateOrder, needsZone } = ordersOf(
     await look(folderWith({ 'o.csv': [WOO, ...rows, ''].join('\n') })),
   );
@@ -156,10 +156,10 @@ test.each([
 
 test('zero totals, blank ids, faulty rows and statuses are counted before anything is posted', async () => {
   const rows = [
-    '#1,a@example.com,paid,EUR,0.00,MIA10,2026-04-10 11:11:26 +0200,,',
-    '#2,a@example.com,refunded,EUR,5.00,MIA10,2026-04-11 11:11:26 +0200,,',
-    '#3,a@example.com,paid,EUR,five,MIA10,2026-04-12 11:11:26 +0200,,',
-    '#4,a@example.com,paid,EUR,7.00,,2026-04-13 11:11:26 +0200,,',
+    '#1,a@example.com,paid,EUR,0.00,MIA10,2026-04-10 11:11:26 +0200,,,,,,',
+    '#2,a@example.com,refunded,EUR,5.00,MIA10,2026-04-11 11:11:26 +0200,,,,,,',
+    '#3,a@example.com,paid,EUR,five,MIA10,2026-04-12 11:11:26 +0200,,,,,,',
+    '#4,a@example.com,paid,EUR,7.00,,2026-04-13 11:11:26 +0200,,,,,,',
   ];
   const { preview } = ordersOf(await look(folderWith({ 'o.csv': [SHOPIFY, ...rows, ''].join('\n') })));
   expect(preview).toMatchObject({
