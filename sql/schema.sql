@@ -2897,7 +2897,7 @@ COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was ma
 
 COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.';
 
-COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -2982,7 +2982,7 @@ COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
-COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -4724,6 +4724,21 @@ COMMENT ON COLUMN intake.listings.read_for IS 'orders, customers, clicks or crea
 COMMENT ON COLUMN intake.listings.names_hash IS 'Digest of the settings that say which files the source has. If they change, all names are listed again.';
 
 COMMENT ON COLUMN intake.listings.listed_at IS 'When that listing began. The next one starts lookback_days before this day.';
+
+CREATE TABLE intake.missing_rows (
+    source_file_id bigint NOT NULL,
+    group_key text,
+    is_certain boolean NOT NULL,
+    CONSTRAINT missing_rows_check CHECK (((group_key IS NOT NULL) OR (NOT is_certain)))
+);
+
+COMMENT ON TABLE intake.missing_rows IS 'Orders of a file being read that lack a row, because the row cannot be used. Settled and emptied when the file is sealed.';
+
+COMMENT ON COLUMN intake.missing_rows.source_file_id IS 'File being read.';
+
+COMMENT ON COLUMN intake.missing_rows.group_key IS 'The order that lacks the row, or may lack it. Null: any order of the file.';
+
+COMMENT ON COLUMN intake.missing_rows.is_certain IS 'Whether the row itself names the order. False: the order is beside the row in the file, which names none.';
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
@@ -7289,6 +7304,8 @@ CREATE INDEX lookups_influencers ON intake.lookups USING btree (brand_id, looked
 
 CREATE INDEX lookups_run ON intake.lookups USING btree (run_id);
 
+CREATE INDEX missing_rows_source_file_id ON intake.missing_rows USING btree (source_file_id);
+
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
 
 CREATE INDEX orders_customer ON intake.orders USING btree (customer_key, COALESCE(placed_at, paid_at, first_seen_at)) WHERE (customer_key IS NOT NULL);
@@ -7530,6 +7547,9 @@ ALTER TABLE ONLY intake.identify_batches
 
 ALTER TABLE ONLY intake.lookups
     ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY intake.missing_rows
+    ADD CONSTRAINT missing_rows_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);

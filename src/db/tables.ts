@@ -1067,6 +1067,21 @@ export interface IntakeLookups {
   username: string | null;
 }
 
+export interface IntakeMissingRows {
+  /**
+   * The order that lacks the row, or may lack it. Null: any order of the file.
+   */
+  group_key: string | null;
+  /**
+   * Whether the row itself names the order. False: the order is beside the row in the file, which names none.
+   */
+  is_certain: boolean;
+  /**
+   * File being read.
+   */
+  source_file_id: Int8;
+}
+
 export interface IntakeOrderClaims {
   /**
    * Collaboration.
@@ -1179,7 +1194,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -5232,6 +5247,7 @@ export interface DB {
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.listings": IntakeListings;
   "intake.lookups": IntakeLookups;
+  "intake.missing_rows": IntakeMissingRows;
   "intake.order_claims": IntakeOrderClaims;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.orders": IntakeOrders;

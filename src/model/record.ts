@@ -28,6 +28,13 @@ export type RejectedRow = {
   readonly rowCount: number;
 };
 
+/** A rejected row as far as it was read, to find the order that it belongs to. */
+export type LostRow = {
+  readonly record: number;
+  /** Its cells, which may be in the wrong columns. Null if they are not known. */
+  readonly cells: readonly string[] | null;
+};
+
 /**
  * Records of one part of a file (some 100 kB) that parsing passes to mapping, and the rows that are not valid
  * records.
@@ -38,6 +45,8 @@ export type CsvChunk = {
   readonly records: readonly CsvRecord[];
   /** Rows that could not be read: faulty quoting, another number of columns, or a repeated header. */
   readonly rejected: readonly RejectedRow[];
+  /** The rejected rows that may be part of an order: all except repeated headers. */
+  readonly lost: readonly LostRow[];
 };
 
 /** One record with its exact text, read again for a person who corrects it. */

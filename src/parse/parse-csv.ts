@@ -1,10 +1,10 @@
 import { FileHeld } from '../model/file-held.ts';
-import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
-import { BAD_QUOTING, recordChecker } from './check-record.ts';
+import type { CsvChunk } from '../model/record.ts';
+import { BAD_QUOTING, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import { FooterRows } from './footer-rows.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
-import { RowWidths } from './row-widths.ts';
+import { RowWidths, type Sorted } from './row-widths.ts';
 
 /**
  * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
@@ -28,8 +28,7 @@ export async function* parseCsv(
   let descriptions = options.belowHeader ?? [];
   let number = 0;
   for await (const batch of readRecords(text, options)) {
-    const records: CsvRecord[] = [];
-    const rejected: RejectedRow[] = [];
+    const to: Sorted = { records: [], rejected: [], lost: [] };
     const isFirst = header === null && batch.records.length > 0;
     for (const { cells, line, start, end } of batch.records) {
       if (check === null || widths === null) {
@@ -48,15 +47,16 @@ export async function* parseCsv(
       }
       if (footer !== null) {
         if (cells !== null && footer.take({ cells, line, record: number })) continue;
-        footer.giveUp(rejected);
+        footer.giveUp(to);
       }
-      if (outcome !== 'good') rejected.push({ ...outcome, line, record: number });
-      else if (cells !== null)
-        widths.take({ cells, line, record: number }, end - start, { records, rejected });
+      if (outcome !== 'good') {
+        to.rejected.push({ ...outcome, line, record: number });
+        if (outcome !== REPEATED_HEADER) to.lost.push({ record: number, cells });
+      } else if (cells !== null) widths.take({ cells, line, record: number }, end - start, to);
     }
-    if (batch.isLast) widths?.finish({ records, rejected });
-    const isWorthIt = isFirst || records.length > 0 || rejected.length > 0;
-    if (header !== null && isWorthIt) yield { header, records, rejected };
+    if (batch.isLast) widths?.finish(to);
+    const isWorthIt = isFirst || to.records.length > 0 || to.rejected.length > 0;
+    if (header !== null && isWorthIt) yield { header, ...to };
   }
 }
 

@@ -139,12 +139,12 @@ export async function open(options: {
 }
 
 export function toBatch(given: Partial<OrderBatch>): OrderBatch {
-  const { orders = [], continuations = [], rejected = [] } = given;
+  const { orders = [], continuations = [], rejected = [], missing = [] } = given;
   const rowsRead = [...orders, ...continuations, ...rejected].reduce(
     (sum, { rowCount }) => sum + rowCount,
     0,
   );
-  return { orders, continuations, rejected, rowsRead };
+  return { orders, continuations, rejected, missing, rowsRead };
 }
 
 let nextLine = 2;

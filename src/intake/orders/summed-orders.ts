@@ -55,10 +55,10 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 
 /**
  * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
- * depend on how the order was divided into rows. As in hash-meaning.ts, a doubt is part of it only if there is one.
+ * depend on how the order was divided into rows. A doubt follows it, as in hash-meaning.ts.
  */
 export function summedHash(alias: string): RawBuilder<string> {
-  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text || coalesce(${sql.ref(`${alias}.doubt`)}, ''))`;
+  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text) || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
 }
 
 /** SQL for the columns in which two versions of an order can differ, except for a doubt. */

@@ -1,6 +1,12 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
-import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../model/order.ts';
+import type {
+  MissingRow,
+  OrderBatch,
+  OrderContinuation,
+  OrderIdColumn,
+  StagedOrder,
+} from '../../model/order.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
@@ -10,6 +16,7 @@ import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
+import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
 import { planColumns } from './plan-columns.ts';
@@ -66,9 +73,12 @@ export async function* mapOrders(
   let stage: Stage | null = null;
   /** Rows that wait until the column that identifies their orders is known. */
   let early: CsvRecord[] = [];
+  const lost = new WaitingLostRows();
+  let hasLostEarly = false;
   let pending = newPending();
-  for await (const { header, records, rejected } of chunks) {
+  for await (const { header, records, rejected, lost: lostHere } of chunks) {
     for (const row of rejected) pending.rejected.push(row);
+    lost.add(lostHere);
     resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
     const extended = extendRows(records, resolved);
     let rows = extended;
@@ -77,40 +87,58 @@ export async function* mapOrders(
       early.push(...extended);
       const named = ids.look(extended);
       rows = named === null ? [] : early;
-      if (named !== null) stage = openStage(named, layout, options);
+      if (named !== null) stage = openStage(named, layout, { ...options, hasLostEarly });
       if (named !== null) early = [];
     }
     for (const record of rows) {
+      lose(lost, record.record, stage);
       stage?.take(record, pending);
       if (sizeOf(pending) < generationOrders) continue;
       yield toBatch(pending);
       pending = newPending();
     }
+    while (lost.isFull) {
+      const row = lost.takeBefore(Infinity);
+      hasLostEarly ||= stage === null;
+      stage?.lose(row?.cells ?? null);
+    }
     if (sizeOf(pending) < generationOrders) continue;
     yield toBatch(pending);
     pending = newPending();
   }
-  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, options);
-  for (const record of early) stage?.take(record, pending);
+  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, { ...options, hasLostEarly });
+  for (const record of early) {
+    lose(lost, record.record, stage);
+    stage?.take(record, pending);
+  }
+  lose(lost, Infinity, stage);
   if (stage !== null) stage.close(pending);
-  if (sizeOf(pending) > 0) yield toBatch(pending);
+  if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
 }
 
 function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
   return extend === null ? records : records.map((record) => ({ ...record, cells: extend(record.cells) }));
 }
 
+/** Passes on the lost rows before a record. */
+function lose(lost: WaitingLostRows, record: number, stage: Stage | null): void {
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row.cells);
+}
+
 /** Takes rows and returns complete orders. */
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
+  /** Takes the cells of a row that cannot be used. */
+  readonly lose: (cells: readonly string[] | null) => void;
   readonly close: (to: Pending) => void;
 };
 
 function openStage(
   header: NamedHeader,
   layout: Layout,
-  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders }: MapOptions,
+  options: MapOptions & { readonly hasLostEarly: boolean },
 ): Stage {
+  const { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders } = options;
   const { check, fields } = header;
   const plan = planColumns(layout, header);
   const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
@@ -122,8 +150,14 @@ function openStage(
   const [preferred = ''] = layout.columns.order_id ?? [];
   const name = foldIdColumn(column?.name ?? '');
   onIdColumn?.({ name, isFallback: name !== foldIdColumn(preferred) });
-  const finish = (open: readonly OpenOrder[], to: Pending): void =>
-    collect(to, finishOrders(open, builder, plan.isGroupedById));
+  if (options.hasLostEarly) window.loseAnywhere();
+  const finish = (open: readonly OpenOrder[], to: Pending): void => {
+    collect(
+      to,
+      finishOrders(open, builder, plan.isGroupedById, (one) => window.loseOrder(one)),
+    );
+    to.missing.push(...window.takeMissing());
+  };
   return {
     take(record, to) {
       check(record);
@@ -132,6 +166,7 @@ function openStage(
       if (isLeaving(result)) finish(result, to);
       else to.rejected.push(result);
     },
+    lose: (cells) => window.lose(cells),
     close: (to) => finish(window.close(), to),
   };
 }
@@ -146,17 +181,18 @@ function foldIdColumn(name: string): string {
     .trim();
 }
 
-type Finished = Omit<OrderBatch, 'rowsRead'>;
+type Finished = Omit<OrderBatch, 'rowsRead' | 'missing'>;
 
 /** Results that wait until a batch is large enough. */
 type Pending = {
   readonly orders: StagedOrder[];
   readonly continuations: OrderContinuation[];
   readonly rejected: RejectedRow[];
+  readonly missing: MissingRow[];
 };
 
 function newPending(): Pending {
-  return { orders: [], continuations: [], rejected: [] };
+  return { orders: [], continuations: [], rejected: [], missing: [] };
 }
 
 function collect(pending: Pending, finished: Finished): void {
@@ -174,13 +210,18 @@ function isLeaving(result: readonly OpenOrder[] | RejectedRow): result is readon
 }
 
 function toBatch(pending: Pending): OrderBatch {
-  const { orders, continuations, rejected } = pending;
+  const { orders, continuations, rejected, missing } = pending;
   let rowsRead = 0;
   for (const part of [orders, continuations, rejected]) for (const { rowCount } of part) rowsRead += rowCount;
-  return { orders, continuations, rejected, rowsRead };
+  return { orders, continuations, rejected, missing, rowsRead };
 }
 
-function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroupedById: boolean): Finished {
+function finishOrders(
+  open: readonly OpenOrder[],
+  builder: OrderBuilder,
+  isGroupedById: boolean,
+  onRejected: (one: OpenOrder) => void,
+): Finished {
   const orders: StagedOrder[] = [];
   const continuations: OrderContinuation[] = [];
   const rejected: RejectedRow[] = [];
@@ -189,9 +230,10 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
   for (const one of open) {
     const built = builder.build(one);
     if (built.kind === 'continuation') continuations.push(built.continuation);
-    else if (built.kind === 'fault')
+    else if (built.kind === 'fault') {
       for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built));
-    else {
+      onRejected(one);
+    } else {
       const { orderId } = built.order;
       orders.push(built.order);
       if (isGroupedById) continue; // The group is the id, and groups are distinct.
@@ -203,9 +245,9 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
   const byKey = new Map(open.map((one) => [one.key, one]));
   for (const { groupKey, orderId } of orders.filter((order) => contested.has(order.orderId))) {
     const one = byKey.get(groupKey);
-    if (one !== undefined)
-      for (const run of runsOf(one))
-        rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    if (one === undefined) continue;
+    for (const run of runsOf(one)) rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    onRejected(one);
   }
   return { orders: orders.filter((order) => !contested.has(order.orderId)), continuations, rejected };
 }

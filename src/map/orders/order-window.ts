@@ -1,10 +1,12 @@
 import type { MoneyFormat } from '../../model/layout.ts';
+import type { MissingRow } from '../../model/order.ts';
 import type { CsvRecord, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { toUnits } from './add-money.ts';
+import { MissingRows, namedBy } from './lost-rows.ts';
 import { addRow, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
@@ -27,6 +29,12 @@ export class OrderWindow {
   readonly #columns: readonly number[];
   /** Values of the order that was opened last. */
   #previous: readonly string[] = [];
+  readonly #missing = new MissingRows();
+  /** True if the next row may belong to the order of a lost row that names none. */
+  #isAfterLoss = false;
+  /** True once a lost row names no order, and once rows of an order do not stand together. */
+  #hasNamelessLoss = false;
+  #isScattered = false;
 
   constructor(
     plan: ColumnPlan,
@@ -55,7 +63,12 @@ export class OrderWindow {
     if (typeof key !== 'string') return this.#rejectRow(row, key, cell);
     const known = this.#young.get(key) ?? this.#old.get(key);
     this.#lastCell = cell;
+    if (this.#isAfterLoss) {
+      this.#missing.add(key, false);
+      this.#isAfterLoss = false;
+    }
     if (known !== undefined) {
+      if (known !== this.#last) this.#isScattered = true;
       this.#last = known;
       this.#merge(known, row);
       return null;
@@ -66,8 +79,46 @@ export class OrderWindow {
     return leaving;
   }
 
+  /**
+   * Notes a row that cannot be used. If rows of an order add up, its order would add up to too little. If the row
+   * names no order, it belongs to the order before or after it, if rows of an order stand together, or else to any
+   * order of the file.
+   *
+   * @param cells null if they are not known.
+   */
+  lose(cells: readonly string[] | null): void {
+    if (!this.#plan.needsAllRows) return;
+    const named = namedBy(cells, {
+      idAt: this.#plan.group.index,
+      before: this.#last?.key ?? null,
+      isOpen: (key) => this.#young.has(key) || this.#old.has(key),
+    });
+    for (const key of named) this.#missing.add(key, true);
+    if (named.length > 0) return;
+    if (this.#last !== null) this.#missing.add(this.#last.key, false);
+    this.#hasNamelessLoss = true;
+    this.#isAfterLoss = true;
+    this.#lastCell = null;
+  }
+
+  /** Notes rows that were lost at places that are not known. */
+  loseAnywhere(): void {
+    if (this.#plan.needsAllRows) this.#missing.add(null, false);
+  }
+
+  /** Notes that rows of an order were rejected after they were combined. */
+  loseOrder({ key }: OpenOrder): void {
+    if (this.#plan.needsAllRows) this.#missing.add(key, true);
+  }
+
+  /** Returns the orders that lack a row, as far as they were found since the last call. */
+  takeMissing(): readonly MissingRow[] {
+    return this.#missing.take();
+  }
+
   /** Ends the file. @returns the remaining orders, in the order of their first rows. */
   close(): readonly OpenOrder[] {
+    if (this.#isScattered && this.#hasNamelessLoss) this.#missing.add(null, false);
     const left = [...this.#old.values(), ...this.#young.values()];
     this.#old = new Map();
     this.#young = new Map();
@@ -171,13 +222,14 @@ export class OrderWindow {
     order.sums[field] = (order.sums[field] ?? 0n) + sign * toUnits(amount);
   }
 
-  #rejectRow({ record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
+  #rejectRow({ cells, record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
     const { name } = this.#plan.group;
     const what =
       fault.code === 'missing_value'
         ? missingValue(`"${name}" that says which order this row belongs to`)
         : fault;
     this.#lastCell = null;
+    this.lose(cells);
     return reject({ record, line, count: 1 }, what, { column: name, value: cell });
   }
 }

@@ -31,6 +31,8 @@ export type ColumnPlan = {
   readonly sums: readonly SumColumn[];
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
+  /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
+  readonly needsAllRows: boolean;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
   readonly exclusions: readonly {
     readonly slot: number;
@@ -96,6 +98,8 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
       ? []
       : [{ slot: slotOf(column, 'first'), test: cellTest(rule), reason: rule.reason }];
   });
+  const sums = sumColumns(layout, header);
+  const lines = planLines(layout, header);
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
   return {
     group,
@@ -105,8 +109,9 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     timeOfDay,
     zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
     leftAfterRefund,
-    sums: sumColumns(layout, header),
-    lines: planLines(layout, header),
+    sums,
+    lines,
+    needsAllRows: sums.length > 0 || lines !== null,
     addsNothing: addsNothing.flatMap((test) => {
       const column = header.find(test.columns);
       return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
