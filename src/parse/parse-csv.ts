@@ -5,6 +5,7 @@ import { FooterRows } from './footer-rows.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 import { RowWidths, type Sorted } from './row-widths.ts';
+import { type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
 
 /**
  * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
@@ -14,7 +15,7 @@ import { RowWidths, type Sorted } from './row-widths.ts';
  * @param text valid UTF-8 without a byte order mark, split anywhere.
  * @returns at least one chunk, even for a file with only a header.
  * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`,
- * `broken_quotes`, `uneven_rows`, `rows_too_wide`.
+ * `broken_quotes`, `uneven_rows`, `rows_too_wide`, `swallowed_rows`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -23,6 +24,7 @@ export async function* parseCsv(
   let header: readonly string[] | null = null;
   let check: ReturnType<typeof recordChecker> | null = null;
   let widths: RowWidths | null = null;
+  let swallowed: SwallowedRows | null = null;
   const footer =
     options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
   let descriptions = options.belowHeader ?? [];
@@ -30,14 +32,16 @@ export async function* parseCsv(
   for await (const batch of readRecords(text, options)) {
     const to: Sorted = { records: [], rejected: [], lost: [] };
     const isFirst = header === null && batch.records.length > 0;
-    for (const { cells, line, start, end } of batch.records) {
+    for (const { cells, line, start, end, lines } of batch.records) {
       if (check === null || widths === null) {
         header = cells ?? throwDamagedHeader(line);
         check = recordChecker(header);
         widths = new RowWidths(header.length, batch.delimiter);
+        swallowed = swallowedRows(header, batch.delimiter, options.idColumns ?? []);
         continue;
       }
       if (cells !== null) widths.count(cells.length, line);
+      if (lines > 1 && cells !== null) swallowed?.check(cells, line);
       const outcome = cells === null ? BAD_QUOTING : check(cells);
       if (outcome === 'blank') continue;
       number += 1;
