@@ -180,6 +180,8 @@ export type Layout = {
    * downloaded`.
    */
   readonly footer: readonly string[];
+  /** True if files of this format end without a line break. Otherwise a last row without one may be cut. */
+  readonly endsWithoutLineBreak: boolean;
   readonly lacks: readonly LayoutLack[];
   /**
    * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column

@@ -35,6 +35,13 @@ export type LostRow = {
   readonly cells: readonly string[] | null;
 };
 
+/** The last row of a text that ends without a line break: it may be cut. */
+export type OpenRow = {
+  readonly record: number;
+  /** Index of its last cell, which may continue. */
+  readonly lastAt: number;
+};
+
 /**
  * Records of one part of a file (some 100 kB) that parsing passes to mapping, and the rows that are not valid
  * records.
@@ -47,6 +54,8 @@ export type CsvChunk = {
   readonly rejected: readonly RejectedRow[];
   /** The rejected rows that may be part of an order: all except repeated headers. */
   readonly lost: readonly LostRow[];
+  /** The last of the records, if the text ends within it. Only in the last chunk. */
+  readonly open: OpenRow | null;
 };
 
 /** One record with its exact text, read again for a person who corrects it. */

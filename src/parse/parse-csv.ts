@@ -1,5 +1,5 @@
 import { FileHeld } from '../model/file-held.ts';
-import type { CsvChunk } from '../model/record.ts';
+import type { CsvChunk, OpenRow } from '../model/record.ts';
 import { BAD_QUOTING, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import { FooterRows } from './footer-rows.ts';
 import type { ParseOptions } from './parse-options.ts';
@@ -31,8 +31,10 @@ export async function* parseCsv(
   let number = 0;
   for await (const batch of readRecords(text, options)) {
     const to: Sorted = { records: [], rejected: [], lost: [] };
+    let open: OpenRow | null = null;
     const isFirst = header === null && batch.records.length > 0;
     for (const { cells, line, start, end, lines } of batch.records) {
+      open = null;
       if (check === null || widths === null) {
         header = cells ?? throwDamagedHeader(line);
         check = recordChecker(header);
@@ -56,11 +58,14 @@ export async function* parseCsv(
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         if (outcome !== REPEATED_HEADER) to.lost.push({ record: number, cells });
-      } else if (cells !== null) widths.take({ cells, line, record: number }, end - start, to);
+      } else if (cells !== null) {
+        widths.take({ cells, line, record: number }, end - start, to);
+        if (batch.isOpenAtEnd) open = { record: number, lastAt: cells.length - 1 };
+      }
     }
     if (batch.isLast) widths?.finish(to);
     const isWorthIt = isFirst || to.records.length > 0 || to.rejected.length > 0;
-    if (header !== null && isWorthIt) yield { header, ...to };
+    if (header !== null && isWorthIt) yield { header, ...to, open };
   }
 }
 

@@ -16,15 +16,16 @@ const MEANING = 2;
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const reduced = layoutFor(layout, purpose.readFor) ?? layout;
-  const { name: _, title: __, status, belowHeader, lines: ___, ...rest } = reduced;
+  const { name: _, title: __, status, belowHeader, endsWithoutLineBreak, lines: ___, ...rest } = reduced;
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
     consent: purpose.readFor === 'customers' ? source.consent : null,
-    // Omitted if it is empty, so that the digest of files that were read before this setting existed does not
-    // change.
+    // Omitted if they are not set, so that the digest of files that were read before these settings existed does
+    // not change.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
+    ...(endsWithoutLineBreak ? { endsWithoutLineBreak } : {}),
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     words: status.words,
     known: status.known,

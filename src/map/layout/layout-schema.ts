@@ -67,6 +67,12 @@ export const layoutSchema = z
       .describe(
         'Beginnings of the rows after the last order, in their first or second filled cell, ignoring case. Such rows are no orders.',
       ),
+    ends_without_line_break: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Files of this format end without a line break. Otherwise a last row without one may be cut, and its order is held.',
+      ),
     lacks: z
       .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
       .default([])

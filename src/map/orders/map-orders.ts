@@ -7,7 +7,7 @@ import type {
   OrderIdColumn,
   StagedOrder,
 } from '../../model/order.ts';
-import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
+import type { CsvChunk, CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor, layoutForOrders } from '../layout/layout-for.ts';
@@ -75,10 +75,12 @@ export async function* mapOrders(
   let early: CsvRecord[] = [];
   const lost = new WaitingLostRows();
   let hasLostEarly = false;
+  let cut: OpenRow | null = null;
   let pending = newPending();
-  for await (const { header, records, rejected, lost: lostHere } of chunks) {
+  for await (const { header, records, rejected, lost: lostHere, open } of chunks) {
     for (const row of rejected) pending.rejected.push(row);
     lost.add(lostHere);
+    cut = layout.endsWithoutLineBreak ? null : open;
     resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
     const extended = extendRows(records, resolved);
     let rows = extended;
@@ -112,7 +114,8 @@ export async function* mapOrders(
     stage?.take(record, pending);
   }
   lose(lost, Infinity, stage);
-  if (stage !== null) stage.close(pending);
+  if (cut !== null) stage?.cut(cut);
+  stage?.close(pending);
   if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
 }
 
@@ -130,6 +133,8 @@ type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
   /** Takes the cells of a row that cannot be used. */
   readonly lose: (cells: readonly string[] | null) => void;
+  /** Notes that the text ends within its last row. */
+  readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
 };
 
@@ -167,6 +172,7 @@ function openStage(
       else to.rejected.push(result);
     },
     lose: (cells) => window.lose(cells),
+    cut: (row) => window.cut(row),
     close: (to) => finish(window.close(), to),
   };
 }

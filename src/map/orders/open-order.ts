@@ -1,4 +1,5 @@
 import type { SummedField } from '../../model/layout.ts';
+import type { OrderDoubt } from '../../model/order.ts';
 import type { Fault, Run } from '../fault.ts';
 import type { OpenLines } from './order-lines.ts';
 
@@ -20,6 +21,8 @@ export type OpenOrder = {
   /** Rows that do not follow the first ones directly. */
   apart: Run[] | null;
   rowCount: number;
+  /** Why it may not be whole, as far as its rows show. */
+  doubt: OrderDoubt | null;
   /** The first fault that prevents the order from being built. */
   fault: { readonly fault: Fault; readonly column: string; readonly value: string } | null;
 };
@@ -27,6 +30,12 @@ export type OpenOrder = {
 /** Returns its rows as runs of consecutive rows. */
 export function runsOf({ record, line, together, apart }: OpenOrder): readonly Run[] {
   return [{ record, line, count: together }, ...(apart ?? [])];
+}
+
+/** Returns the record number of its last row. */
+export function lastRecordOf({ record, together, apart }: OpenOrder): number {
+  const last = apart?.at(-1);
+  return last === undefined ? record + together - 1 : last.record + last.count - 1;
 }
 
 /** Adds one more row. */

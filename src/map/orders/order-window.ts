@@ -1,13 +1,13 @@
 import type { MoneyFormat } from '../../model/layout.ts';
 import type { MissingRow } from '../../model/order.ts';
-import type { CsvRecord, RejectedRow } from '../../model/record.ts';
+import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { toUnits } from './add-money.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
-import { addRow, type OpenOrder } from './open-order.ts';
+import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
@@ -111,6 +111,21 @@ export class OrderWindow {
     if (this.#plan.needsAllRows) this.#missing.add(key, true);
   }
 
+  /**
+   * Notes that the text ends within its last row. If the last cell is in a column that is read, it may be the
+   * beginning of another value: of 10.30, 10 is left.
+   */
+  cut({ record, lastAt }: OpenRow): void {
+    const order = this.#last;
+    if (order === null || lastRecordOf(order) !== record || !this.#plan.isRead(lastAt)) return;
+    const { slots, fields } = this.#plan;
+    const isCurrency = fields.currency.some((slot) => slots[slot]?.index === lastAt);
+    // A currency code has three letters, and is not the beginning of a longer one.
+    if (isCurrency && fields.currency.some((slot) => cleanText(order.values[slot] ?? '').length === 3))
+      return;
+    order.doubt = 'may_be_cut';
+  }
+
   /** Returns the orders that lack a row, as far as they were found since the last call. */
   takeMissing(): readonly MissingRow[] {
     return this.#missing.take();
@@ -156,6 +171,7 @@ export class OrderWindow {
       together: 1,
       apart: null,
       rowCount: 1,
+      doubt: null,
       fault: null,
     };
     if (this.#plan.sums.length > 0) this.#addSums(order, cells);

@@ -31,6 +31,8 @@ export type ColumnPlan = {
   readonly sums: readonly SumColumn[];
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
+  /** True if a column is read. */
+  readonly isRead: (index: number) => boolean;
   /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
   readonly needsAllRows: boolean;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
@@ -86,6 +88,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
   const timeColumn = header.find(layout.timeOfDay);
   const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, mergeOf('placed_at'));
   const zoneColumn = header.find(layout.times.zoneColumn);
+  const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
     const after = header.find(pair.after);
@@ -100,6 +103,15 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
   });
   const sums = sumColumns(layout, header);
   const lines = planLines(layout, header);
+  const { sku = [], plus = [], minus = [], times = null } = lines ?? {};
+  const adding = addsNothing.flatMap((test) => {
+    const column = header.find(test.columns);
+    return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
+  });
+  const read = new Set([
+    ...[group, ...slots, ...sums, ...adding].map(({ index }) => index),
+    ...[sku, plus, minus, times ?? []].flat(),
+  ]);
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
   return {
     group,
@@ -107,15 +119,14 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     slots,
     fields,
     timeOfDay,
-    zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
+    zone,
     leftAfterRefund,
     sums,
     lines,
+    // Columns that the layout derives may come from any column.
+    isRead: (index) => header.extend !== null || read.has(index),
     needsAllRows: sums.length > 0 || lines !== null,
-    addsNothing: addsNothing.flatMap((test) => {
-      const column = header.find(test.columns);
-      return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
-    }),
+    addsNothing: adding,
     exclusions,
     marks,
   };
