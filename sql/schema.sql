@@ -156,6 +156,27 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
 
 COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row per deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
+CREATE FUNCTION intake.items_amount(items jsonb, at integer) RETURNS numeric
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+  select sum((item ->> at)::numeric)::numeric(18,4) from jsonb_array_elements(items) as item $$;
+
+COMMENT ON FUNCTION intake.items_amount(items jsonb, at integer) IS 'Adds up the amounts at a position of the items. Null: no item has one.';
+
+CREATE FUNCTION intake.join_items(older jsonb, newer jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+  select jsonb_agg(item order by (item ->> 0) collate "C") from (
+    select distinct on (item ->> 0) item from (
+      select item, 1 as place from jsonb_array_elements(newer) as item
+      union all
+      select item, 2 from jsonb_array_elements(older) as item
+    ) stated
+    order by item ->> 0, place
+  ) joined $$;
+
+COMMENT ON FUNCTION intake.join_items(older jsonb, newer jsonb) IS 'Unites two lists of items (intake.orders.items). Of an item in both, the newer one counts.';
+
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN "left"(encode(sha256(convert_to(((((account_id || chr(10)) || effect) || chr(10)) || key), 'UTF8'::name)), 'hex'::text), 32);
@@ -2820,9 +2841,11 @@ CREATE TABLE intake.orders (
     customer_key_no smallint,
     lines jsonb,
     doubt text,
+    items jsonb,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
+    CONSTRAINT orders_items_check CHECK ((jsonb_typeof(items) = 'array'::text)),
     CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
@@ -2897,7 +2920,9 @@ COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was ma
 
 COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.';
 
-COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows). Null: nothing is in doubt. An order in doubt is held.';
+
+COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -2982,7 +3007,7 @@ COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
-COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,

@@ -1194,7 +1194,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -1217,6 +1217,10 @@ export interface IntakeOrders {
    * The version in force (once its file is sealed). A changed version waits as not current until its file is sealed.
    */
   is_current: boolean;
+  /**
+   * Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.
+   */
+  items: Json | null;
   /**
    * Physical line of its first row.
    */

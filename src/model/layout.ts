@@ -210,6 +210,11 @@ export type Layout = {
      * order.
      */
     readonly sum: Readonly<Partial<Record<SummedField, SumRule>>>;
+    /**
+     * Spellings of the column that identifies an item among all items. Rows with the same id are one item. Empty if the
+     * format has none: equal rows of an order are then different items, unless they stand apart.
+     */
+    readonly item: readonly string[];
     /** Tests for rows that belong to their order but add nothing to a sum: cancelled items. */
     readonly addsNothing: readonly CellTest[];
   };

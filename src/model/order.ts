@@ -70,14 +70,33 @@ export type StagedOrder = {
    * cannot be read. Not part of the digest, because rows of an order that are far apart each have some of them.
    */
   readonly lines: readonly OrderLine[] | null;
+  /**
+   * The items whose amounts add up to those of the order. Null if amounts are not added up, or the export does not
+   * identify its items. Not part of the digest, like `lines`.
+   */
+  readonly items: readonly OrderItem[] | null;
 };
+
+/** The id of an item and its amounts. Null for an amount that is not added up. */
+export type OrderItem = readonly [
+  id: string,
+  total: DecimalText | null,
+  subtotal: DecimalText | null,
+  refunded: DecimalText | null,
+];
 
 /**
  * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
- * belong to it; its last row may be cut, because the text ends there. An earlier or later statement that is
- * otherwise equal disproves a doubt that begins with `may_be`.
+ * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
+ * joined; another file may have more of its rows. An earlier statement that is otherwise equal disproves a doubt that
+ * begins with `may_be`.
  */
-export type OrderDoubt = 'incomplete' | 'may_be_incomplete' | 'may_be_cut';
+export type OrderDoubt =
+  | 'incomplete'
+  | 'may_be_incomplete'
+  | 'may_be_cut'
+  | 'may_be_repeated'
+  | 'may_be_split';
 
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];

@@ -31,6 +31,8 @@ export type RejectedRow = {
 /** A rejected row as far as it was read, to find the order that it belongs to. */
 export type LostRow = {
   readonly record: number;
+  /** True if it repeats the header: files were joined there. */
+  readonly isHeader: boolean;
   /** Its cells, which may be in the wrong columns. Null if they are not known. */
   readonly cells: readonly string[] | null;
 };
@@ -52,7 +54,7 @@ export type CsvChunk = {
   readonly records: readonly CsvRecord[];
   /** Rows that could not be read: faulty quoting, another number of columns, or a repeated header. */
   readonly rejected: readonly RejectedRow[];
-  /** The rejected rows that may be part of an order: all except repeated headers. */
+  /** The same rows, as far as they were read. */
   readonly lost: readonly LostRow[];
   /** The last of the records, if the text ends within it. Only in the last chunk. */
   readonly open: OpenRow | null;

@@ -33,7 +33,7 @@ export class FooterRows {
   giveUp(to: Sorted): void {
     for (const { line, record, cells } of this.#waiting) {
       to.rejected.push({ ...FOOTER_WITHIN, line, record });
-      to.lost.push({ record, cells });
+      to.lost.push({ record, isHeader: false, cells });
     }
     this.#waiting = [];
   }

@@ -57,7 +57,7 @@ export async function* parseCsv(
       }
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
-        if (outcome !== REPEATED_HEADER) to.lost.push({ record: number, cells });
+        to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
       } else if (cells !== null) {
         widths.take({ cells, line, record: number }, end - start, to);
         if (batch.isOpenAtEnd) open = { record: number, lastAt: cells.length - 1 };

@@ -141,7 +141,7 @@ export class RowWidths {
 function reject({ cells, line, record }: CsvRecord, expected: number, to: Sorted): void {
   const fault: Fault = ragged(cells.length, expected);
   to.rejected.push({ ...fault, line, record });
-  to.lost.push({ record, cells });
+  to.lost.push({ record, isHeader: false, cells });
 }
 
 /**

@@ -179,6 +179,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     doubt: null,
     customerKey: null,
     lines: null,
+    items: null,
     ...given,
   };
   const {
@@ -188,6 +189,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     contentHash: _hash,
     customerKey: _key,
     lines: _lines,
+    items: _items,
     ...said
   } = meaning as StagedOrder;
   return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };

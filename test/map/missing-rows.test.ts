@@ -6,7 +6,7 @@ import { type Mapped, type MapTextOptions, mapText } from './map-text.ts';
 /** One row an item, with the id of the order first. */
 const ITEMS: Layout = {
   ...loadLayout('generic'),
-  grouping: { lineItems: true, sum: { total: { plus: ['amount'], minus: [] } }, addsNothing: [] },
+  grouping: { lineItems: true, sum: { total: { plus: ['amount'], minus: [] } }, item: [], addsNothing: [] },
 };
 const HEADER = 'order_id,item,amount,discount_code';
 

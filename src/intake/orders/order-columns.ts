@@ -43,6 +43,7 @@ export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   { column: 'content_hash', type: 'text' },
   { column: 'customer_key', type: 'uuid' },
   { column: 'lines', type: 'jsonb' },
+  { column: 'items', type: 'jsonb' },
 ];
 
 /** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
@@ -53,7 +54,7 @@ export const ORDER_ID_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'or
 
 /** Converts an order to the texts that are sent. Lists are sent as text, because Postgres has no arrays of arrays. */
 export function toOrderRow(order: StagedOrder): OrderRow {
-  const { line, record, rowCount, contentHash, customerKey, lines } = order;
+  const { line, record, rowCount, contentHash, customerKey, lines, items } = order;
   const row = new Array<string | null>(SENT_COLUMNS.length);
   let at = 0;
   for (const { field, isFolded } of STORED_COLUMNS) {
@@ -69,5 +70,6 @@ export function toOrderRow(order: StagedOrder): OrderRow {
   row[at + 3] = contentHash;
   row[at + 4] = customerKey;
   row[at + 5] = lines && toJsonParameter(lines);
+  row[at + 6] = items && toJsonParameter(items);
   return row;
 }

@@ -11,6 +11,7 @@ import { judgeOrderIds } from './judge-order-ids.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { settleMissing } from './settle-missing.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
+import { settleSplits } from './settle-splits.ts';
 import { meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {
@@ -91,6 +92,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
       ? await rejectContradictions(trx, options)
       : { new: 0, changed: 0, cancelled: 0, rows: 0 };
   const changed = staged.changed - contradictions.changed;
+  if (changed > 0 && options.sums) await settleSplits(trx, sourceFileId);
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   return {
     leftovers,

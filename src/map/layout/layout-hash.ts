@@ -16,7 +16,9 @@ const MEANING = 2;
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const reduced = layoutFor(layout, purpose.readFor) ?? layout;
-  const { name: _, title: __, status, belowHeader, endsWithoutLineBreak, lines: ___, ...rest } = reduced;
+  const { name: _, title: __, status, belowHeader, endsWithoutLineBreak, lines: ___, ...others } = reduced;
+  const { item, ...grouping } = others.grouping;
+  const rest = { ...others, grouping };
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
@@ -26,6 +28,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     // not change.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
     ...(endsWithoutLineBreak ? { endsWithoutLineBreak } : {}),
+    ...(item.length > 0 ? { item } : {}),
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     words: status.words,
     known: status.known,

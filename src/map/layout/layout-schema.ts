@@ -125,6 +125,12 @@ export const layoutSchema = z
           .default(false)
           .describe("In later rows of an order, the order's columns are blank."),
         sum: z.partialRecord(z.enum(['total', 'subtotal', 'refunded']), sum).default({}),
+        item: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe(
+            'Spellings of the column with the id of the item, which no other item has. Rows with the same id are added up once, also over several files.',
+          ),
         adds_nothing: cellTests,
       })
       .prefault({}),

@@ -38,6 +38,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     grouping: {
       lineItems: grouping.line_items,
       sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
+      item: grouping.item,
       addsNothing: grouping.adds_nothing.map(toCellTest),
     },
     lines:

@@ -1,5 +1,11 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
-import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../../model/order.ts';
+import type {
+  DecimalText,
+  InstantText,
+  OrderContinuation,
+  OrderItem,
+  StagedOrder,
+} from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
@@ -133,6 +139,7 @@ export class OrderBuilder {
       rowCount: open.rowCount,
       contentHash: '',
       lines: closeLines(open.lines),
+      items: toItems(open),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -299,3 +306,13 @@ export class OrderBuilder {
 }
 
 const NONE: readonly string[] = [];
+
+/** Returns the items in the order of their ids, so that equal lists compare as equal. */
+function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
+  if (items === null) return null;
+  const amount = (units: bigint | undefined): DecimalText | null =>
+    units === undefined ? null : fromUnits(units);
+  return [...items]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
+}

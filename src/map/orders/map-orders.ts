@@ -7,7 +7,7 @@ import type {
   OrderIdColumn,
   StagedOrder,
 } from '../../model/order.ts';
-import type { CsvChunk, CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
+import type { CsvChunk, CsvRecord, LostRow, OpenRow, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor, layoutForOrders } from '../layout/layout-for.ts';
@@ -55,7 +55,7 @@ const GENERATION_ORDERS = 512;
  * order again if they contain values of the order.
  *
  * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`, `order_id_changes`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`, `order_id_changes`, `repeated_rows`.
  */
 export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
@@ -102,7 +102,7 @@ export async function* mapOrders(
     while (lost.isFull) {
       const row = lost.takeBefore(Infinity);
       hasLostEarly ||= stage === null;
-      stage?.lose(row?.cells ?? null);
+      if (row !== null) stage?.lose(row);
     }
     if (sizeOf(pending) < generationOrders) continue;
     yield toBatch(pending);
@@ -125,14 +125,14 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
 
 /** Passes on the lost rows before a record. */
 function lose(lost: WaitingLostRows, record: number, stage: Stage | null): void {
-  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row.cells);
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row);
 }
 
 /** Takes rows and returns complete orders. */
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
-  /** Takes the cells of a row that cannot be used. */
-  readonly lose: (cells: readonly string[] | null) => void;
+  /** Takes a row that cannot be used. */
+  readonly lose: (row: LostRow) => void;
   /** Notes that the text ends within its last row. */
   readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
@@ -171,7 +171,7 @@ function openStage(
       if (isLeaving(result)) finish(result, to);
       else to.rejected.push(result);
     },
-    lose: (cells) => window.lose(cells),
+    lose: ({ isHeader, cells }) => (isHeader ? window.beginPart() : window.lose(cells)),
     cut: (row) => window.cut(row),
     close: (to) => finish(window.close(), to),
   };

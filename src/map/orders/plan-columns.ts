@@ -29,6 +29,8 @@ export type ColumnPlan = {
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
+  /** Column that identifies an item whose amounts are added up. Null if the file has none. */
+  readonly item: Column | null;
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
   /** True if a column is read. */
@@ -103,13 +105,14 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
   });
   const sums = sumColumns(layout, header);
   const lines = planLines(layout, header);
+  const item = sums.length > 0 ? header.find(layout.grouping.item) : null;
   const { sku = [], plus = [], minus = [], times = null } = lines ?? {};
   const adding = addsNothing.flatMap((test) => {
     const column = header.find(test.columns);
     return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
   });
   const read = new Set([
-    ...[group, ...slots, ...sums, ...adding].map(({ index }) => index),
+    ...[group, ...slots, ...sums, ...adding, item ?? []].flat().map(({ index }) => index),
     ...[sku, plus, minus, times ?? []].flat(),
   ]);
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
@@ -122,6 +125,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     zone,
     leftAfterRefund,
     sums,
+    item,
     lines,
     // Columns that the layout derives may come from any column.
     isRead: (index) => header.extend !== null || read.has(index),
