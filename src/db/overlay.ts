@@ -35,6 +35,7 @@ const COPIED = [
   'intake.codes',
   'intake.code_lists',
   'intake.attributed_files',
+  'intake.missing_rows',
   'intake.order_continuations',
   'intake.unchanged_orders',
   'intake.file_statistics',

@@ -185,6 +185,8 @@ export type Layout = {
    * downloaded`.
    */
   readonly footer: readonly string[];
+  /** True if files of this format end without a line break. Otherwise a last row without one may be cut. */
+  readonly endsWithoutLineBreak: boolean;
   readonly lacks: readonly LayoutLack[];
   /**
    * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column
@@ -223,6 +225,11 @@ export type Layout = {
      * order.
      */
     readonly sum: Readonly<Partial<Record<SummedField, SumRule>>>;
+    /**
+     * Spellings of the column that identifies an item among all items. Rows with the same id are one item. Empty if the
+     * format has none: equal rows of an order are then different items, unless they stand apart.
+     */
+    readonly item: readonly string[];
     /** Tests for rows that belong to their order but add nothing to a sum: cancelled items. */
     readonly addsNothing: readonly CellTest[];
   };

@@ -45,10 +45,10 @@ export type StagedOrder = {
    */
   readonly exclusion: string | null;
   /**
-   * Why this may not be the whole order, as a stable machine name: `incomplete`, `may_be_cut`. Null if nothing is
-   * in doubt. An order in doubt is held. Part of the digest only if it is set.
+   * Why this may not be the whole order. Null if nothing is in doubt. An order in doubt is held. Part of the
+   * digest only if it is set.
    */
-  readonly doubt: string | null;
+  readonly doubt: OrderDoubt | null;
   /** Physical line of the order's first row, 1-based. */
   readonly line: number;
   readonly record: number;
@@ -70,7 +70,33 @@ export type StagedOrder = {
    * cannot be read. Not part of the digest, because rows of an order that are far apart each have some of them.
    */
   readonly lines: readonly OrderLine[] | null;
+  /**
+   * The items whose amounts add up to those of the order. Null if amounts are not added up, or the export does not
+   * identify its items. Not part of the digest, like `lines`.
+   */
+  readonly items: readonly OrderItem[] | null;
 };
+
+/** The id of an item and its amounts. Null for an amount that is not added up. */
+export type OrderItem = readonly [
+  id: string,
+  total: DecimalText | null,
+  subtotal: DecimalText | null,
+  refunded: DecimalText | null,
+];
+
+/**
+ * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
+ * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
+ * joined; another file may have more of its rows. An earlier statement that is otherwise equal disproves a doubt that
+ * begins with `may_be`.
+ */
+export type OrderDoubt =
+  | 'incomplete'
+  | 'may_be_incomplete'
+  | 'may_be_cut'
+  | 'may_be_repeated'
+  | 'may_be_split';
 
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];
@@ -120,11 +146,21 @@ export type OrderContinuation = {
   readonly rowCount: number;
 };
 
+/** An order that lacks a row of its file, because the row cannot be used. */
+export type MissingRow = {
+  /** Null: any order of the file may lack it. */
+  readonly groupKey: string | null;
+  /** True if the row itself names the order. Otherwise the order is beside the row in the file. */
+  readonly isCertain: boolean;
+};
+
 /** A bounded number of orders that mapping passes to intake, with the rows that could not be used. */
 export type OrderBatch = {
   readonly orders: readonly StagedOrder[];
   readonly continuations: readonly OrderContinuation[];
   readonly rejected: readonly RejectedRow[];
+  /** Only if rows of an order add up, or say what was bought. */
+  readonly missing: readonly MissingRow[];
   /**
    * Number of records consumed for this batch. Equals Σ rowCount of orders, continuations and rejected rows.
    */

@@ -28,6 +28,22 @@ export type RejectedRow = {
   readonly rowCount: number;
 };
 
+/** A rejected row as far as it was read, to find the order that it belongs to. */
+export type LostRow = {
+  readonly record: number;
+  /** True if it repeats the header: files were joined there. */
+  readonly isHeader: boolean;
+  /** Its cells, which may be in the wrong columns. Null if they are not known. */
+  readonly cells: readonly string[] | null;
+};
+
+/** The last row of a text that ends without a line break: it may be cut. */
+export type OpenRow = {
+  readonly record: number;
+  /** Index of its last cell, which may continue. */
+  readonly lastAt: number;
+};
+
 /**
  * Records of one part of a file (some 100 kB) that parsing passes to mapping, and the rows that are not valid
  * records.
@@ -38,6 +54,10 @@ export type CsvChunk = {
   readonly records: readonly CsvRecord[];
   /** Rows that could not be read: faulty quoting, another number of columns, or a repeated header. */
   readonly rejected: readonly RejectedRow[];
+  /** The same rows, as far as they were read. */
+  readonly lost: readonly LostRow[];
+  /** The last of the records, if the text ends within it. Only in the last chunk. */
+  readonly open: OpenRow | null;
 };
 
 /** One record with its exact text, read again for a person who corrects it. */

@@ -51,7 +51,7 @@ export function ragged(found: number, expected: number): Fault {
   };
 }
 
-const REPEATED_HEADER: Fault = {
+export const REPEATED_HEADER: Fault = {
   code: 'repeated_header',
   column: null,
   value: null,

@@ -1,5 +1,6 @@
-import type { CsvRecord, RejectedRow } from '../model/record.ts';
+import type { CsvRecord } from '../model/record.ts';
 import type { Fault } from './check-record.ts';
+import type { Sorted } from './row-widths.ts';
 
 /** Maximum number of rows in a footer. */
 const MAX_ROWS = 100;
@@ -29,8 +30,11 @@ export class FooterRows {
   }
 
   /** Rejects the rows set aside, because another row follows. */
-  giveUp(rejected: RejectedRow[]): void {
-    for (const { line, record } of this.#waiting) rejected.push({ ...FOOTER_WITHIN, line, record });
+  giveUp(to: Sorted): void {
+    for (const { line, record, cells } of this.#waiting) {
+      to.rejected.push({ ...FOOTER_WITHIN, line, record });
+      to.lost.push({ record, isHeader: false, cells });
+    }
     this.#waiting = [];
   }
 }

@@ -1,10 +1,11 @@
 import { FileHeld } from '../model/file-held.ts';
-import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
-import { BAD_QUOTING, recordChecker } from './check-record.ts';
+import type { CsvChunk, OpenRow } from '../model/record.ts';
+import { BAD_QUOTING, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import { FooterRows } from './footer-rows.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
-import { RowWidths } from './row-widths.ts';
+import { RowWidths, type Sorted } from './row-widths.ts';
+import { type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
 
 /**
  * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
@@ -14,7 +15,7 @@ import { RowWidths } from './row-widths.ts';
  * @param text valid UTF-8 without a byte order mark, split anywhere.
  * @returns at least one chunk, even for a file with only a header.
  * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`,
- * `broken_quotes`, `uneven_rows`, `rows_too_wide`.
+ * `broken_quotes`, `uneven_rows`, `rows_too_wide`, `swallowed_rows`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -23,22 +24,26 @@ export async function* parseCsv(
   let header: readonly string[] | null = null;
   let check: ReturnType<typeof recordChecker> | null = null;
   let widths: RowWidths | null = null;
+  let swallowed: SwallowedRows | null = null;
   const footer =
     options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
   let descriptions = options.belowHeader ?? [];
   let number = 0;
   for await (const batch of readRecords(text, options)) {
-    const records: CsvRecord[] = [];
-    const rejected: RejectedRow[] = [];
+    const to: Sorted = { records: [], rejected: [], lost: [] };
+    let open: OpenRow | null = null;
     const isFirst = header === null && batch.records.length > 0;
-    for (const { cells, line, start, end } of batch.records) {
+    for (const { cells, line, start, end, lines } of batch.records) {
+      open = null;
       if (check === null || widths === null) {
         header = cells ?? throwDamagedHeader(line);
         check = recordChecker(header);
         widths = new RowWidths(header.length, batch.delimiter);
+        swallowed = swallowedRows(header, batch.delimiter, options.idColumns ?? []);
         continue;
       }
       if (cells !== null) widths.count(cells.length, line);
+      if (lines > 1 && cells !== null) swallowed?.check(cells, line);
       const outcome = cells === null ? BAD_QUOTING : check(cells);
       if (outcome === 'blank') continue;
       number += 1;
@@ -48,15 +53,19 @@ export async function* parseCsv(
       }
       if (footer !== null) {
         if (cells !== null && footer.take({ cells, line, record: number })) continue;
-        footer.giveUp(rejected);
+        footer.giveUp(to);
       }
-      if (outcome !== 'good') rejected.push({ ...outcome, line, record: number });
-      else if (cells !== null)
-        widths.take({ cells, line, record: number }, end - start, { records, rejected });
+      if (outcome !== 'good') {
+        to.rejected.push({ ...outcome, line, record: number });
+        to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
+      } else if (cells !== null) {
+        widths.take({ cells, line, record: number }, end - start, to);
+        if (batch.isOpenAtEnd) open = { record: number, lastAt: cells.length - 1 };
+      }
     }
-    if (batch.isLast) widths?.finish({ records, rejected });
-    const isWorthIt = isFirst || records.length > 0 || rejected.length > 0;
-    if (header !== null && isWorthIt) yield { header, records, rejected };
+    if (batch.isLast) widths?.finish(to);
+    const isWorthIt = isFirst || to.records.length > 0 || to.rejected.length > 0;
+    if (header !== null && isWorthIt) yield { header, ...to, open };
   }
 }
 

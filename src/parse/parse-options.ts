@@ -18,6 +18,8 @@ export type ParseOptions = {
   readonly belowHeader?: readonly string[];
   /** Beginnings of rows at the end that are not records. */
   readonly footer?: readonly string[];
+  /** Spellings of the columns that identify a row, by which rows within a cell are recognised (`swallowedRows`). */
+  readonly idColumns?: readonly string[];
   /** Maximum size of a record in bytes. A longer one holds the file. */
   readonly maxRecordBytes: number;
   /** Maximum number of rows with broken quotes. More hold the file. */
@@ -25,6 +27,9 @@ export type ParseOptions = {
   /** Number of bytes that are parsed at a time. It limits the size of a chunk. */
   readonly batchBytes?: number;
 };
+
+/** Fields that identify a row, whatever a file is read for. */
+const IDENTIFYING: readonly LayoutField[] = ['group', 'order_id', 'email', 'dealflow_id'];
 
 /** Derives the parse options from the layout and the limits of a source. */
 export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRecordBytes'>): ParseOptions {
@@ -37,6 +42,7 @@ export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRe
     headerColumns: isSearched ? requiredColumns(layout) : null,
     belowHeader,
     footer,
+    idColumns: IDENTIFYING.flatMap((field) => layout.columns[field] ?? []),
     maxRecordBytes: limits.maxRecordBytes,
   };
 }

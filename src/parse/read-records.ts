@@ -11,6 +11,8 @@ export type RecordBatch = {
   readonly delimiter: string;
   /** True if nothing follows. */
   readonly isLast: boolean;
+  /** True if the text ends within the last of the records, whose last cell may continue. */
+  readonly isOpenAtEnd: boolean;
   /** Returns the text of one of these records, without its line break. */
   readonly rawOf: (record: ReadRecord) => string;
 };
@@ -44,14 +46,16 @@ export async function* readRecords(
     const settings = { delimiter, quote, maxRecordBytes, maxBrokenRows, line };
     const reader = new RecordReader(settings, RecordScanner.create(delimiter, quote));
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
-    yield { records: await reader.read(rest), delimiter, isLast: false, rawOf };
+    const within = { delimiter, isLast: false, isOpenAtEnd: false, rawOf };
+    yield { records: await reader.read(rest), ...within };
     for await (const piece of pieces) {
-      yield { records: await reader.read(piece), delimiter, isLast: false, rawOf };
+      yield { records: await reader.read(piece), ...within };
       // Yield to the event loop. If reading is faster than parsing, answers of the database would otherwise
       // never be processed.
       await nextTurn();
     }
-    yield { records: await reader.finish(), delimiter, isLast: true, rawOf };
+    const records = await reader.finish();
+    yield { records, ...within, isLast: true, isOpenAtEnd: reader.isOpenAtEnd };
   } finally {
     await pieces.return(undefined); // Releases the source, even if the reader stops early.
   }

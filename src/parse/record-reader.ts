@@ -13,6 +13,8 @@ export type ReadRecord = {
   /** Position in the reader's window; see `rawOf`. */
   readonly start: number;
   readonly end: number;
+  /** Number of lines that it spans. */
+  readonly lines: number;
 };
 
 type Settings = {
@@ -114,6 +116,15 @@ export class RecordReader {
   }
 
   /**
+   * True if the text ends within a record, whose last cell may continue. Only after `finish`. A closing quote ends a
+   * cell.
+   */
+  get isOpenAtEnd(): boolean {
+    const last = this.#window.at(-1);
+    return last !== undefined && !isLineBreak(last) && !(last === QUOTE && this.#settings.quote !== null);
+  }
+
+  /**
    * Returns the text of a record, without its line break. Only for records of the last `read` or `finish`.
    */
   rawOf(record: ReadRecord): string {
@@ -138,7 +149,7 @@ export class RecordReader {
       if (found !== 'record') return found;
       const { cells, end, lineBreaks } = scanner;
       this.#checkLength(start, end);
-      records.push({ cells, line: this.#line, start, end });
+      records.push({ cells, line: this.#line, start, end, lines: lineBreaks });
       this.#found += 1;
       this.#line += lineBreaks;
       this.#begin = end;
@@ -176,9 +187,11 @@ export class RecordReader {
       this.#skipBlankLines(true);
       const start = this.#begin;
       this.#checkLength(start, end);
-      records.push({ cells, line: this.#line, start, end });
+      const breaks = this.#breaks.count(start, end);
+      const lines = isLineBreak(this.#window[end - 1]) ? breaks : breaks + 1;
+      records.push({ cells, line: this.#line, start, end, lines });
       this.#found += 1;
-      this.#line += this.#breaks.count(start, end);
+      this.#line += breaks;
       this.#begin = end;
     }
     found.length = 0;
@@ -199,7 +212,7 @@ export class RecordReader {
     if (this.#isSkipping) return false;
     const end = lineEnd === -1 ? this.#window.length : lineEnd + lineBreakAt(this.#window, lineEnd);
     this.#checkLength(start, end);
-    records.push({ cells: null, line: this.#line, start, end });
+    records.push({ cells: null, line: this.#line, start, end, lines: 1 });
     this.#countBroken();
     this.#line += 1;
     this.#begin = end;
@@ -244,6 +257,10 @@ export class RecordReader {
 }
 
 const QUOTE = 0x22;
+
+function isLineBreak(byte: number | undefined): boolean {
+  return byte === CR || byte === 10;
+}
 
 /**
  * Creates the hold for a record that does not end, usually because of a quote that is never closed.

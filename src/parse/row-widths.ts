@@ -1,9 +1,13 @@
 import { FileHeld } from '../model/file-held.ts';
-import type { CsvRecord, RejectedRow } from '../model/record.ts';
+import type { CsvRecord, LostRow, RejectedRow } from '../model/record.ts';
 import { type Fault, ragged } from './check-record.ts';
 
 /** The rows of a chunk that are passed on. */
-export type Sorted = { readonly records: CsvRecord[]; readonly rejected: RejectedRow[] };
+export type Sorted = {
+  readonly records: CsvRecord[];
+  readonly rejected: RejectedRow[];
+  readonly lost: LostRow[];
+};
 
 /**
  * Limits for the trial: while all rows are longer than the header, at most this many rows and bytes wait for
@@ -137,6 +141,7 @@ export class RowWidths {
 function reject({ cells, line, record }: CsvRecord, expected: number, to: Sorted): void {
   const fault: Fault = ragged(cells.length, expected);
   to.rejected.push({ ...fault, line, record });
+  to.lost.push({ record, isHeader: false, cells });
 }
 
 /**

@@ -134,7 +134,7 @@ async function mapRows({
   if (layoutFor(layout, 'orders') === null) return null;
   const records = cells.map((row, index) => ({ record: index + 1, line: index + 2, cells: row }));
   async function* chunks(): AsyncGenerator<CsvChunk> {
-    yield { header, records, rejected: [] };
+    yield { header, records, rejected: [], lost: [], open: null };
   }
   const orders: StagedOrder[] = [];
   const rejected: RejectedRow[] = [];

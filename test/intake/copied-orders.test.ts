@@ -233,7 +233,7 @@ async function stageEncoded(shop: Shop, orders: readonly StagedOrder[], meanwhil
   const encoded = new EncodedOrders(origin);
   encoded.add(orders);
   await meanwhile();
-  const batch = { orders: [], encoded, continuations: [], rejected: [] };
+  const batch = { orders: [], encoded, continuations: [], rejected: [], missing: [] };
   const statements: string[] = [];
   const counts = await inPhase({ name: 'test', onStatement: ({ text }) => statements.push(text) }, () =>
     stageBatch(shop.db, { ...read, runId: shop.runId, batch, sums: false, ask: false }),

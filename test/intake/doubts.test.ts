@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import type { MissingRow } from '../../src/model/order.ts';
 import { ENGINES, openShop, order, type Shop, useDatabase } from './story.ts';
 
 describe.each(ENGINES)('an order in doubt on %s', (engine) => {
@@ -39,7 +40,7 @@ describe.each(ENGINES)('an order in doubt on %s', (engine) => {
 
   test('that was added up by an earlier version is unchanged if it is added up again', async () => {
     const shop = await openShop(database());
-    const parts = () => [{ orders: [order('1')] }, { orders: [order('1')] }];
+    const parts = () => [{ orders: [order('1')] }, { orders: [order('1', { total: '4.00' })] }];
     await shop.read(parts(), { sums: true });
     // The digest as version 0.2.0 computes it.
     const { rows } = await sql<{ is_equal: boolean }>`
@@ -50,6 +51,80 @@ describe.each(ENGINES)('an order in doubt on %s', (engine) => {
     expect(await shop.read(parts(), { sums: true })).toMatchObject({ ordersUnchanged: 1, ordersChanged: 0 });
   });
 });
+
+describe.each(ENGINES)('an order that lacks a row of its file, on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  test('is in doubt, wherever its other rows are staged', async () => {
+    const shop = await openShop(database());
+    const parts = [
+      { orders: [order('1'), order('2')], missing: [lacks('4', true)] },
+      { orders: [order('3'), order('4')], missing: [lacks('1', true), lacks('2', false), lacks('9', true)] },
+    ];
+    expect(await shop.read(parts, { sums: true })).toMatchObject({ ordersNew: 4, orderRows: 4 });
+    expect(await doubtsOf(shop)).toEqual(['1 incomplete', '2 may_be_incomplete', '3 -', '4 incomplete']);
+    expect(await leftBehind(shop)).toBe('0');
+  });
+
+  test('stays the known one only if the row is not certain to be its own', async () => {
+    const shop = await openShop(database());
+    const orders = () => [order('1'), order('2'), order('3')];
+    await shop.read({ orders: orders() }, { sums: true });
+    const again = { orders: orders(), missing: [lacks('1', true), lacks('2', false)] };
+    const counts = { ordersNew: 0, ordersChanged: 1, ordersUnchanged: 2, orderRows: 3 };
+    expect(await shop.read(again, { sums: true })).toMatchObject(counts);
+    expect(await doubtsOf(shop)).toEqual(['1 incomplete', '2 -', '3 -']);
+    // The same again changes nothing, and a file with all rows ends the doubt.
+    const unchanged = { ordersChanged: 0, ordersUnchanged: 3, orderRows: 3 };
+    expect(await shop.read({ ...again, orders: orders() }, { sums: true })).toMatchObject(unchanged);
+    expect(await shop.read({ orders: orders() }, { sums: true })).toMatchObject(counts);
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+  });
+
+  test('is any order of the file if distant rows of an order were added up', async () => {
+    const shop = await openShop(database());
+    const parts = [
+      { orders: [order('1'), order('2')], missing: [lacks('2', false)] },
+      { orders: [order('1', { total: '4.00' }), order('3')] },
+    ];
+    await shop.read(parts, { sums: true });
+    expect(await doubtsOf(shop)).toEqual([
+      '1 may_be_incomplete',
+      '2 may_be_incomplete',
+      '3 may_be_incomplete',
+    ]);
+    const other = await openShop(database());
+    await other.read(
+      { orders: [order('1')], missing: [{ groupKey: null, isCertain: false }] },
+      { sums: true },
+    );
+    expect(await doubtsOf(other)).toEqual(['1 may_be_incomplete']);
+  });
+
+  test('is not in doubt if its amounts are not added up, but what was bought is unknown', async () => {
+    const shop = await openShop(database());
+    const lines = [['hat', '10.00']] as const;
+    await shop.read({ orders: [order('1', { lines }), order('2', { lines })], missing: [lacks('1', true)] });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -']);
+    const { rows } =
+      await sql`select order_id from intake.orders where source = ${shop.source} and lines is null`.execute(
+        shop.db,
+      );
+    expect(rows).toEqual([{ order_id: '1' }]);
+  });
+});
+
+function lacks(orderId: string, isCertain: boolean): MissingRow {
+  return { groupKey: `#${orderId}`, isCertain };
+}
+
+async function leftBehind({ db, source }: Shop): Promise<string | undefined> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from intake.missing_rows m join intake.source_files f using (source_file_id) where f.source = ${source}`.execute(
+    db,
+  );
+  return rows[0]?.count;
+}
 
 /** Returns the current orders of a source as `id doubt`. */
 async function doubtsOf({ db, source }: Shop): Promise<string[]> {

@@ -139,12 +139,12 @@ export async function open(options: {
 }
 
 export function toBatch(given: Partial<OrderBatch>): OrderBatch {
-  const { orders = [], continuations = [], rejected = [] } = given;
+  const { orders = [], continuations = [], rejected = [], missing = [] } = given;
   const rowsRead = [...orders, ...continuations, ...rejected].reduce(
     (sum, { rowCount }) => sum + rowCount,
     0,
   );
-  return { orders, continuations, rejected, rowsRead };
+  return { orders, continuations, rejected, missing, rowsRead };
 }
 
 let nextLine = 2;
@@ -179,6 +179,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     doubt: null,
     customerKey: null,
     lines: null,
+    items: null,
     ...given,
   };
   const {
@@ -188,6 +189,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     contentHash: _hash,
     customerKey: _key,
     lines: _lines,
+    items: _items,
     ...said
   } = meaning as StagedOrder;
   return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { type MapOptions, mapOrders } from '../../src/map/orders/map-orders.ts';
 import type { Layout } from '../../src/model/layout.ts';
-import type { OrderContinuation, StagedOrder } from '../../src/model/order.ts';
+import type { MissingRow, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import { toParseOptions } from '../../src/parse/parse-options.ts';
@@ -13,6 +13,7 @@ export type Mapped = {
   orders: StagedOrder[];
   continuations: OrderContinuation[];
   rejected: RejectedRow[];
+  missing: MissingRow[];
   rowsRead: number;
   batches: number;
 };
@@ -37,7 +38,14 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
   const layout = typeof named === 'string' ? loadLayout(named) : named;
   const { batchBytes = 64 * 1024, ...mapping } = rest;
   const parseOptions = { ...toParseOptions(layout, PARSE_OPTIONS), batchBytes };
-  const mapped: Mapped = { orders: [], continuations: [], rejected: [], rowsRead: 0, batches: 0 };
+  const mapped: Mapped = {
+    orders: [],
+    continuations: [],
+    rejected: [],
+    missing: [],
+    rowsRead: 0,
+    batches: 0,
+  };
   for await (const batch of mapOrders(parseCsv(inPieces(text, pieceBytes), parseOptions), {
     layout,
     source: reduced ? { missingColumns: reducedExport(layout), ...source } : source,
@@ -46,6 +54,7 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
     mapped.orders.push(...batch.orders);
     mapped.continuations.push(...batch.continuations);
     mapped.rejected.push(...batch.rejected);
+    mapped.missing.push(...batch.missing);
     mapped.rowsRead += batch.rowsRead;
     mapped.batches += 1;
     const parts = [...batch.orders, ...batch.continuations, ...batch.rejected];

@@ -9,6 +9,7 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
   for (const table of [
     'orders',
     'order_continuations',
+    'missing_rows',
     'unchanged_orders',
     'rejected_rows',
     'waiting_batches',

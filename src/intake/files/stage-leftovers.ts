@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { OrderContinuation } from '../../model/order.ts';
+import type { MissingRow, OrderContinuation } from '../../model/order.ts';
 import type { RejectedRow } from '../../model/record.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 
@@ -20,6 +20,23 @@ export async function stageContinuations(
       select f.source_file_id, g."groupKey", g.line, g.record, g."rowCount"
       from fence f cross join jsonb_to_recordset(${toJsonParameter(continuations)}::jsonb) as g(
         "groupKey" text, line bigint, record bigint, "rowCount" integer)
+    )
+    select count(*) as fenced from fence`.execute(db);
+  return rows[0]?.fenced === '1';
+}
+
+/** Stores which orders lack a row. @returns false if another reader has taken over the file. */
+export async function stageMissing(
+  db: Database,
+  read: FileRead,
+  missing: readonly MissingRow[],
+): Promise<boolean> {
+  const { rows } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(read)}),
+    inserted as (
+      insert into intake.missing_rows (source_file_id, group_key, is_certain)
+      select f.source_file_id, g."groupKey", g."isCertain"
+      from fence f cross join jsonb_to_recordset(${toJsonParameter(missing)}::jsonb) as g("groupKey" text, "isCertain" boolean)
     )
     select count(*) as fenced from fence`.execute(db);
   return rows[0]?.fenced === '1';

@@ -19,6 +19,8 @@ export type StagedFile = {
   readonly otherIdColumn: string | null;
   /** True if rows still wait for their order (`settleContinuations`). */
   readonly hasContinuations: boolean;
+  /** True if orders may lack rows (`settleMissing`). */
+  readonly hasMissing: boolean;
   /** Number of rows that were rejected so far. */
   readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
@@ -34,7 +36,7 @@ export type StagedFile = {
   readonly zeroRevenue: number;
 };
 
-type Counted = Exclude<keyof StagedFile, 'otherIdColumn' | 'hasContinuations'>;
+type Counted = Exclude<keyof StagedFile, 'otherIdColumn' | 'hasContinuations' | 'hasMissing'>;
 type CountedRow = Record<Counted, string> & Omit<StagedFile, Counted>;
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
@@ -106,6 +108,7 @@ export async function countStaged(
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
+      exists (select from intake.missing_rows where source_file_id = ${sourceFileId}::bigint) as "hasMissing",
       ${otherIdColumn(sourceOf(sourceFileId), orderIdColumn)} as "otherIdColumn",
       staged.open, staged."unlistedStatus", staged."otherCurrency", staged.credited, staged."zeroRevenue"
     from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
@@ -143,6 +146,7 @@ function toStagedFile(row: Partial<CountedRow> | undefined): StagedFile {
     unchangedRows: number('unchangedRows'),
     otherIdColumn: row?.otherIdColumn ?? null,
     hasContinuations: row?.hasContinuations ?? false,
+    hasMissing: row?.hasMissing ?? false,
     rejectedRows: number('rejectedRows'),
     open: number('open'),
     unlistedStatus: number('unlistedStatus'),

@@ -3,7 +3,7 @@ import { canCopy, type Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
-import { stageContinuations, stageRejected } from '../files/stage-leftovers.ts';
+import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';
 import { copyNewOrders, readOrigin } from './copy-orders.ts';
 import { EncodedOrders, idOfRow, type OrderOrigin } from './encoded-orders.ts';
 import { noteUnchangedOrders } from './note-unchanged-orders.ts';
@@ -126,7 +126,7 @@ type Gathered = Omit<OrderBatch, 'rowsRead'> & {
   readonly encoded?: EncodedOrders | null;
 };
 
-const NOTHING: Gathered = { orders: [], continuations: [], rejected: [] };
+const NOTHING: Gathered = { orders: [], continuations: [], rejected: [], missing: [] };
 
 function join(first: Gathered, second: Gathered): Gathered {
   return {
@@ -134,6 +134,7 @@ function join(first: Gathered, second: Gathered): Gathered {
     encoded: second.encoded ?? first.encoded ?? null,
     continuations: [...first.continuations, ...second.continuations],
     rejected: [...first.rejected, ...second.rejected],
+    missing: [...first.missing, ...second.missing],
   };
 }
 
@@ -183,6 +184,7 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
   if (batch.continuations.length > 0 && !(await stageContinuations(db, options, batch.continuations)))
     return null;
   if (batch.rejected.length > 0 && !(await stageRejected(db, options, batch.rejected))) return null;
+  if (batch.missing.length > 0 && !(await stageMissing(db, options, batch.missing))) return null;
   return counts;
 }
 

@@ -45,6 +45,7 @@ export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   { column: 'customer_key', type: 'uuid' },
   { column: 'lines', type: 'jsonb' },
   { column: 'similar_to', type: 'text' },
+  { column: 'items', type: 'jsonb' },
 ];
 
 /** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
@@ -55,7 +56,7 @@ export const ORDER_ID_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'or
 
 /** Converts an order to the texts that are sent. Lists are sent as text, because Postgres has no arrays of arrays. */
 export function toOrderRow(order: StagedOrder): OrderRow {
-  const { line, record, rowCount, contentHash, customerKey, lines } = order;
+  const { line, record, rowCount, contentHash, customerKey, lines, items } = order;
   const row = new Array<string | null>(SENT_COLUMNS.length);
   let at = 0;
   for (const { field, isFolded } of STORED_COLUMNS) {
@@ -72,5 +73,6 @@ export function toOrderRow(order: StagedOrder): OrderRow {
   row[at + 4] = customerKey;
   row[at + 5] = lines && toJsonParameter(lines);
   row[at + 6] = similarId(order.orderId);
+  row[at + 7] = items && toJsonParameter(items);
   return row;
 }

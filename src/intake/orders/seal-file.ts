@@ -9,7 +9,9 @@ import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import { settleContinuations } from './settle-continuations.ts';
+import { settleMissing } from './settle-missing.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
+import { settleSplits } from './settle-splits.ts';
 import { meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {
@@ -79,25 +81,34 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const { expected } = options.thresholds;
   const count = () => countStaged(trx, { sourceFileId, rowsRead, expected, orderIdColumn });
   let staged = await count();
-  const leftovers = { hasContinuations: staged.hasContinuations, hasUnchanged: staged.unchanged > 0 };
-  const knownRows = leftovers.hasContinuations ? await settleContinuations(trx, options) : 0;
+  const { hasContinuations, hasMissing } = staged;
+  const leftovers = { hasContinuations, hasMissing, hasUnchanged: staged.unchanged > 0 };
+  const knownRows = hasContinuations ? await settleContinuations(trx, options) : 0;
   const repeats = leftovers.hasUnchanged ? await settleRepeats(trx, options) : NO_REPEATS;
-  if (leftovers.hasContinuations || repeats.orders > 0) staged = await count();
+  const lacking = hasMissing ? await settleMissing(trx, options) : NO_REPEATS;
+  if (hasContinuations || repeats.orders > 0 || lacking.orders > 0) staged = await count();
   const contradictions =
     staged.conflicting > 0
       ? await rejectContradictions(trx, options)
       : { new: 0, changed: 0, cancelled: 0, rows: 0 };
   const changed = staged.changed - contradictions.changed;
+  if (changed > 0 && options.sums) await settleSplits(trx, sourceFileId);
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   return {
     leftovers,
     otherIdColumn: staged.otherIdColumn,
     ordersNew: staged.new - contradictions.new,
     ordersChanged: changed - dropped,
-    ordersUnchanged: staged.unchanged - repeats.orders + dropped,
+    ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
-    orderRows: staged.stagedRows - contradictions.rows + staged.unchangedRows - repeats.rows + knownRows,
+    orderRows:
+      staged.stagedRows -
+      contradictions.rows +
+      staged.unchangedRows -
+      repeats.rows -
+      lacking.rows +
+      knownRows,
     rejectedRows: contradictions.rows === 0 ? staged.rejectedRows : await countRejected(trx, sourceFileId),
   };
 }
@@ -111,17 +122,23 @@ async function countRejected(trx: Transaction<DB>, sourceFileId: string): Promis
 }
 
 /** What the batches of a file left to be settled. Most files leave nothing. */
-type Leftovers = { readonly hasContinuations: boolean; readonly hasUnchanged: boolean };
+type Leftovers = {
+  readonly hasContinuations: boolean;
+  readonly hasMissing: boolean;
+  readonly hasUnchanged: boolean;
+};
 
 async function clearLeftovers(
   trx: Transaction<DB>,
   sourceFileId: string,
-  { hasContinuations, hasUnchanged }: Leftovers,
+  { hasContinuations, hasMissing, hasUnchanged }: Leftovers,
 ): Promise<void> {
   if (hasContinuations)
     await sql`delete from intake.order_continuations where source_file_id = ${sourceFileId}::bigint`.execute(
       trx,
     );
+  if (hasMissing)
+    await sql`delete from intake.missing_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
   if (hasUnchanged)
     await sql`delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint`.execute(
       trx,
@@ -130,7 +147,7 @@ async function clearLeftovers(
 
 /**
  * Drops staged versions that equal the current version, either after summing or because only columns that are
- * not stored differ. If only the staged version is in doubt, the current one proves that it is whole.
+ * not stored differ. If the staged version may not be whole, the current one shows that it is.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   const { rows } = await sql<{ dropped: string }>`
@@ -139,7 +156,7 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
       where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
         and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
-        and (c.doubt is null or o.doubt is not distinct from c.doubt)
+        and (o.doubt is not distinct from c.doubt or (c.doubt is null and starts_with(o.doubt, 'may_be_')))
         and (o.lines is null or o.lines is not distinct from c.lines)
       returning 1
     )

@@ -76,7 +76,7 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, ${timesOver}, c.similar_to, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
       cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
@@ -90,19 +90,24 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
       where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, items, line_no, record_no, row_count, replaces,
         similar_to)
-      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, line_no, record_no, row_count, order_version_id,
+      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, items, line_no, record_no, row_count, order_version_id,
         similar_to
       from known k where staged_id is null
     )`;
 }
 
-/** The columns of known order `c`, for `r.times` rows that each state it: amounts are multiplied. */
+/**
+ * The columns of known order `c`, for `r.times` rows that each state it: amounts are multiplied, unless ids show that the
+ * items are the same. Without ids, the rows may also be the same.
+ */
 const timesOver = sql.join(
-  STORED_COLUMNS.map(({ column }) =>
-    columnsMergedBy('sum').includes(column)
-      ? sql`${sql.ref(`c.${column}`)} * r.times as ${sql.ref(column)}`
-      : sql.ref(`c.${column}`),
-  ),
+  STORED_COLUMNS.map(({ column }) => {
+    if (column === 'doubt')
+      return sql`coalesce(c.doubt, case when r.times > 1 and c.items is null then 'may_be_repeated' end) as doubt`;
+    return columnsMergedBy('sum').includes(column)
+      ? sql`${sql.ref(`c.${column}`)} * case when c.items is null then r.times else 1 end as ${sql.ref(column)}`
+      : sql.ref(`c.${column}`);
+  }),
 );

@@ -69,10 +69,10 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, lines, similar_to)
+        customer_key, customer_key_no, lines, similar_to, items)
       select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
         coalesce(customer_key, current_customer_key),
-        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items
       from given
       where here_id is null and is_unchanged is not true
       returning is_current

@@ -7,8 +7,9 @@ const LISTS = columnsMergedBy('union');
 
 /**
  * SQL that merges separate rows of one order in a layout with one amount for each item. Amounts and row
- * counts are added up, codes and links are united, and other fields keep their first value. The currency must
- * be the same, otherwise the order contradicts itself.
+ * counts are added up, or the amounts of the items if they have ids, codes and links are united, and other fields keep their first value. The currency must
+ * be the same, and so must the amounts of an item, otherwise the order contradicts itself. Equal rows without ids of
+ * items may be one row of two files that were joined.
  *
  * @param first,second aliases of rows with the columns of intake.orders, in the order of the file.
  * @returns a select list with the column names of intake.orders.
@@ -20,16 +21,43 @@ export function summedColumns(first: string, second: string): RawBuilder<unknown
     sql`${a('group_key')}, ${a('currency')}, ${a('exclusion')}, ${a('row_count')} + ${b('row_count')} as row_count`,
     ...AMOUNTS.map(
       (column) =>
-        sql`coalesce(${a(column)} + ${b(column)}, ${a(column)}, ${b(column)})::numeric(18,4) as ${sql.ref(column)}`,
+        sql`coalesce(${itemsAmount(sql`intake.join_items(${a('items')}, ${b('items')})`, column)},
+          ${a(column)} + ${b(column)}, ${a(column)}, ${b(column)})::numeric(18,4) as ${sql.ref(column)}`,
     ),
-    ...FIRST_VALUE.map((column) => sql`coalesce(${a(column)}, ${b(column)}) as ${sql.ref(column)}`),
+    sql`intake.join_items(${a('items')}, ${b('items')}) as items`,
+    ...FIRST_VALUE.map((column) =>
+      column === 'doubt'
+        ? sql`coalesce(${a('doubt')}, ${b('doubt')}, case when ${a('content_hash')} = ${b('content_hash')}
+            and (${a('items')} is null or ${b('items')} is null) then 'may_be_repeated' end) as doubt`
+        : sql`coalesce(${a(column)}, ${b(column)}) as ${sql.ref(column)}`,
+    ),
     ...LISTS.flatMap((column) => [
       unite(a(column), b(column), a(column), b(column), column),
       unite(a(column), b(column), a(`${column}_folded`), b(`${column}_folded`), `${column}_folded`),
     ]),
     sql`least(${a('line_no')}, ${b('line_no')}) as line_no, least(${a('record_no')}, ${b('record_no')}) as record_no`,
-    sql`${a('currency')} <> ${b('currency')} as is_contradiction`,
+    sql`${a('currency')} <> ${b('currency')}
+      or exists (
+        select from jsonb_array_elements(${a('items')}) one, jsonb_array_elements(${b('items')}) other
+        where one ->> 0 = other ->> 0 and one <> other) as is_contradiction`,
   ]);
+}
+
+/** SQL for an amount of an order from its items. Null if the amount is not added up. */
+function itemsAmount(items: RawBuilder<unknown>, column: string): RawBuilder<unknown> {
+  return sql`intake.items_amount(${items}, ${sql.lit(ITEM_AMOUNTS.indexOf(column) + 1)})`;
+}
+
+/** The amounts of an item, in the order of `OrderItem`. */
+const ITEM_AMOUNTS = ['total', 'subtotal', 'refunded'];
+
+/** SQL that assigns items, and the amounts that follow from them, to row `alias` of intake.orders. */
+export function assignItems(items: RawBuilder<unknown>, alias: string): RawBuilder<unknown> {
+  const amounts = AMOUNTS.map(
+    (column) =>
+      sql`${sql.ref(column)} = coalesce(${itemsAmount(items, column)}, ${sql.ref(`${alias}.${column}`)})`,
+  );
+  return sql.join([sql`items = ${items}`, ...amounts]);
 }
 
 /**
@@ -45,7 +73,7 @@ type Ref = RawBuilder<unknown>;
 /** SQL that assigns the result of `summedColumns`, selected as `m`, to row `o` of intake.orders. */
 export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = [...AMOUNTS, ...FIRST_VALUE, ...LISTS, ...LISTS.map((column) => `${column}_folded`)];
-  const assignments = [...columns, 'exclusion', 'row_count', 'line_no', 'record_no'].map(
+  const assignments = [...columns, 'exclusion', 'items', 'row_count', 'line_no', 'record_no'].map(
     (column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`,
   );
   return sql`${sql.join(assignments)}, lines = null, content_hash = ${summedHash('m')},
@@ -55,10 +83,10 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 
 /**
  * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
- * depend on how the order was divided into rows. As in hash-meaning.ts, a doubt is part of it only if there is one.
+ * depend on how the order was divided into rows. A doubt follows it, as in hash-meaning.ts.
  */
 export function summedHash(alias: string): RawBuilder<string> {
-  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text || coalesce(${sql.ref(`${alias}.doubt`)}, ''))`;
+  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text) || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
 }
 
 /** SQL for the columns in which two versions of an order can differ, except for a doubt. */

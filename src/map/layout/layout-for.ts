@@ -106,7 +106,7 @@ function forCustomers(layout: Layout): Layout | null {
     leftAfterRefund: [],
     times: { ...layout.times, zoneColumn: [] },
     timeOfDay: [],
-    grouping: { lineItems: layout.grouping.lineItems, sum: {}, addsNothing: [] },
+    grouping: { lineItems: layout.grouping.lineItems, sum: {}, item: [], addsNothing: [] },
     lines: null,
     exclusions: [],
   };

@@ -16,16 +16,30 @@ const MEANING = 2;
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const reduced = layoutFor(layout, purpose.readFor) ?? layout;
-  const { name: _, title: __, status, belowHeader, lines: ___, mayBeMissing, refundList, ...rest } = reduced;
+  const {
+    name: _,
+    title: __,
+    status,
+    belowHeader,
+    endsWithoutLineBreak,
+    lines: ___,
+    mayBeMissing,
+    refundList,
+    ...others
+  } = reduced;
+  const { item, ...grouping } = others.grouping;
+  const rest = { ...others, grouping };
   const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
     consent: purpose.readFor === 'customers' ? source.consent : null,
-    // Omitted if it is empty, so that the digest of files that were read before this setting existed does not
-    // change.
+    // Omitted if they are not set, so that the digest of files that were read before these settings existed does
+    // not change.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
+    ...(endsWithoutLineBreak ? { endsWithoutLineBreak } : {}),
+    ...(item.length > 0 ? { item } : {}),
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     // Omitted if it is empty, for the same reason.
     ...(Object.keys(missing).length === 0 ? {} : { missing: Object.keys(missing) }),

@@ -68,6 +68,12 @@ export const layoutSchema = z
       .describe(
         'Beginnings of the rows after the last order, in their first or second filled cell, ignoring case. Such rows are no orders.',
       ),
+    ends_without_line_break: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Files of this format end without a line break. Otherwise a last row without one may be cut, and its order is held.',
+      ),
     lacks: z
       .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
       .default([])
@@ -133,6 +139,12 @@ export const layoutSchema = z
           .default(false)
           .describe("In later rows of an order, the order's columns are blank."),
         sum: z.partialRecord(z.enum(['total', 'subtotal', 'refunded']), sum).default({}),
+        item: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe(
+            'Spellings of the column with the id of the item, which no other item has. Rows with the same id are added up once, also over several files.',
+          ),
         adds_nothing: cellTests,
       })
       .prefault({}),

@@ -87,7 +87,7 @@ export function listSpellings(layout: Layout): readonly string[] {
   return [
     ...Object.values(layout.columns).flat(),
     ...sums,
-    ...[sku, plus, minus, times].flat(),
+    ...[sku, plus, minus, times, layout.grouping.item].flat(),
     ...tests.flatMap(({ columns }) => columns),
     ...layout.timeOfDay,
     ...layout.times.zoneColumn,

@@ -21,6 +21,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     preambleLines: file.preamble_lines,
     belowHeader: file.below_header,
     footer: file.footer,
+    endsWithoutLineBreak: file.ends_without_line_break,
     lacks: file.lacks,
     columns: file.columns as Layout['columns'],
     required: file.required,
@@ -39,6 +40,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     grouping: {
       lineItems: grouping.line_items,
       sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
+      item: grouping.item,
       addsNothing: grouping.adds_nothing.map(toCellTest),
     },
     lines:

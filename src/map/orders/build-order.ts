@@ -1,5 +1,11 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
-import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../../model/order.ts';
+import type {
+  DecimalText,
+  InstantText,
+  OrderContinuation,
+  OrderItem,
+  StagedOrder,
+} from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
 import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
@@ -130,12 +136,13 @@ export class OrderBuilder {
       paidAt: this.#timeOf(open, 'paid_at'),
       cancelledAt: this.#timeOf(open, 'cancelled_at'),
       exclusion: this.#exclusionOf(open),
-      doubt: null,
+      doubt: open.doubt,
       line: open.line,
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
       lines: closeLines(open.lines),
+      items: toItems(open),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -329,3 +336,13 @@ const NO_REFUND_AMOUNT: Fault = {
 
 const NONE: readonly string[] = [];
 const NO_MORE: NonNullable<OpenOrder['more']> = [];
+
+/** Returns the items in the order of their ids, so that equal lists compare as equal. */
+function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
+  if (items === null) return null;
+  const amount = (units: bigint | undefined): DecimalText | null =>
+    units === undefined ? null : fromUnits(units);
+  return [...items]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
+}

@@ -36,5 +36,8 @@ export function hashMeaning(order: Omit<StagedOrder, 'contentHash'>): string {
     order.doubt === null ? '' : `${order.doubt}${BETWEEN_FIELDS}`,
   ];
   // Adding the texts one after the other would create two objects for each, which the garbage collector has to find.
-  return hash('sha256', meaning.join(BETWEEN_FIELDS), 'base64url');
+  const digest = hash('sha256', meaning.join(BETWEEN_FIELDS), 'base64url');
+  // A doubt follows the digest, as where sealing adds it. So the digests of orders without one are those of before
+  // there were doubts.
+  return order.doubt === null ? digest : `${digest}:${order.doubt}`;
 }

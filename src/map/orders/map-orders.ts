@@ -1,8 +1,14 @@
 import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
-import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../model/order.ts';
-import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
+import type {
+  MissingRow,
+  OrderBatch,
+  OrderContinuation,
+  OrderIdColumn,
+  StagedOrder,
+} from '../../model/order.ts';
+import type { CsvChunk, CsvRecord, LostRow, OpenRow, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor, layoutForOrders } from '../layout/layout-for.ts';
@@ -11,6 +17,7 @@ import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
+import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
 import { planColumns } from './plan-columns.ts';
@@ -51,7 +58,8 @@ const GENERATION_ORDERS = 512;
  * order again if they contain values of the order.
  *
  * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
- * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`, `order_id_changes`, `no_status`.
+ * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`, `order_id_changes`,
+ * `no_status`, `repeated_rows`.
  */
 export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
@@ -69,9 +77,14 @@ export async function* mapOrders(
   let stage: Stage | null = null;
   /** Rows that wait until the column that identifies their orders is known. */
   let early: CsvRecord[] = [];
+  const lost = new WaitingLostRows();
+  let hasLostEarly = false;
+  let cut: OpenRow | null = null;
   let pending = newPending();
-  for await (const { header, records, rejected } of chunks) {
+  for await (const { header, records, rejected, lost: lostHere, open } of chunks) {
     for (const row of rejected) pending.rejected.push(row);
+    lost.add(lostHere);
+    cut = layout.endsWithoutLineBreak ? null : open;
     resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
     const extended = extendRows(records, resolved);
     let rows = extended;
@@ -80,23 +93,34 @@ export async function* mapOrders(
       early.push(...extended);
       const named = ids.look(extended);
       rows = named === null ? [] : early;
-      if (named !== null) stage = openStage(named, layout, options);
+      if (named !== null) stage = openStage(named, layout, { ...options, hasLostEarly });
       if (named !== null) early = [];
     }
     for (const record of rows) {
+      lose(lost, record.record, stage);
       stage?.take(record, pending);
       if (sizeOf(pending) < generationOrders) continue;
       yield toBatch(pending);
       pending = newPending();
     }
+    while (lost.isFull) {
+      const row = lost.takeBefore(Infinity);
+      hasLostEarly ||= stage === null;
+      if (row !== null) stage?.lose(row);
+    }
     if (sizeOf(pending) < generationOrders) continue;
     yield toBatch(pending);
     pending = newPending();
   }
-  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, options);
-  for (const record of early) stage?.take(record, pending);
-  if (stage !== null) stage.close(pending);
-  if (sizeOf(pending) > 0) yield toBatch(pending);
+  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, { ...options, hasLostEarly });
+  for (const record of early) {
+    lose(lost, record.record, stage);
+    stage?.take(record, pending);
+  }
+  lose(lost, Infinity, stage);
+  if (cut !== null) stage?.cut(cut);
+  stage?.close(pending);
+  if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
   stage?.requireStatus();
 }
 
@@ -104,9 +128,18 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
   return extend === null ? records : records.map((record) => ({ ...record, cells: extend(record.cells) }));
 }
 
+/** Passes on the lost rows before a record. */
+function lose(lost: WaitingLostRows, record: number, stage: Stage | null): void {
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row);
+}
+
 /** Takes rows and returns complete orders. */
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
+  /** Takes a row that cannot be used. */
+  readonly lose: (row: LostRow) => void;
+  /** Notes that the text ends within its last row. */
+  readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
   /** Called at the end. Throws FileHeld `no_status` if no order has one although the layout has a column of it. */
   readonly requireStatus: () => void;
@@ -115,8 +148,9 @@ type Stage = {
 function openStage(
   header: NamedHeader,
   layout: Layout,
-  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders, anyStatus = false }: MapOptions,
+  options: MapOptions & { readonly hasLostEarly: boolean },
 ): Stage {
+  const { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders, anyStatus = false } = options;
   const { check, fields } = header;
   const plan = planColumns(layout, header, source);
   const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
@@ -130,11 +164,13 @@ function openStage(
   onIdColumn?.({ name, isFallback: name !== foldIdColumn(preferred) });
   let isStatusBlank = !anyStatus && layout.status.credited !== null && fields.status.length > 0;
   let orders = 0;
+  if (options.hasLostEarly) window.loseAnywhere();
   const finish = (open: readonly OpenOrder[], to: Pending): void => {
-    const finished = finishOrders(open, builder, plan.isGroupedById);
+    const finished = finishOrders(open, builder, plan.isGroupedById, (one) => window.loseOrder(one));
     orders += finished.orders.length;
     isStatusBlank &&= finished.orders.every(({ status }) => status === null);
     collect(to, finished);
+    to.missing.push(...window.takeMissing());
   };
   return {
     take(record, to) {
@@ -144,6 +180,8 @@ function openStage(
       if (isLeaving(result)) finish(result, to);
       else to.rejected.push(result);
     },
+    lose: ({ isHeader, cells }) => (isHeader ? window.beginPart() : window.lose(cells)),
+    cut: (row) => window.cut(row),
     close: (to) => finish(window.close(), to),
     requireStatus() {
       if (isStatusBlank && orders > 0) throw noStatus(fields.status[0]?.name ?? 'status');
@@ -170,17 +208,18 @@ function foldIdColumn(name: string): string {
     .trim();
 }
 
-type Finished = Omit<OrderBatch, 'rowsRead'>;
+type Finished = Omit<OrderBatch, 'rowsRead' | 'missing'>;
 
 /** Results that wait until a batch is large enough. */
 type Pending = {
   readonly orders: StagedOrder[];
   readonly continuations: OrderContinuation[];
   readonly rejected: RejectedRow[];
+  readonly missing: MissingRow[];
 };
 
 function newPending(): Pending {
-  return { orders: [], continuations: [], rejected: [] };
+  return { orders: [], continuations: [], rejected: [], missing: [] };
 }
 
 function collect(pending: Pending, finished: Finished): void {
@@ -198,13 +237,18 @@ function isLeaving(result: readonly OpenOrder[] | RejectedRow): result is readon
 }
 
 function toBatch(pending: Pending): OrderBatch {
-  const { orders, continuations, rejected } = pending;
+  const { orders, continuations, rejected, missing } = pending;
   let rowsRead = 0;
   for (const part of [orders, continuations, rejected]) for (const { rowCount } of part) rowsRead += rowCount;
-  return { orders, continuations, rejected, rowsRead };
+  return { orders, continuations, rejected, missing, rowsRead };
 }
 
-function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroupedById: boolean): Finished {
+function finishOrders(
+  open: readonly OpenOrder[],
+  builder: OrderBuilder,
+  isGroupedById: boolean,
+  onRejected: (one: OpenOrder) => void,
+): Finished {
   const orders: StagedOrder[] = [];
   const continuations: OrderContinuation[] = [];
   const rejected: RejectedRow[] = [];
@@ -213,9 +257,10 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
   for (const one of open) {
     const built = builder.build(one);
     if (built.kind === 'continuation') continuations.push(built.continuation);
-    else if (built.kind === 'fault')
+    else if (built.kind === 'fault') {
       for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built));
-    else {
+      onRejected(one);
+    } else {
       const { orderId } = built.order;
       orders.push(built.order);
       if (isGroupedById) continue; // The group is the id, and groups are distinct.
@@ -227,9 +272,9 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
   const byKey = new Map(open.map((one) => [one.key, one]));
   for (const { groupKey, orderId } of orders.filter((order) => contested.has(order.orderId))) {
     const one = byKey.get(groupKey);
-    if (one !== undefined)
-      for (const run of runsOf(one))
-        rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    if (one === undefined) continue;
+    for (const run of runsOf(one)) rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    onRejected(one);
   }
   return { orders: orders.filter((order) => !contested.has(order.orderId)), continuations, rejected };
 }

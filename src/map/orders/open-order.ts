@@ -1,6 +1,10 @@
 import type { SummedField } from '../../model/layout.ts';
+import type { OrderDoubt } from '../../model/order.ts';
 import type { Fault, Run } from '../fault.ts';
 import type { OpenLines } from './order-lines.ts';
+
+/** Sums of one row in ten-thousandths. */
+export type ItemSums = Readonly<Partial<Record<SummedField, bigint>>>;
 
 /** An order for which more rows may follow. Many are kept at the same time, so the type is flat. */
 export type OpenOrder = {
@@ -11,6 +15,12 @@ export type OpenOrder = {
   more: { readonly slot: number; readonly value: string }[] | null;
   /** Sums over its rows in ten-thousandths. Null if no column is summed, or while all of them are blank. */
   sums: Partial<Record<SummedField, bigint>> | null;
+  /** The sums of each item by its id. Null if the file does not identify them. */
+  items: Map<string, ItemSums> | null;
+  /** Its rows as texts, if amounts are added up and items have no ids. */
+  readonly texts: Set<string> | null;
+  /** Which of several joined files it began in. */
+  readonly part: number;
   /** The order lines of its rows so far. Null if the source does not ask for them. */
   lines: OpenLines | null;
   /** Its first row. `together` is the number of consecutive rows from there on. */
@@ -20,6 +30,8 @@ export type OpenOrder = {
   /** Rows that do not follow the first ones directly. */
   apart: Run[] | null;
   rowCount: number;
+  /** Why it may not be whole, as far as its rows show. */
+  doubt: OrderDoubt | null;
   /** The first fault that prevents the order from being built. */
   fault: { readonly fault: Fault; readonly column: string; readonly value: string } | null;
 };
@@ -27,6 +39,12 @@ export type OpenOrder = {
 /** Returns its rows as runs of consecutive rows. */
 export function runsOf({ record, line, together, apart }: OpenOrder): readonly Run[] {
   return [{ record, line, count: together }, ...(apart ?? [])];
+}
+
+/** Returns the record number of its last row. */
+export function lastRecordOf({ record, together, apart }: OpenOrder): number {
+  const last = apart?.at(-1);
+  return last === undefined ? record + together - 1 : last.record + last.count - 1;
 }
 
 /** Adds one more row. */

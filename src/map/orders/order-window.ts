@@ -1,11 +1,14 @@
-import type { MoneyFormat } from '../../model/layout.ts';
-import type { CsvRecord, RejectedRow } from '../../model/record.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { MoneyFormat, SummedField } from '../../model/layout.ts';
+import type { MissingRow } from '../../model/order.ts';
+import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { toUnits } from './add-money.ts';
-import { addRow, type OpenOrder } from './open-order.ts';
+import { MissingRows, namedBy } from './lost-rows.ts';
+import { addRow, type ItemSums, lastRecordOf, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
@@ -27,6 +30,16 @@ export class OrderWindow {
   readonly #columns: readonly number[];
   /** Values of the order that was opened last. */
   #previous: readonly string[] = [];
+  readonly #missing = new MissingRows();
+  /** True if the next row may belong to the order of a lost row that names none. */
+  #isAfterLoss = false;
+  /** Number of the file, if several were joined. */
+  #part = 0;
+  #counted = 0;
+  #repeated = 0;
+  /** True once a lost row names no order, and once rows of an order do not stand together. */
+  #hasNamelessLoss = false;
+  #isScattered = false;
 
   constructor(
     plan: ColumnPlan,
@@ -55,7 +68,12 @@ export class OrderWindow {
     if (typeof key !== 'string') return this.#rejectRow(row, key, cell);
     const known = this.#young.get(key) ?? this.#old.get(key);
     this.#lastCell = cell;
+    if (this.#isAfterLoss) {
+      this.#missing.add(key, false);
+      this.#isAfterLoss = false;
+    }
     if (known !== undefined) {
+      if (known !== this.#last) this.#meetAgain(known, row.cells);
       this.#last = known;
       this.#merge(known, row);
       return null;
@@ -66,9 +84,85 @@ export class OrderWindow {
     return leaving;
   }
 
-  /** Ends the file. @returns the remaining orders, in the order of their first rows. */
+  /**
+   * Notes a row that cannot be used. If rows of an order add up, its order would add up to too little. If the row
+   * names no order, it belongs to the order before or after it, if rows of an order stand together, or else to any
+   * order of the file.
+   *
+   * @param cells null if they are not known.
+   */
+  lose(cells: readonly string[] | null): void {
+    if (!this.#plan.needsAllRows) return;
+    const named = namedBy(cells, {
+      idAt: this.#plan.group.index,
+      before: this.#last?.key ?? null,
+      isOpen: (key) => this.#young.has(key) || this.#old.has(key),
+    });
+    for (const key of named) this.#missing.add(key, true);
+    if (named.length > 0) return;
+    if (this.#last !== null) this.#missing.add(this.#last.key, false);
+    this.#hasNamelessLoss = true;
+    this.#isAfterLoss = true;
+    this.#lastCell = null;
+  }
+
+  /** Notes rows that were lost at places that are not known. */
+  loseAnywhere(): void {
+    if (this.#plan.needsAllRows) this.#missing.add(null, false);
+  }
+
+  /** Notes that rows of an order were rejected after they were combined. */
+  loseOrder({ key }: OpenOrder): void {
+    if (this.#plan.needsAllRows) this.#missing.add(key, true);
+  }
+
+  /** Notes that another file begins, which was joined to the one before: the header appears again. */
+  beginPart(): void {
+    this.#part += 1;
+    this.#lastCell = null;
+    this.#last = null;
+  }
+
+  /**
+   * Notes that rows of an order do not stand together. If one of them occurs twice, or the order is in two files that
+   * were joined, both may be the same, unless items have ids.
+   */
+  #meetAgain(order: OpenOrder, cells: readonly string[]): void {
+    this.#isScattered = true;
+    if (order.texts === null) return;
+    if (order.part !== this.#part || order.texts.has(cells.join('\u001f'))) order.doubt ??= 'may_be_repeated';
+  }
+
+  /**
+   * Notes that the text ends within its last row. If the last cell is in a column that is read, it may be the
+   * beginning of another value: of 10.30, 10 is left.
+   */
+  cut({ record, lastAt }: OpenRow): void {
+    const order = this.#last;
+    if (order === null || lastRecordOf(order) !== record || !this.#plan.isRead(lastAt)) return;
+    const { slots, fields } = this.#plan;
+    const isCurrency = fields.currency.some((slot) => slots[slot]?.index === lastAt);
+    // A currency code has three letters, and is not the beginning of a longer one.
+    if (isCurrency && fields.currency.some((slot) => cleanText(order.values[slot] ?? '').length === 3))
+      return;
+    order.doubt ??= 'may_be_cut';
+  }
+
+  /** Returns the orders that lack a row, as far as they were found since the last call. */
+  takeMissing(): readonly MissingRow[] {
+    return this.#missing.take();
+  }
+
+  /**
+   * Ends the file. @returns the remaining orders, in the order of their first rows.
+   *
+   * @throws FileHeld `repeated_rows`.
+   */
   close(): readonly OpenOrder[] {
+    if (this.#isScattered && this.#hasNamelessLoss) this.#missing.add(null, false);
     const left = [...this.#old.values(), ...this.#young.values()];
+    this.#countRepeated(left);
+    if (this.#repeated === this.#counted && this.#repeated > 1) throw holdRepeated(this.#repeated);
     this.#old = new Map();
     this.#young = new Map();
     this.#last = null;
@@ -77,9 +171,18 @@ export class OrderWindow {
 
   #turn(): readonly OpenOrder[] {
     const leaving = [...this.#old.values()];
+    this.#countRepeated(leaving);
     this.#old = this.#young;
     this.#young = new Map();
     return leaving;
+  }
+
+  /** Counts orders each of whose rows occurs at least twice, although items have no ids. */
+  #countRepeated(orders: readonly OpenOrder[]): void {
+    for (const { texts, rowCount } of orders) {
+      this.#counted += 1;
+      if (texts !== null && texts.size * 2 <= rowCount) this.#repeated += 1;
+    }
   }
 
   #open(key: string, row: CsvRecord): OpenOrder {
@@ -99,16 +202,19 @@ export class OrderWindow {
       values,
       more: null,
       sums: null,
+      items: this.#plan.item === null ? null : new Map(),
+      texts: this.#plan.sums.length > 0 && this.#plan.item === null ? new Set() : null,
+      part: this.#part,
       lines: this.#plan.lines === null ? null : openLines(),
       record,
       line,
       together: 1,
       apart: null,
       rowCount: 1,
+      doubt: null,
       fault: null,
     };
-    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
-    this.#addLine(order, cells);
+    this.#addItem(order, cells);
     return order;
   }
 
@@ -120,8 +226,7 @@ export class OrderWindow {
       const cell = cells[columns[at] ?? -1] ?? '';
       if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
     }
-    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
-    this.#addLine(order, cells);
+    this.#addItem(order, cells);
     addRow(order, row.record, row.line);
   }
 
@@ -143,12 +248,49 @@ export class OrderWindow {
     else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
   }
 
-  #addSums(order: OpenOrder, cells: readonly string[]): void {
+  #addItem(order: OpenOrder, cells: readonly string[]): void {
+    if (this.#plan.sums.length > 0 && !this.#addSums(order, cells)) return;
+    this.#addLine(order, cells);
+  }
+
+  /** Adds the amounts of a row. @returns false if the order has the item already. */
+  #addSums(order: OpenOrder, cells: readonly string[]): boolean {
     const addsNothing = this.#addsNothing(cells);
+    const row: Partial<Record<SummedField, bigint>> = {};
     for (const column of this.#plan.sums) {
       const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-      if (!isBlank(cell)) this.#addSum(order, column, cell);
+      if (!isBlank(cell)) this.#addSum(order, row, column, cell);
     }
+    this.#noteText(order, cells);
+    if (!this.#noteItem(order, cells, row)) return false;
+    for (const [name, units] of Object.entries(row)) {
+      const field = name as SummedField;
+      order.sums ??= {};
+      order.sums[field] = (order.sums[field] ?? 0n) + units;
+    }
+    return true;
+  }
+
+  /** Notes an item. @returns false if the order has it already. */
+  #noteItem(order: OpenOrder, cells: readonly string[], row: ItemSums): boolean {
+    const { item } = this.#plan;
+    if (item === null || order.items === null) return true;
+    const cell = cells[item.index] ?? '';
+    const id = parseId(cell);
+    if (typeof id !== 'string' || order.items.size >= MAX_ITEMS) {
+      order.items = null;
+      return true;
+    }
+    const known = order.items.get(id);
+    if (known === undefined) order.items.set(id, row);
+    else if (FIELDS.some((field) => known[field] !== row[field]))
+      order.fault ??= { fault: CONFLICTING_ROWS, column: item.name, value: cell };
+    return known === undefined;
+  }
+
+  /** Notes a row whose item has no id, to find rows that occur twice. */
+  #noteText({ texts }: OpenOrder, cells: readonly string[]): void {
+    texts?.add(cells.join('\u001f'));
   }
 
   #addsNothing(cells: readonly string[]): boolean {
@@ -161,25 +303,42 @@ export class OrderWindow {
     addLine(lines, cells, { plan, money: this.#money });
   }
 
-  #addSum(order: OpenOrder, { field, sign, name }: SumColumn, cell: string): void {
+  #addSum(
+    order: OpenOrder,
+    row: Partial<Record<SummedField, bigint>>,
+    { field, sign, name }: SumColumn,
+    cell: string,
+  ): void {
     const amount = parseMoney(cell, this.#money);
     if (typeof amount !== 'string') {
       order.fault ??= { fault: amount, column: name, value: cell };
       return;
     }
-    order.sums ??= {};
-    order.sums[field] = (order.sums[field] ?? 0n) + sign * toUnits(amount);
+    row[field] = (row[field] ?? 0n) + sign * toUnits(amount);
   }
 
-  #rejectRow({ record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
+  #rejectRow({ cells, record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
     const { name } = this.#plan.group;
     const what =
       fault.code === 'missing_value'
         ? missingValue(`"${name}" that says which order this row belongs to`)
         : fault;
     this.#lastCell = null;
+    this.lose(cells);
     return reject({ record, line, count: 1 }, what, { column: name, value: cell });
   }
+}
+
+/** More items are not identified: such an order would need as much space as a thousand others. */
+const MAX_ITEMS = 500;
+const FIELDS = ['total', 'subtotal', 'refunded'] as const;
+
+function holdRepeated(orders: number): FileHeld {
+  return new FileHeld({
+    code: 'repeated_rows',
+    message: `Every row of the file occurs at least twice, in each of its ${orders} orders. Their amounts would be added up twice.`,
+    help: 'The file was probably joined from two exports. Export it again. If the export has a column with an id of the item, name it under grouping.item of the layout.',
+  });
 }
 
 const CONFLICTING_ROWS: Fault = {

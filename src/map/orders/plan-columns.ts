@@ -35,8 +35,14 @@ export type ColumnPlan = {
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
+  /** Column that identifies an item whose amounts are added up. Null if the file has none. */
+  readonly item: Column | null;
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
+  /** True if a column is read. */
+  readonly isRead: (index: number) => boolean;
+  /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
+  readonly needsAllRows: boolean;
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
   /** Tests of exclusion: the reason that a cell gives, or null. Those that a job may credit come last. */
   readonly exclusions: readonly {
@@ -119,6 +125,7 @@ export function planColumns(
     const column = header.find([name]);
     return column === null ? [] : [slotOf(column, 'same')];
   });
+  const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
     const after = header.find(pair.after);
@@ -132,6 +139,18 @@ export function planColumns(
       const column = header.find(rule.columns);
       return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule) }];
     });
+  const sums = sumColumns(layout, header);
+  const lines = planLines(layout, header);
+  const item = sums.length > 0 ? header.find(layout.grouping.item) : null;
+  const { sku = [], plus = [], minus = [], times = null } = lines ?? {};
+  const adding = addsNothing.flatMap((test) => {
+    const column = header.find(test.columns);
+    return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
+  });
+  const read = new Set([
+    ...[group, ...slots, ...sums, ...adding, item ?? []].flat().map(({ index }) => index),
+    ...[sku, plus, minus, times ?? []].flat(),
+  ]);
   const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
   return {
     group,
@@ -139,15 +158,16 @@ export function planColumns(
     slots,
     fields,
     timeOfDay,
-    zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
+    zone,
     refundLists,
     leftAfterRefund,
-    sums: sumColumns(layout, header),
-    lines: planLines(layout, header),
-    addsNothing: addsNothing.flatMap((test) => {
-      const column = header.find(test.columns);
-      return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
-    }),
+    sums,
+    item,
+    lines,
+    // Columns that the layout derives may come from any column.
+    isRead: (index) => header.extend !== null || read.has(index),
+    needsAllRows: sums.length > 0 || lines !== null,
+    addsNothing: adding,
     exclusions,
     blankStatusExcludes:
       layout.status.credited !== null && fields.status.length > 0 && mayLackStatus(layout, source),

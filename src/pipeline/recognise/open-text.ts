@@ -92,10 +92,11 @@ export async function readTop(
   layout: Layout,
   means: ReadingMeans & { readonly encoding: string | null },
 ): Promise<CsvChunk | { readonly held: FileHeld }> {
-  let top: CsvChunk = { header: [], records: [], rejected: [] };
+  let top: CsvChunk = { header: [], records: [], rejected: [], lost: [], open: null };
   try {
     for await (const { header, records, rejected } of openDetected(file, layout, means)) {
-      top = { header, records: [...top.records, ...records], rejected: [...top.rejected, ...rejected] };
+      const all = { records: [...top.records, ...records], rejected: [...top.rejected, ...rejected] };
+      top = { header, ...all, lost: [], open: null };
       if (top.records.length >= TOP_ROWS) break;
     }
   } catch (error) {
