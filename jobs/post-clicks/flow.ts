@@ -11,6 +11,7 @@ import { createRowIntake } from '../../src/pipeline/take-rows.ts';
 import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
 import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
 import { excludeRemovedClicks } from './decide-removed.ts';
+import { findDoubled } from './find-doubled.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
 import type { PostClicksSettings } from './settings.ts';
@@ -53,5 +54,10 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
 
 /** Reads files of clicks. */
 export function createClickIntake(): Intake {
-  return createRowIntake({ purpose: { readFor: 'clicks' }, open: () => readClicks, publish: publishClicks });
+  return createRowIntake({
+    purpose: { readFor: 'clicks' },
+    open: ({ source }) => readClicks(source),
+    judge: findDoubled,
+    publish: publishClicks,
+  });
 }
