@@ -133,6 +133,8 @@ class Collected {
   fallbackId: string | null = null;
   readonly held = new Set<string>();
   readonly #credited: ReadonlySet<string> | null;
+  /** Whether the layout reads a status. An order without one is then not credited, whatever words count. */
+  readonly #hasStatus: boolean;
   readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
   readonly #excluded = new Map<string, number>();
   readonly #codes = new Map<
@@ -149,14 +151,15 @@ class Collected {
   #first: InstantText | null = null;
   #last: InstantText | null = null;
 
-  constructor({ status }: Layout) {
+  constructor({ status, columns }: Layout) {
+    this.#hasStatus = columns.status !== undefined;
     this.#credited = status.credited === null ? null : new Set(status.credited.map(foldWord));
   }
 
   takeOrder(order: StagedOrder): void {
     this.#orders += 1;
-    const isCredited = this.#credited === null || this.#credited.has(order.status ?? '');
     const word = order.status ?? '';
+    const isCredited = (word !== '' || !this.#hasStatus) && (this.#credited?.has(word) ?? true);
     const status = this.#statuses.get(word) ?? { orders: 0, isCredited };
     status.orders += 1;
     this.#statuses.set(word, status);
@@ -166,7 +169,8 @@ class Collected {
       if (this.#last === null || placedAt > this.#last) this.#last = placedAt;
     }
     // The name of what a job may credit, such as a renewal, is not a reason here.
-    const reason = isExcluded(order) ? order.exclusion : null;
+    const isCancelled = order.cancelledAt !== null;
+    const reason = isExcluded(order) ? order.exclusion : isCancelled ? 'cancelled' : null;
     if (reason !== null) this.#excluded.set(reason, (this.#excluded.get(reason) ?? 0) + 1);
     else if (isCredited) this.#takeCredited(order);
   }

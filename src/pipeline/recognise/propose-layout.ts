@@ -2,18 +2,13 @@ import { parse } from 'yaml';
 import { layoutSchema } from '../../map/layout/layout-schema.ts';
 import { toLayout } from '../../map/layout/to-layout.ts';
 import { cleanText } from '../../map/values/clean-text.ts';
+import type { StatedRoles } from '../../model/column-role.ts';
 import type { Layout, LayoutField } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { amountNameOf, otherReportOf } from './amount-names.ts';
-import {
-  assignColumns,
-  type ColumnDecision,
-  isMoneyWithDecimals,
-  type MeasuredColumn,
-  type UnclearColumn,
-} from './assign-columns.ts';
-import type { StatedRoles } from './column-roles.ts';
+import { assignColumns, type ColumnDecision, type UnclearColumn } from './assign-columns.ts';
+import { isMoneyWithDecimals, type MeasuredColumn } from './column-shapes.ts';
 import { type NameScorer, nameScorer } from './column-synonyms.ts';
 import { statusWordsOf } from './known-status-words.ts';
 import { Cells } from './measure-values.ts';

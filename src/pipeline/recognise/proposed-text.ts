@@ -1,7 +1,8 @@
 import { foldWord } from '../../map/values/clean-text.ts';
 import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
 import { toPrintableJson } from '../../model/text/printable.ts';
-import type { Assignment, MeasuredColumn } from './assign-columns.ts';
+import type { Assignment } from './assign-columns.ts';
+import type { MeasuredColumn } from './column-shapes.ts';
 import type { StatusWords } from './known-status-words.ts';
 import {
   Cells,

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import type { StatedRoles } from '../../model/column-role.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
@@ -6,7 +7,6 @@ import { foldHeader } from '../../model/text/fold.ts';
 import { listFiles } from '../../source/list-files.ts';
 import { parseSourceUri } from '../../source/parse-source-uri.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
-import type { StatedRoles } from './column-roles.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { groupSources } from './group-sources.ts';

@@ -1,9 +1,9 @@
+import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../../model/column-role.ts';
 import { EXIT } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { foldHeader } from '../../../model/text/fold.ts';
 import { toPrintableLine } from '../../../model/text/printable.ts';
 import type { UnclearColumn } from '../../../pipeline/recognise/assign-columns.ts';
-import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../../pipeline/recognise/column-roles.ts';
 import type { Recognised } from '../../../pipeline/recognise/recognise.ts';
 
 /** What a person has said about files whose columns or letters do not show what they are. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { COLUMN_ROLES, type StatedRoles } from '../../../model/column-role.ts';
 import { foldHeader } from '../../../model/text/fold.ts';
-import { COLUMN_ROLES, type StatedRoles } from '../../../pipeline/recognise/column-roles.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */

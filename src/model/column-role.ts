@@ -1,4 +1,4 @@
-import type { LayoutField } from '../../model/layout.ts';
+import type { LayoutField } from './layout.ts';
 
 /**
  * The roles that a person may give to a column. `excludes`: an order is never posted if its cell says anything
