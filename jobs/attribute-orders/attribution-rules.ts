@@ -13,7 +13,7 @@ export function attributionRules(
   const sources = sourcesOf(run).map((source) => ({
     source: source.name,
     orderPlatform: source.orderPlatform,
-    ...statusRules(loadLayout(source.layout, layoutFolders(config.path)).status, job.include),
+    ...statusRules(loadLayout(source.layout, layoutFolders(config.path)), source, job.include),
   }));
   const ofBrand = Object.values(config.jobs)
     .filter(isAttributeOrders)

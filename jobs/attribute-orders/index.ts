@@ -1,3 +1,4 @@
+import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
@@ -13,7 +14,14 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   summary: 'credit orders of shop exports to influencers',
   nouns: { items: 'orders', done: 'posted' },
   fields: attributeOrdersFields,
-  needsOrderPlatform: true,
+  readsOfSource: [
+    ...OF_STORED_FILES,
+    ...(['order_platform', 'currency', 'date_order', 'customer_key', 'order_lines'] as const),
+    ...(['limits.max_cancelled_share', 'limits.max_zero_revenue_share'] as const),
+    ...(['limits.max_unlisted_share', 'expect.orders', 'expect.new_orders'] as const),
+    ...(['expect.blank_codes', 'expect.unattributed', 'expect.currencies'] as const),
+    ...(['expect.statuses', 'expect.median_value', 'expect.overlap', 'expect.newest_order'] as const),
+  ],
   oneReaderHelp: 'Let one job read each source; codes.csv can name a brand for each code.',
   crossCheck,
   checkFiles,

@@ -230,11 +230,12 @@ function thresholdsOf({ source, expected }: OrderReading): Thresholds {
 
 function expectedBy(job: AttributeOrdersSettings, { layout, source }: SourceReading): ExpectedOrders {
   const { revenue } = job;
-  const { credited, notCredited } = statusRules(layout.status, job.include);
+  const { credited, notCredited, mayLackColumn } = statusRules(layout, source, job.include);
   return {
     // Refunds only reduce the revenue. They do not change which column it is read from.
     revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
     credited: credited === 'any' ? null : credited,
+    mayLackStatus: mayLackColumn,
     listed: credited === 'any' ? null : [...credited, ...notCredited, ...excludedStatuses(layout)],
     currency: source.currency,
   };

@@ -9,7 +9,8 @@ export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   summary: 'forget customers who asked for it, and delete data older than `retention`',
   nouns: { items: 'rows', done: 'deleted' },
   fields: deleteDataFields,
-  needsOrderPlatform: false,
+  // Its files are not exports: it lists all of them each time, and checks none.
+  readsOfSource: [],
   oneReaderHelp: 'Let one job read each source of requests.',
   // Its files are not exports. The tool stores nothing from them, not even the fact that they were read.
   purpose: () => null,

@@ -1,4 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
+import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
@@ -11,7 +12,10 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   summary: 'submit customers of exports to be identified as influencers',
   nouns: { items: 'customers', done: 'submitted' },
   fields: identifyCustomersFields,
-  needsOrderPlatform: false,
+  readsOfSource: [
+    ...OF_STORED_FILES,
+    ...(['currency', 'consent', 'limits.max_unreadable_share', 'expect.refused_consent'] as const),
+  ],
   oneReaderHelp:
     'Let one job read each source. For the customers of another brand, add a second source with the same uri.',
   crossCheck: (job, { before }) => oneJobABrand(job, before),

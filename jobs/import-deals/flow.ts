@@ -42,7 +42,7 @@ export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> 
   const posting = await beginPosting(run);
   const intake = createRowIntake({
     purpose: { readFor: 'creators' },
-    open: () => readCreators,
+    open: () => ({ open: readCreators }),
     publish: publishCreators,
   });
   for (const source of sources) await intakeSource(run, source, intake);

@@ -1,3 +1,4 @@
+import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderDeals } from './render.ts';
@@ -10,7 +11,7 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   summary: 'create one deal for each creator in a list',
   nouns: { items: 'deals', done: 'created' },
   fields: importDealsFields,
-  needsOrderPlatform: false,
+  readsOfSource: OF_STORED_FILES,
   oneReaderHelp: 'Let one job read each source: a list belongs to the settings of one job.',
   purpose: () => ({ readFor: 'creators' }),
   leases: ({ sources }) => sources.map((source) => `creators in source:${source}`),

@@ -11,7 +11,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   summary: "copy the account's brands, dealflows and deals into Postgres",
   nouns: { items: 'deals', done: 'mirrored' },
   fields: mirrorAccountFields,
-  needsOrderPlatform: false,
+  readsOfSource: [],
   oneReaderHelp: 'It reads no sources.',
   crossCheck: (job, { before }) => onlyMirror(job, before),
   purpose: () => null,

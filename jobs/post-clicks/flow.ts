@@ -10,6 +10,7 @@ import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { createRowIntake } from '../../src/pipeline/take-rows.ts';
 import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
 import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
+import { findDoubled } from './decide-doubled.ts';
 import { excludeRemovedClicks } from './decide-removed.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
@@ -53,5 +54,10 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
 
 /** Reads files of clicks. */
 export function createClickIntake(): Intake {
-  return createRowIntake({ purpose: { readFor: 'clicks' }, open: () => readClicks, publish: publishClicks });
+  return createRowIntake({
+    purpose: { readFor: 'clicks' },
+    open: ({ source }) => readClicks(source),
+    judge: findDoubled,
+    publish: publishClicks,
+  });
 }

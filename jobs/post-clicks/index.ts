@@ -1,3 +1,4 @@
+import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderClicks } from './render.ts';
@@ -10,7 +11,7 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   summary: 'post clicks from link shorteners and web analytics to influencers',
   nouns: { items: 'clicks', done: 'posted' },
   fields: postClicksFields,
-  needsOrderPlatform: false,
+  readsOfSource: [...OF_STORED_FILES, 'date_order'],
   oneReaderHelp: 'Let one job read each source: two jobs would post its clicks twice.',
   purpose: () => ({ readFor: 'clicks' }),
   leases: ({ sources }) => sources.map((source) => `clicks in source:${source}`),

@@ -1,11 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Fault } from '../../src/map/fault.ts';
 import type { Column, ResolvedHeader } from '../../src/map/layout/resolve-header.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/map/map-rows.ts';
+import { type DateWatch, watchDates, withDateOrder } from '../../src/map/orders/date-order.ts';
 import { linkFinder, linkOf } from '../../src/map/orders/find-links.ts';
 import { cleanText } from '../../src/map/values/clean-text.ts';
 import { parseId } from '../../src/map/values/parse-id.ts';
 import { timeParser } from '../../src/map/values/parse-time.ts';
+import type { SourceSettings } from '../../src/model/config.ts';
 import type { Layout, LayoutField } from '../../src/model/layout.ts';
+import type { CsvRecord } from '../../src/model/record.ts';
 import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 
@@ -24,12 +28,25 @@ export type StatedClicks = {
   readonly day: string;
   /** ISO 3166-1 alpha-2. Empty if the export does not state the country. */
   readonly country: string;
+  /** What the row covers: see `Coverage`. */
+  readonly covers: Coverage;
   readonly clicks: number;
+  /** Digest of all cells of the row: a row that occurs twice may come from two joined exports. */
+  readonly row: string;
 };
 
-/** The influencer, code or link that a row is about. */
-type Subject = Omit<StatedClicks, 'day' | 'country' | 'clicks'>;
+/**
+ * What the clicks of a row cover. `country`: those of one country. `named`: those of a country that is written as a
+ * word, which the service does not take. `unknown`: those of which the export knows no country. `whole`: all of the
+ * day, because no country is stated.
+ */
+export type Coverage = 'country' | 'named' | 'unknown' | 'whole';
 
+/** The influencer, code or link that a row is about. */
+type Subject = Omit<StatedClicks, 'day' | 'country' | 'covers' | 'clicks' | 'row'>;
+
+/** What exports write if they do not know a country. */
+const NO_COUNTRY = /^\(?(?:not set|unknown|other|others|none|n\/a|undefined)\)?$/i;
 /** What web analytics tools write if they know no page. */
 const NO_PAGE = /^\((not set|other|none|direct)\)$/i;
 /** A word in a path that may be a code or a handle. */
@@ -38,22 +55,43 @@ const WORD = /^[\p{L}\p{N}@._-]{2,100}$/u;
 /**
  * Reads rows of clicks. Skips rows without a link, a code or an influencer, such as totals and pages that the
  * export does not know. Also skips the home page, because it names no influencer.
+ *
+ * @param source whose `date_order` says whether numeric days begin with the month or the day.
  */
-export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout) => {
+export function readClicks(
+  source: Pick<SourceSettings, 'name' | 'dateOrder'>,
+): Pick<MapRowsOptions<StatedClicks>, 'open' | 'atEnd'> {
+  let dates: DateWatch | null = null;
+  return {
+    open: (header, layout) => {
+      dates = watchDates(layout, source);
+      return readerOf(header, withDateOrder(layout, source.dateOrder), dates);
+    },
+    atEnd: () => dates?.require(),
+  };
+}
+
+function readerOf(
+  header: ResolvedHeader,
+  layout: Layout,
+  dates: DateWatch | null,
+): (record: CsvRecord) => ReadRow<StatedClicks> {
   const find = subjectFinder(header, layout);
   const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
-  return ({ cells }): ReadRow<StatedClicks> => {
+  return ({ cells, line }) => {
     const subject = find(cells);
     if ('kind' in subject) return subject;
     const day = firstFilled(cells, header.fields.day);
     if (day === null) return { kind: 'fault', fault: NO_DAY, column: header.fields.day[0] ?? null };
+    dates?.see(day.text, line);
     const instant = parseDay(day.text);
     if (typeof instant !== 'string') return { kind: 'fault', fault: instant, column: day.column };
     const counted = firstFilled(cells, header.fields.clicks);
     const clicks = parseCount(counted?.text ?? '', layout);
     if (clicks === null)
       return { kind: 'fault', fault: NO_COUNT, column: counted?.column ?? header.fields.clicks[0] ?? null };
-    const country = cleanText(firstFilled(cells, header.fields.country)?.text ?? '').toUpperCase();
+    const written = cleanText(firstFilled(cells, header.fields.country)?.text ?? '').toUpperCase();
+    const covers = coverageOf(written);
     return {
       kind: 'row',
       row: {
@@ -61,13 +99,23 @@ export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout)
         // The day is taken as the export writes it, whatever offset it writes, because the export counts by
         // its own days.
         day: dayOf(day.text, instant),
-        country: /^[A-Z]{2}$/.test(country) ? country : '',
+        country: covers === 'country' ? written : '',
+        covers,
         clicks,
+        row: hash('sha256', cells.join('\u0000'), 'base64url').slice(0, DIGEST_CHARS),
       },
     };
   };
-};
+}
 
+function coverageOf(country: string): Coverage {
+  if (country === '') return 'whole';
+  if (/^[A-Z]{2}$/.test(country)) return 'country';
+  return NO_COUNTRY.test(country) ? 'unknown' : 'named';
+}
+
+/** 132 bits: two rows of a file never have the same digest by chance. */
+const DIGEST_CHARS = 22;
 const ISO_DAY = /^(\d{4}-\d{2}-\d{2})(?!\d)/;
 
 function dayOf(written: string, instant: string): string {

@@ -15,7 +15,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   summary: 'submit influencers among the customers to an outreach campaign',
   nouns: { items: 'influencers', done: 'submitted' },
   fields: submitOutreachFields,
-  needsOrderPlatform: false,
+  readsOfSource: [],
   oneReaderHelp: 'It reads no sources.',
   crossCheck: checkRule,
   purpose: () => null,

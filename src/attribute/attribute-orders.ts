@@ -116,7 +116,12 @@ const isSent = sql`exists (select from ledger.entries e where e.entry_id = a.ent
 
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;
-  const credited = sources.map(({ source, credited, notCredited }) => [source, credited, notCredited]);
+  const credited = sources.map(({ source, credited, notCredited, mayLackColumn }) => [
+    source,
+    credited,
+    notCredited,
+    mayLackColumn,
+  ]);
   const rules = [
     codesHash,
     brandId,

@@ -53,6 +53,8 @@ export type CreditedSource = {
   readonly credited: readonly string[] | 'any';
   /** Statuses that are known and not credited. Orders with any other status are held. */
   readonly notCredited: readonly string[];
+  /** True if orders of a file without a column of the status are credited. */
+  readonly mayLackColumn: boolean;
 };
 
 /**
@@ -60,21 +62,22 @@ export type CreditedSource = {
  * credits, and those that a person has decided about.
  */
 export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
-  const given = sources.map(({ source, orderPlatform, credited, notCredited }) => ({
+  const given = sources.map(({ source, orderPlatform, credited, notCredited, mayLackColumn }) => ({
     source,
     order_platform: orderPlatform,
     any_status: credited === 'any',
+    no_status: mayLackColumn,
     credited: credited === 'any' ? [] : credited,
     not_credited: notCredited,
   }));
   return sql`
-    select f.source_file_id, s.any_status, s.credited, s.not_credited, s.order_platform
+    select f.source_file_id, s.any_status, s.no_status, s.credited, s.not_credited, s.order_platform
     from intake.source_files f
     join (
-      select g.source, g.order_platform, g.any_status,
+      select g.source, g.order_platform, g.any_status, g.no_status,
         g.credited || ${ruledStatuses('credit')} as credited, g.not_credited || ${ruledStatuses('exclude')} as not_credited
       from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
-        as g(source text, order_platform text, any_status boolean, credited text[], not_credited text[])
+        as g(source text, order_platform text, any_status boolean, no_status boolean, credited text[], not_credited text[])
       offset 0) s on s.source = f.source
     where f.state = 'sealed' and not exists (
       select from intake.attributed_files d

@@ -91,12 +91,12 @@ function requirementsOf({
       canBeConfirmed: false,
     },
     {
-      // An order without a status has the empty one, about which only a person can decide.
-      allowed: sql`f.any_status or coalesce(o.status, '') = any(f.credited)`,
+      // The status is null if the file has no column of it. No layout lists the empty one: only a person can count it.
+      allowed: sql`f.any_status or coalesce(o.status, '') = any(f.credited) or (o.status is null and f.no_status)`,
       excluded: [
         [
           sql`not f.any_status and coalesce(o.status, '') = any(f.not_credited)`,
-          sql`case when o.status is null then 'without_status' else 'status_' || o.status end`,
+          sql`case when coalesce(o.status, '') = '' then 'without_status' else 'status_' || o.status end`,
         ],
       ],
       held: sql`'unknown_status'`,

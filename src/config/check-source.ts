@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { findDateFault, parseDatedNames } from '../model/text/dated-names.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
@@ -6,6 +7,9 @@ import { helpForTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
+import { isSection } from './salvage.ts';
+import type { PipelineFile } from './schema.ts';
+import { SETTINGS_OF_SOME_KINDS, type SourceSetting, sourceSchema } from './source-fields.ts';
 
 /**
  * Checks the settings of a source that the schema cannot check: whether the address can be listed, whether
@@ -146,7 +150,9 @@ function* checkPlatform(
   kinds: readonly ConfiguredKind[],
 ): Generator<ConfigFinding> {
   const readers = Object.values(jobs).filter((job) => job.sources.includes(source.name));
-  const needsOne = kinds.filter(({ needsOrderPlatform }) => needsOrderPlatform).map(({ kind }) => kind);
+  const needsOne = kinds
+    .filter(({ readsOfSource }) => readsOfSource.includes('order_platform'))
+    .map(({ kind }) => kind);
   const isNeeded = readers.length === 0 || readers.some(({ kind }) => needsOne.includes(kind));
   if (source.orderPlatform !== '' || !isNeeded) return;
   yield {
@@ -154,6 +160,40 @@ function* checkPlatform(
     message: `sources.${source.name}.order_platform is missing.`,
     help: 'Add the name of the shop platform, for example `order_platform: shopify`.',
   };
+}
+
+/**
+ * Finds settings of a source that no job that reads it uses. A setting that has no effect was meant to have one, and
+ * its absence would not be noticed.
+ */
+export function* findUnused(
+  name: string,
+  written: PipelineFile['sources'][string],
+  { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },
+): Generator<ConfigFinding> {
+  const readers = Object.values(config.jobs).filter(({ sources }) => sources.includes(name));
+  // A source that no job reads yet has no reader to ask.
+  if (readers.length === 0) return;
+  const ofReaders = kinds.filter(({ kind }) => readers.some((job) => job.kind === kind));
+  const read = new Set(ofReaders.flatMap(({ readsOfSource }) => readsOfSource));
+  const usual = sourceSchema.parse({ uri: written.uri, layout: written.layout });
+  for (const setting of SETTINGS_OF_SOME_KINDS) {
+    if (read.has(setting) || isDeepStrictEqual(settingOf(written, setting), settingOf(usual, setting)))
+      continue;
+    const users = kinds.filter(({ readsOfSource }) => readsOfSource.includes(setting));
+    const jobs = readers.map((job) => `${job.name} (${job.kind})`).join(' and ');
+    yield {
+      path: ['sources', name, ...setting.split('.')],
+      message: `sources.${name}.${setting} has no effect: ${jobs}, which ${readers.length === 1 ? 'reads' : 'read'} this source, ${readers.length === 1 ? 'does' : 'do'} not use it.`,
+      help: `Remove it. Jobs of the kind ${users.map(({ kind }) => kind).join(' or ')} use it.`,
+    };
+  }
+}
+
+function settingOf(source: object, setting: SourceSetting): unknown {
+  return setting
+    .split('.')
+    .reduce<unknown>((value, key) => (isSection(value) ? value[key] : undefined), source);
 }
 
 /** True for an address and false for a path. `s3:/bucket` is a mistyped address, not a folder. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import type { ConfigPath } from './locate.ts';
+import type { SourceSetting } from './source-fields.ts';
 
 /** A problem that a rule found: its place in the file, what is wrong, and how to fix it. */
 export type ConfigFinding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
@@ -29,8 +30,11 @@ export type ConfiguredKind<Settings extends JobSettings = JobSettings> = {
   readonly kind: Settings['kind'];
   /** The fields of the kind in `pipeline.yaml`. */
   readonly fields: JobFields<Settings>;
-  /** Whether its sources must set `order_platform`. */
-  readonly needsOrderPlatform: boolean;
+  /**
+   * The settings of its sources that it reads, of those that not every kind reads. Another one is an error if no
+   * job that reads the source uses it. Whoever reads `order_platform` needs it.
+   */
+  readonly readsOfSource: readonly SourceSetting[];
   /** Advice if two jobs of the kind read the same source. */
   readonly oneReaderHelp: string;
   /**

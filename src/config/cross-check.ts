@@ -2,12 +2,13 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { isLoopback } from '../model/text/is-loopback.ts';
-import { checkSource } from './check-source.ts';
+import { checkSource, findUnused } from './check-source.ts';
 import { checkTiming } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import type { ConfigPath, Places } from './locate.ts';
 import { checkStatements } from './money/check-statements.ts';
 import { checkNotify } from './notify/check-notify.ts';
+import type { PipelineFile } from './schema.ts';
 
 /**
  * Checks what no single value shows: names that must exist, words that another authority defines, and
@@ -21,9 +22,11 @@ export function crossCheck(
     readonly places: Places;
     readonly sourceNames: readonly string[];
     readonly kinds: readonly ConfiguredKind[];
+    /** The sections `sources` as written, with all defaults filled in. */
+    readonly written: PipelineFile['sources'];
   },
 ): readonly Problem[] {
-  const { places, sourceNames, kinds } = options;
+  const { places, sourceNames, kinds, written } = options;
   const findings: readonly ConfigFinding[] = [
     ...checkApi(config),
     ...checkDatabase(config),
@@ -32,6 +35,7 @@ export function crossCheck(
     ...checkNotify(config),
     ...checkStatements(config),
     ...Object.values(config.sources).flatMap((source) => [...checkSource(source, { config, kinds })]),
+    ...Object.entries(written).flatMap(([name, source]) => [...findUnused(name, source, { config, kinds })]),
     ...checkJobs(config, sourceNames, kinds),
   ];
   return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));

@@ -68,7 +68,7 @@ export function loadConfigFile(options: {
     // others.
     const told = new Set(problems.map((problem) => problem.where));
     const sourceNames = namesIn(yaml.content, 'sources');
-    const findings = crossCheck(config, { places, sourceNames, kinds });
+    const findings = crossCheck(config, { places, sourceNames, kinds, written: data?.sources ?? {} });
     problems.push(...findings.filter((finding) => !told.has(finding.where)), ...checkFiles(config, kinds));
   }
   if (config === null || problems.length > 0) throw invalid(file, problems);

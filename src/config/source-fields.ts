@@ -96,6 +96,29 @@ const DEFAULT_EXCLUDE = [
   'desktop.ini',
 ] as const;
 
+/**
+ * The settings of a source that only some kinds of jobs read. All others say how files are listed, opened and
+ * decoded, which every kind does. Each kind declares which of these it reads (`readsOfSource`), so that a setting
+ * without an effect is an error.
+ */
+export const SETTINGS_OF_SOME_KINDS = [
+  ...(['order_platform', 'time_zone', 'currency', 'date_order', 'consent', 'customer_key'] as const),
+  ...(['order_lines', 'lookback_days', 'events', 'limits.max_rejected_share'] as const),
+  ...(['limits.max_unreadable_share', 'limits.max_cancelled_share'] as const),
+  ...(['limits.max_zero_revenue_share', 'limits.max_unlisted_share', 'expect.time_zone'] as const),
+  ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.orders', 'expect.new_orders'] as const),
+  ...(['expect.rejected', 'expect.blank_codes', 'expect.unattributed', 'expect.refused_consent'] as const),
+  ...(['expect.currencies', 'expect.statuses', 'expect.median_value', 'expect.overlap'] as const),
+  ...(['expect.newest_order', 'expect.header'] as const),
+] as const;
+export type SourceSetting = (typeof SETTINGS_OF_SOME_KINDS)[number];
+
+/** What every kind reads whose runs store the rows of files: how new files are found, and the checks of each file. */
+export const OF_STORED_FILES = [
+  ...(['time_zone', 'lookback_days', 'events', 'limits.max_rejected_share', 'expect.time_zone'] as const),
+  ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.rejected', 'expect.header'] as const),
+] as const satisfies readonly SourceSetting[];
+
 /** A source: where exports arrive, and how they are read. */
 export const sourceSchema = z.strictObject({
   uri: text(2_000).describe(

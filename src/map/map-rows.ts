@@ -32,6 +32,8 @@ export type MapRowsOptions<Row> = {
   readonly otherLayouts?: OtherLayouts;
   /** Creates the function that reads records, once the header is known. */
   readonly open: (header: ResolvedHeader, layout: Layout) => (record: CsvRecord) => ReadRow<Row>;
+  /** Called once the whole file was read. @throws FileHeld */
+  readonly atEnd?: () => void;
 };
 
 /**
@@ -42,7 +44,7 @@ export type MapRowsOptions<Row> = {
  */
 export async function* mapRows<Row>(
   chunks: AsyncIterable<CsvChunk>,
-  { layout: whole, readFor, otherLayouts = () => [], open }: MapRowsOptions<Row>,
+  { layout: whole, readFor, otherLayouts = () => [], open, atEnd }: MapRowsOptions<Row>,
 ): AsyncGenerator<RowBatch<Row>> {
   const layout = layoutFor(whole, readFor);
   if (layout === null) throw new Error(`the layout ${whole.name} is not one of ${readFor}`);
@@ -66,6 +68,7 @@ export async function* mapRows<Row>(
       rowsRead: records.length + rejected.length,
     };
   }
+  atEnd?.();
 }
 
 function rejectCell({ cells, line, record }: CsvRecord, fault: Fault, column: Column | null): RejectedRow {

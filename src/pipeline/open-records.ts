@@ -1,6 +1,9 @@
+import { listSpellings, quoteAll } from '../map/layout/resolve-header.ts';
+import { FileHeld } from '../model/file-held.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { SourceFile } from '../model/source.ts';
+import { foldHeader } from '../model/text/fold.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { type ReadTextOptions, readText } from '../source/read-text.ts';
@@ -98,5 +101,71 @@ export function openRecords(
   options: Omit<ReadTextOptions, 'encoding'>,
 ): OpenedRecords {
   const { chunks, digest } = readText(file, { ...options, encoding: layout.encoding });
-  return { records: parseCsv(chunks, toParseOptions(layout, options.source.limits)), digest };
+  const seen = { isDamaged: false };
+  const records = parseCsv(watchDamage(chunks, seen), toParseOptions(layout, options.source.limits));
+  return { records: holdDamaged(records, layout, seen), digest };
+}
+
+const REPLACEMENT = Buffer.from('\ufffd');
+const DAMAGED = /[\u0080-\u009f\ufffd]/;
+
+/**
+ * Notices characters that no export writes: U+FFFD, and controls of the upper half, which a text has after it was
+ * decoded wrongly. The bytes are searched, because nearly no file has any.
+ */
+async function* watchDamage(
+  chunks: AsyncIterable<Uint8Array>,
+  seen: { isDamaged: boolean },
+): AsyncGenerator<Uint8Array> {
+  let end = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (!seen.isDamaged) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      seen.isDamaged = hasDamage(bytes) || hasDamage(Buffer.concat([end, bytes.subarray(0, 2)]));
+      end = Buffer.from(bytes.subarray(-2));
+    }
+    yield chunk;
+  }
+}
+
+function hasDamage(bytes: Buffer): boolean {
+  if (bytes.includes(REPLACEMENT)) return true;
+  // In UTF-8, the controls are 0xC2 0x80 to 0xC2 0x9F.
+  for (let at = bytes.indexOf(0xc2); at !== -1; at = bytes.indexOf(0xc2, at + 1)) {
+    const next = bytes[at + 1] ?? 0;
+    if (next >= 0x80 && next <= 0x9f) return true;
+  }
+  return false;
+}
+
+/**
+ * Holds a file in which such characters stand in a column that is read. Notes are searched for links only, so they
+ * do not matter.
+ */
+async function* holdDamaged(
+  records: AsyncGenerator<CsvChunk>,
+  layout: Layout,
+  seen: { readonly isDamaged: boolean },
+): AsyncGenerator<CsvChunk> {
+  for await (const chunk of records) {
+    if (seen.isDamaged) {
+      const read = new Set(listSpellings(layout).map(foldHeader));
+      for (const name of layout.columns.notes ?? []) read.delete(foldHeader(name));
+      const columns = chunk.header.flatMap((name, index) =>
+        read.has(foldHeader(name)) ? [{ name, index }] : [],
+      );
+      for (const { cells, line } of chunk.records)
+        for (const { name, index } of columns)
+          if (DAMAGED.test(cells[index] ?? '')) throw damaged(name, line);
+    }
+    yield chunk;
+  }
+}
+
+function damaged(column: string, line: number): FileHeld {
+  return new FileHeld({
+    code: 'letters_lost',
+    message: `Column ${quoteAll([column])} has characters on line ${line} that no export writes (U+FFFD, or controls): the text was decoded wrongly before it was written.`,
+    help: 'Export the file again, as UTF-8. A code or an id with lost letters would be another one.',
+  });
 }

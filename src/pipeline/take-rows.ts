@@ -4,14 +4,20 @@ import { stageRejected } from '../intake/files/stage-leftovers.ts';
 import { type SealRowsOptions, sealRows, stageRows } from '../intake/files/stage-rows.ts';
 import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
 import type { Purpose } from '../model/layout.ts';
+import type { HoldReason } from '../model/source.ts';
 import { inSpan } from '../observe/spans.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 export type RowIntakeOptions<Row> = {
   readonly purpose: Purpose;
-  /** Creates the function that reads the records of a file, once its header is known. */
-  readonly open: (reading: Reading) => MapRowsOptions<Row>['open'];
+  /** Creates what reads the records of one file. */
+  readonly open: (reading: Reading) => Pick<MapRowsOptions<Row>, 'open' | 'atEnd'>;
+  /** Returns the reason to hold a file whose rows contradict each other or what earlier files state. */
+  readonly judge?: (
+    trx: Parameters<SealRowsOptions['publish']>[0],
+    file: { readonly sourceFileId: string; readonly source: string },
+  ) => Promise<HoldReason | null>;
   /** Makes the rows of a file current, from `intake.staged_rows`. */
   readonly publish: (
     trx: Parameters<SealRowsOptions['publish']>[0],
@@ -20,7 +26,7 @@ export type RowIntakeOptions<Row> = {
 };
 
 /** Creates the intake for files whose rows are independent of each other: map → stage → seal. */
-export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOptions<Row>): Intake {
+export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntakeOptions<Row>): Intake {
   async function take(
     run: Run,
     reading: Reading,
@@ -33,7 +39,7 @@ export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOption
     const passedOver: Record<string, number> = {};
     let rowsRead = 0;
     let staged = 0;
-    for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, open: open(reading) })) {
+    for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, ...open(reading) })) {
       throwIfDraining(run);
       rejectedSoFar.take(batch);
       const attributes = { 'influencer_sync.rows': batch.rowsRead };
@@ -56,6 +62,9 @@ export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOption
       source: source.name,
       usedAs: readFor,
       maxRejectedShare: source.limits.maxRejectedShare,
+      ...(judge && {
+        judge: (trx, sourceFileId) => judge(trx, { sourceFileId, source: source.name }),
+      }),
       publish: (trx, sourceFileId) => publish(trx, { sourceFileId, source: source.name }),
     });
   }

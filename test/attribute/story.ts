@@ -24,7 +24,7 @@ export type AttributeGiven = Partial<
     'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start' | 'hasTerms' | 'isBrandShared'
   >
 > &
-  Partial<Pick<CreditedSource, 'credited' | 'notCredited'>> & { readonly codes?: string };
+  Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & { readonly codes?: string };
 
 export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
@@ -67,6 +67,7 @@ export async function openContext(
           orderPlatform: platform,
           credited: given.credited ?? 'any',
           notCredited: given.notCredited ?? [],
+          mayLackColumn: given.mayLackColumn ?? false,
         })),
         hasTerms: given.hasTerms ?? false,
         isBrandShared: given.isBrandShared ?? sources.length > 1,

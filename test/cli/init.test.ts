@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import { encode } from 'iconv-lite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { performInit } from '../../src/cli/actions/init/perform-init.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
@@ -308,6 +309,8 @@ test('the preview of init reads dates in the order that is stated, and counts cu
     'EUR',
     '--consent',
     'not_recorded',
+    '--status',
+    'any',
     ...ANSWERS,
   ];
   const { stdout } = await run([...args, '--date-order', 'DMY']);
@@ -315,4 +318,86 @@ test('the preview of init reads dates in the order that is stated, and counts cu
   expect(stdout).not.toContain('if the month is first');
   expect(read('shop/pipeline.yaml')).toContain('date_order: DMY');
   expect(stdout).toContain('3 rows: 1 customer to be submitted.\n  Rows skipped: 2 without an address.');
+});
+
+test('init asks what an unclear column is, writes nothing without an answer, and takes the answer from an option', async () => {
+  const rows = ['1,20.00,MIRA10,paid,0.00', '2,30.00,JOE20,paid,7.50', '3,5.00,,paid,0.00'];
+  const { folder, run, read } = open({ 'o.csv': ['Order No,Total,Coupon,Status,Zwrot', ...rows].join('\n') });
+  const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', ...ANSWERS];
+  const asked = await run(args);
+  expect(asked.exitCode).toBe(2);
+  expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
+    '--column "Zwrot=ROLE" o.csv: what is this column? it has amounts up to the total on some rows only, as refunds have (0.00, 7.50) For example =refunded.',
+  );
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+  const answered = await run([...args, '--column', 'Zwrot=refunded']);
+  expect(answered.exitCode).toBe(0);
+  expect(read('shop/layouts/o.yaml')).toContain('refunded: ["Zwrot"]');
+  expect(answered.stdout).toMatch(/Zwrot\s+refunded\s+as you said/);
+  const wrong = await run([...args, '--column', 'Zwrot=nothing']);
+  expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('COLUMN=ROLE')]);
+});
+
+test('on a terminal, init asks about columns and encodings of files, and reads them again', async () => {
+  const { folder } = open({
+    'o.csv': 'Order No,Total,Coupon,Status,Zwrot\n1,20.00,MIRA10,paid,0.00\n2,30.00,,paid,7.50\n',
+  });
+  onTestFinished(replaceEnvironment(environmentOf({})));
+  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const terminal = openTerminal();
+  const ended = performInit(
+    output,
+    [join(folder, 'exports')],
+    { out: join(folder, 'shop'), currency: new Map([['', 'EUR']]), brand: '4819' },
+    terminal.asking,
+  );
+  await terminal.answer('What is the column "Zwrot"', '\r');
+  await terminal.answer('shop platform', '\r');
+  await terminal.answer('Write these', 'y');
+  expect(await ended).toBe(0);
+  expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Zwrot"]');
+});
+
+test('orders without a status are written only if a person says that each of them counts', async () => {
+  const { folder, run } = open({
+    'o.csv': 'Order No,Total,Coupon\n1,20.00,MIRA10\n2,30.00,JOE20\n3,5.00,\n',
+  });
+  const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', ...ANSWERS];
+  const asked = await run(args);
+  expect([asked.exitCode, asked.stderr]).toEqual([2, expect.stringContaining('--status any')]);
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+  expect((await run([...args, '--status', 'any'])).exitCode).toBe(0);
+});
+
+test('a report of an affiliate network beside orders is refused, and the exit code says so', async () => {
+  const { run, read } = open({
+    'orders.csv': WOO,
+    'awin.csv':
+      'id,publisherId,commissionStatus,commissionAmount,saleAmount,currency,transactionDate,voucherCode\n1,100,declined,1.00,10.00,EUR,2026-05-01T10:00:00,MIRA10\n',
+  });
+  const { exitCode, stdout } = await run(['init', 'exports', '--out', 'shop', ...ANSWERS]);
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain('awin.csv: It looks like the transactions of an affiliate network');
+  expect(read('shop/pipeline.yaml')).not.toContain('awin');
+});
+
+test('codes in Shift-JIS are read only in the encoding that a person names', async () => {
+  const { folder, run, read } = open();
+  const text =
+    'Order No,Total,Currency,Coupon,Status\n1,2000,JPY,ミア10,paid\n2,3000,JPY,レナ5,paid\n3,500,JPY,,paid\n';
+  writeFileSync(join(folder, 'exports/orders.csv'), encode(text, 'cp932'));
+  const args = ['init', 'exports', '--out', 'shop', ...ANSWERS];
+  const asked = await run(args);
+  expect(asked.exitCode).toBe(2);
+  expect(asked.stderr).toContain('--encoding NAME');
+  expect(asked.stderr.replace(/\s+/g, ' ')).toContain('shift_jis: ミア10, レナ5; gb18030:');
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+  const answered = await run([...args, '--encoding', 'shift_jis']);
+  expect(answered.exitCode).toBe(0);
+  expect(read('shop/pipeline.yaml')).toContain('encoding: shift_jis');
+  expect(read('shop/codes-without-owner.csv')).toContain('ミア10');
+  const tested = ['layouts', 'test', 'exports/orders.csv'];
+  expect((await run(tested)).exitCode).toBe(2);
+  expect((await run([...tested, '--encoding', 'shift_jis'])).stderr).toContain('No layout knows the header');
 });

@@ -170,12 +170,15 @@ test('a file with a column of statuses that no order fills is held, unless the j
   expect(orders.map(({ status }) => status)).toEqual([null, null]);
 });
 
-test('if files may lack the status, an order of a file that has it and leaves it blank is excluded', async () => {
+test('if files may lack the status, an order of a file that has it and leaves it blank has an empty one, which is held', async () => {
   const header = 'order_id,order_revenue,currency';
   const without = await mapText(`${header}\n1,5.00,EUR\n`);
   expect(without.orders.map(({ status, exclusion }) => [status, exclusion])).toEqual([[null, null]]);
   const { orders } = await mapText(`${header},status\n1,5.00,EUR,paid\n2,5.00,EUR,\n`);
-  expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, 'no_status']);
+  expect(orders.map(({ status, exclusion }) => [status, exclusion])).toEqual([
+    ['paid', null],
+    ['', null],
+  ]);
 });
 
 test('a source may say why its files lack a column; the message of a hold shows how', async () => {

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { HoldReason } from '../../model/source.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 import { judgeRows } from './find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
@@ -36,6 +37,8 @@ export type SealRowsOptions = SealReadOptions & {
   /** What the rows are called in messages, for example `clicks`. */
   readonly usedAs: string;
   readonly maxRejectedShare: number;
+  /** Returns the reason to hold the file although every row can be used. */
+  readonly judge?: (trx: Transaction<DB>, sourceFileId: string) => Promise<HoldReason | null>;
   /** Makes the rows of `intake.staged_rows` take effect. */
   readonly publish: (trx: Transaction<DB>, sourceFileId: string) => Promise<void>;
 };
@@ -64,7 +67,9 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
             message: `${staged} rows were to be stored, but ${totals.used - passed} are.`,
             help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
           }
-        : judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` }),
+        : ((await judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` })) ??
+          (await options.judge?.(trx, sourceFileId)) ??
+          null),
     measure: async (_trx, { rejected }) => ({ rejectedRows: rejected, orders: null, consent: null }),
     publish: async (trx, { used, rejected }) => {
       await options.publish(trx, sourceFileId);

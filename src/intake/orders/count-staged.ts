@@ -48,6 +48,8 @@ export type ExpectedOrders = {
   readonly revenue: 'total' | 'subtotal';
   /** Statuses that are credited. Null: every status. */
   readonly credited: readonly string[] | null;
+  /** True if orders of a file without a column of the status are credited. */
+  readonly mayLackStatus: boolean;
   /** All statuses that the layout or the job names. Null: the format has no list of statuses. */
   readonly listed: readonly string[] | null;
   /** Currency of the source. Null if the source does not specify one. */
@@ -58,9 +60,11 @@ export type ExpectedOrders = {
  * SQL that counts staged orders, whatever they are grouped by. The columns are those of `StagedFile`, except for
  * what else a file has staged.
  */
-function countsOf({ revenue, credited, listed, currency }: ExpectedOrders): RawBuilder<unknown> {
+function countsOf({ revenue, credited, mayLackStatus, listed, currency }: ExpectedOrders): RawBuilder<unknown> {
   const isCredited =
-    credited === null ? sql`true` : sql`status = any(${credited}::text[])`;
+    credited === null
+      ? sql`true`
+      : sql`(status = any(${credited}::text[]) or (status is null and ${mayLackStatus}::boolean))`;
   return sql`
     count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
     count(*) filter (where conflicting_line_no is not null) as conflicting,

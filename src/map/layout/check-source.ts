@@ -4,11 +4,13 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
+import { hasDateOrder } from '../orders/date-order.ts';
 import { layoutFor } from './layout-for.ts';
 import { loweringColumns } from './lowering-columns.ts';
 
 /**
- * Checks that a layout supports the purpose, and that the source provides what the layout's format lacks.
+ * Checks that a layout supports the purpose, and that the source provides what the layout's format lacks, and
+ * nothing that it cannot use.
  *
  * @throws KnownError `layout_unfit`, `source_incomplete` (exit 2). The latter names each setting to add.
  */
@@ -19,9 +21,9 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'source_incomplete',
-    message: `The settings of the source ${source.name} do not fit its layout.`,
+    message: `The settings of the source ${source.name} do not fit its export.`,
     where: `sources.${source.name}`,
-    help: 'Add the settings to pipeline.yaml and run the job again.',
+    help: 'Correct pipeline.yaml and run the job again.',
     safe: 'Nothing was read or sent.',
     problems,
     exitCode: EXIT.configuration,
@@ -33,14 +35,27 @@ const ORDERS: Purpose = { readFor: 'orders' };
 function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): readonly Problem[] {
   switch (purpose.readFor) {
     case 'orders':
-      return findOrderGaps(layout, source);
+      return [...findOrderGaps(layout, source), ...findNeedlessOrder(layout, source)];
     case 'customers':
       // Customers have no times, and an amount without a currency still shows who has spent a lot.
       return findConsentGaps(layout, source, purpose.consent);
     case 'clicks':
+      return findNeedlessOrder(layout, source);
     case 'creators':
       return [];
   }
+}
+
+/** Finds a `date_order` for a format whose dates show their order. */
+function findNeedlessOrder(layout: Layout, source: SourceSettings): readonly Problem[] {
+  if (source.dateOrder === null || hasDateOrder(layout)) return [];
+  return [
+    {
+      where: `sources.${source.name}.date_order`,
+      message: `The source has date_order: ${source.dateOrder}, but the layout ${layout.name} has no dates that begin with the day or the month in digits, so it has no effect.`,
+      help: `Remove date_order from sources.${source.name}. Or, if the files have such dates, name their patterns in a layout of your own: times: [D/M/YYYY]`,
+    },
+  ];
 }
 
 /** Checks that the files of a source contain what the job must know about consent. */

@@ -44,7 +44,7 @@ export function loweringColumns(layout: Layout): readonly LoweringColumn[] {
 
 /**
  * Returns true if files may lack the column of the status, by the layout or the source. Orders of such a file
- * count without a status. In a file with the column, an order with a blank status is excluded (`no_status`).
+ * count without a status. In a file with the column, an order with a blank status is held (`unknown_status`).
  */
 export function mayLackStatus(
   layout: Layout,

@@ -1,12 +1,16 @@
+import type { SourceSettings } from '../../model/config.ts';
 import type { Layout } from '../../model/layout.ts';
 import { foldWord } from '../values/clean-text.ts';
+import { mayLackStatus } from './lowering-columns.ts';
 
 /** Which statuses of orders count. Runs, plans, previews and checks of files all ask this function. */
 export type StatusRules = {
   /** Statuses that are credited, folded. `any`: every status, and none. */
   readonly credited: readonly string[] | 'any';
-  /** Statuses that are known and not credited, folded. Orders with any other status, or with none, are held. */
+  /** Statuses that are known and not credited, folded. Orders with any other status, or a blank one, are held. */
   readonly notCredited: readonly string[];
+  /** True if an order of a file without the column counts, because layout or source say why it may be missing. */
+  readonly mayLackColumn: boolean;
 };
 
 /**
@@ -16,12 +20,24 @@ export type StatusRules = {
  * @param include statuses that the job credits; null: those of the layout.
  */
 export function statusRules(
-  { words, known, credited }: Layout['status'],
+  layout: Layout,
+  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
   include: readonly string[] | 'any' | null,
 ): StatusRules {
+  const { words, known, credited } = layout.status;
   const counted = include ?? credited ?? 'any';
-  if (counted === 'any') return { credited: 'any', notCredited: [] };
+  if (counted === 'any') return { credited: 'any', notCredited: [], mayLackColumn: true };
   const count = new Set(counted.map(foldWord));
   const all = [...known, ...(credited ?? []), ...Object.values(words)].map(foldWord);
-  return { credited: [...count], notCredited: [...new Set(all)].filter((status) => !count.has(status)) };
+  return {
+    credited: [...count],
+    notCredited: [...new Set(all)].filter((status) => !count.has(status)),
+    mayLackColumn: include === null && mayLackStatus(layout, source),
+  };
+}
+
+/** True if a status counts: null if the file has no column of it, empty if the cell is blank. */
+export function countsStatus({ credited, mayLackColumn }: StatusRules, status: string | null): boolean {
+  if (credited === 'any') return true;
+  return status === null ? mayLackColumn : credited.includes(status);
 }

@@ -201,7 +201,8 @@ export class OrderBuilder {
 
   #statusOf(open: OpenOrder): string | null {
     const slot = this.#place(open, 'status');
-    return slot === -1 ? null : this.#status(open.values[slot] ?? '').slice(0, MAX_TEXT_CHARS);
+    if (slot === -1) return this.#plan.tellsBlankStatus ? '' : null;
+    return this.#status(open.values[slot] ?? '').slice(0, MAX_TEXT_CHARS);
   }
 
   #currencyOf(open: OpenOrder): string {
@@ -324,7 +325,7 @@ export class OrderBuilder {
         if (other !== null) return other;
       }
     }
-    return this.#plan.blankStatusExcludes && this.#place(open, 'status') === -1 ? 'no_status' : null;
+    return null;
   }
 }
 

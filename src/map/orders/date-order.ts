@@ -34,6 +34,11 @@ export function withDateOrder(layout: Layout, dateOrder: DateOrder | null): Layo
   return { ...layout, times: { ...layout.times, formats: [...new Set(formats)] } };
 }
 
+/** True if the layout has numeric dates that begin with the day or the month, so that their order matters. */
+export function hasDateOrder({ times }: Layout): boolean {
+  return times.formats.some((format) => orderOf(format) !== null);
+}
+
 /**
  * Creates the check. @returns null if no date can be misread: the layout has no numeric dates that begin with
  * day or month, or the source specifies the order.

@@ -168,7 +168,7 @@ function openStage(
   const finish = (open: readonly OpenOrder[], to: Pending): void => {
     const finished = finishOrders(open, builder, plan.isGroupedById, (one) => window.loseOrder(one));
     orders += finished.orders.length;
-    isStatusBlank &&= finished.orders.every(({ status }) => status === null);
+    isStatusBlank &&= finished.orders.every(({ status }) => status === null || status === '');
     collect(to, finished);
     to.missing.push(...window.takeMissing());
   };

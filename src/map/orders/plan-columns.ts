@@ -49,8 +49,11 @@ export type ColumnPlan = {
     readonly slot: number;
     readonly reasonOf: (cell: string) => string | null;
   }[];
-  /** True if an order with a blank status is excluded: the layout has no other way to tell that it counts. */
-  readonly blankStatusExcludes: boolean;
+  /**
+   * True if a blank status is empty text and not null, because null stands for a file without the column, whose orders
+   * count.
+   */
+  readonly tellsBlankStatus: boolean;
   /** Slots that an order's first row fills and its later rows leave blank. */
   readonly marks: readonly number[];
 };
@@ -169,7 +172,7 @@ export function planColumns(
     needsAllRows: sums.length > 0 || lines !== null,
     addsNothing: adding,
     exclusions,
-    blankStatusExcludes:
+    tellsBlankStatus:
       layout.status.credited !== null && fields.status.length > 0 && mayLackStatus(layout, source),
     marks,
   };

@@ -13,7 +13,8 @@ export const MAX_CODES = 50;
 
 /**
  * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
- * A cell that the pattern does not match is split without it, so that no code is missed. An e-mail address in
+ * A cell that the pattern does not match is split without it, so that no code is missed; a list as JSON writes it
+ * has an item for each code. An e-mail address in
  * a code is masked. No influencer owns such a code, because codes.csv may not contain one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
@@ -32,10 +33,21 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
     if (found.length > 0) return found;
-    let parts = [cell];
+    let parts = listOf(cell.trim()) ?? [cell];
     for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return read(parts);
   });
+}
+
+/** The texts of a list as JSON writes it: `["A10","B20"]`. Null for any other cell. */
+function listOf(cell: string): readonly string[] | null {
+  if (!cell.startsWith('[') || !cell.endsWith(']')) return null;
+  try {
+    const list: unknown = JSON.parse(cell);
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : null;
+  } catch {
+    return null;
+  }
 }
 
 export const TOO_MANY_CODES: Fault = {

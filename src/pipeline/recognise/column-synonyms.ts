@@ -4,6 +4,7 @@ import { foldHeader } from '../../model/text/fold.ts';
 /**
  * Column names in exports of custom-built shops, in addition to the spellings that layouts know: English,
  * German, Dutch, French, Spanish, Portuguese, Italian. The most reliable names come first. Accents do not count.
+ * Amounts are not among them: `amount-names.ts` knows what a name says about money.
  */
 const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   order_id: [
@@ -44,61 +45,14 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   ],
   status: [
     ...['order status', 'payment status', 'financial status', 'status', 'state', 'order state'],
-    ...['bestellstatus', 'zahlungsstatus', 'zustand', 'statut', 'statut du paiement'],
+    ...['bestellstatus', 'zahlungsstatus', 'zustand', 'toestand', 'statut', 'statut du paiement'],
     ...['estado del pago', 'estado de la orden', 'estado del pedido', 'situacao do pagamento'],
     ...['status do pagamento', 'status do pedido', 'situacao do pedido', 'situacao', 'stato ordine'],
     ...['état', 'estado', 'stato'],
   ],
-  currency: ['currency', 'currency code', 'währung', 'valuta', 'devise', 'moneda', 'moeda', 'divisa'],
-  total: [
-    ...[
-      'order total',
-      'grand total',
-      'total amount',
-      'total price',
-      'order amount',
-      'order value',
-      'revenue',
-      'total',
-    ],
-    ...[
-      'gesamtbetrag',
-      'gesamtsumme',
-      'gesamt',
-      'summe',
-      'betrag',
-      'umsatz',
-      'totaal',
-      'totaalbedrag',
-      'bedrag',
-      'omzet',
-    ],
-    ...[
-      'montant',
-      'montant total',
-      'total ttc',
-      'importe',
-      'importe total',
-      'totale',
-      'importo',
-      'valor total',
-      'total do pedido',
-      'valor bruto',
-      'amount',
-      'gross',
-      'paid',
-    ],
-  ],
-  subtotal: ['subtotal', 'sub total', 'zwischensumme', 'subtotaal', 'sous total'],
-  refunded: [
-    'refunded',
-    'refund',
-    'refund amount',
-    'amount refunded',
-    'refunded amount',
-    'erstattet',
-    'erstattung',
-    'remboursé',
+  currency: [
+    ...['currency', 'currency code', 'order currency', 'curr', 'ccy', 'währung', 'valuta', 'munt', 'devise'],
+    ...['moneda', 'moeda', 'divisa'],
   ],
   codes: [
     ...[
@@ -168,7 +122,10 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
     ...['timestamp', 'created', 'created on', 'date', 'time'],
   ],
   paid_at: ['paid at', 'paid on', 'payment date', 'date paid', 'bezahlt am', 'betaald op', 'fecha de pago'],
-  cancelled_at: ['cancelled at', 'canceled at', 'cancelled on', 'storniert am', 'fecha de cancelación'],
+  cancelled_at: [
+    ...['cancelled at', 'canceled at', 'cancelled on', 'canceled on', 'cancelled', 'canceled'],
+    ...['cancellation date', 'storniert am', 'geannuleerd op', 'fecha de cancelación'],
+  ],
   email: [
     'email',
     'e mail',
@@ -190,6 +147,22 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
  */
 export type NameScorer = (header: string, field: LayoutField) => number;
 
+/** Names that contain one of a field's names and mean something else. */
+const OF_ANOTHER: Readonly<Partial<Record<LayoutField, RegExp>>> = {
+  status:
+    /ship|fulfil|deliver|versand|verzend|mail|subscri|stock|tax|risk|marketing|customer|payout|affiliate/,
+  placed_at:
+    /ship|deliver|versand|verzend|entrega|refund|cancel|return|updat|modif|expir|birth|due|payout|paid/,
+  codes: /type|amount|value|percent|reason|total|rate|title|descri/,
+  order_id:
+    /date|time|total|amount|value|status|state|note|qty|quantity|item|count|type|source|channel|currency/,
+};
+
+/** True if a name means something else than a field although it contains one of the field's names. */
+export function isOfAnother(header: string, field: LayoutField): boolean {
+  return OF_ANOTHER[field]?.test(headerWords(header)) ?? false;
+}
+
 /** Creates a scorer from the synonyms above and the columns of the layouts. */
 export function nameScorer(layouts: readonly Layout[]): NameScorer {
   const known = new Map<LayoutField, readonly string[]>();
@@ -197,19 +170,19 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
     const cached = known.get(field);
     if (cached !== undefined) return cached;
     const ofLayouts = layouts.flatMap(({ columns }) => columns[field] ?? []);
-    const names = [...new Set([...(SYNONYMS[field] ?? []), ...ofLayouts].map(words))];
+    const names = [...new Set([...(SYNONYMS[field] ?? []), ...ofLayouts].map(headerWords))];
     known.set(field, names);
     return names;
   };
   return (header, field) => {
-    const name = words(header);
+    const name = headerWords(header);
     if (name === '') return 0;
     const names = namesOf(field);
     const at = names.indexOf(name);
     if (at !== -1) return at < (SYNONYMS[field]?.length ?? 0) ? 1 - at / 100 : 0.6;
     const padded = ` ${name} `;
     const isPart = names.some((one) => one.length >= 5 && padded.includes(` ${one} `));
-    return isPart ? 0.3 : 0;
+    return isPart && !isOfAnother(name, field) ? 0.3 : 0;
   };
 }
 
@@ -217,7 +190,7 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
  * Normalises a header to words, so that `Order-No.` equals `order_no` and `Bestellnr.` equals
  * `Bestellnummer`. Accents are removed: `Número` equals `numero`. `OrderNo` is two words.
  */
-function words(name: string): string {
+export function headerWords(name: string): string {
   return foldHeader(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')

@@ -43,27 +43,20 @@ const MORE_WORDS: Readonly<Record<string, string>> = {
   offen: 'open',
   fulfilled: 'fulfilled',
 };
-const CREDITED = [
-  'paid',
-  'completed',
-  'complete',
-  'shipped',
-  'delivered',
-  'fulfilled',
-  'processing',
-  'partially_refunded',
-];
+/**
+ * Words that mean that an order is paid or completed, in every shop. A word of one layout, such as WooCommerce's
+ * `processing`, may mean something else in an unknown export.
+ */
+const CREDITED = ['paid', 'completed', 'complete', 'fulfilled', 'delivered'];
 
 /** Collects the words that layouts define, and adds the words above. */
 export function statusWordsOf(layouts: readonly Layout[]): StatusWords {
-  const credited = new Set(
-    [...CREDITED, ...layouts.flatMap(({ status }) => status.credited ?? [])].map(foldWord),
-  );
+  const credited = new Set(CREDITED.map(foldWord));
   const translations = new Map(
     [...layouts.flatMap(({ status }) => Object.entries(status.words)), ...Object.entries(MORE_WORDS)].map(
       ([from, to]) => [foldWord(from), foldWord(to)] as const,
     ),
   );
-  const known = layouts.flatMap(({ status }) => status.known.map(foldWord));
+  const known = layouts.flatMap(({ status }) => [...status.known, ...(status.credited ?? [])].map(foldWord));
   return { all: new Set([...credited, ...known, ...translations.keys()]), credited, translations };
 }

@@ -201,22 +201,32 @@ function holdCode(layout: Layout, cells: Cells): string | null {
   }
 }
 
+/** Characters that stand between codes and in none. */
+const ALWAYS_SEPARATES: readonly string[] = [';', '|', ','];
+const LIKE_CODE = /^[\p{L}\p{N}_-]{2,40}$/u;
+
 /**
- * Separators between codes, in addition to those of the layout. A separator is accepted if at least one of
- * the separated parts also appears alone in a cell.
+ * Separators between codes, in addition to those of the layout. `+` and `/` may be part of a code, so at least
+ * one of the separated parts must also be alone in a cell.
  */
 export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly string[] {
   const texts = [...cells.counts.keys()];
   const alone = new Set(texts.map((text) => text.toLowerCase()));
-  return [';', '|', ',', '+', '/'].filter((separator) => {
-    if (own.some((known) => known.trim() === separator)) return false;
+  return [...ALWAYS_SEPARATES, '+', '/'].filter((separator) => {
+    if (own.includes(separator)) return false;
     return texts.some((text) => {
-      const parts = text.split(separator).map((part) => part.trim());
+      const pieces = own.reduce((all, known) => all.flatMap((part) => part.split(known)), [text]);
+      const parts = pieces.flatMap((piece) => piece.split(separator)).map((part) => part.trim());
       return (
-        parts.length > 1 &&
-        parts.every((part) => /^[\w-]{2,40}$/.test(part)) &&
-        parts.some((part) => alone.has(part.toLowerCase()))
+        parts.length > pieces.length &&
+        parts.every((part) => LIKE_CODE.test(part)) &&
+        (ALWAYS_SEPARATES.includes(separator) || parts.some((part) => alone.has(part.toLowerCase())))
       );
     });
   });
+}
+
+/** True if cells hold lists as JSON writes them, which are read without a separator. */
+export function isListOfCodes(cells: Cells): boolean {
+  return cells.filled > 0 && cells.share((cell) => /^\[.*\]$/.test(cell)) === 1;
 }

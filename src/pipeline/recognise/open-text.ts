@@ -10,12 +10,15 @@ import { peek } from '../../source/decode/peek.ts';
 import { openFile } from '../../source/open-file.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { openRecords } from '../open-records.ts';
+import { guessEncoding, type PossibleEncoding } from './guess-encoding.ts';
 
 /** What is needed to read a file for the first time: its source with the limits, and access to its store. */
 export type ReadingMeans = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
   readonly signal?: AbortSignal;
+  /** The encoding that a person states for files whose bytes do not show theirs. */
+  readonly assumedEncoding?: string | null;
 };
 
 /** How the bytes of a file become text. */
@@ -24,6 +27,15 @@ export type TextForm = {
   /** Null means UTF-8, or the encoding of the byte order mark. */
   readonly encoding: string | null;
 };
+
+/** Whether the encoding of a file is known. If not, a person must name one: the source's `encoding`. */
+export type DetectedForm = TextForm & { readonly possible: readonly PossibleEncoding[] | null };
+
+/** Says in which encodings a file could be read, with words as they would look. */
+export function describeEncodings(possible: readonly PossibleEncoding[]): string {
+  const listed = possible.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
+  return `Its text is not UTF-8, and its letters do not show which encoding it has${listed.length === 0 ? '.' : `. It may be ${listed.join('; ')}.`}`;
+}
 
 /**
  * Number of bytes in which the encoding is detected. If it does not hold further down, a run reports the
@@ -34,14 +46,15 @@ const HEAD_BYTES = 256 * 1024;
 const LONGEST_CHARACTER = 4;
 
 /**
- * Reads the beginning of a file to detect its compression and encoding.
+ * Reads the beginning of a file to detect its compression and encoding. What the source or a person
+ * states counts if the bytes do not show it.
  *
  * @throws FileHeld for the same reasons as in a run.
  */
 export async function detectTextForm(
   file: SourceFile,
-  { source, clients, signal }: ReadingMeans,
-): Promise<TextForm> {
+  { source, clients, signal, assumedEncoding }: ReadingMeans,
+): Promise<DetectedForm> {
   let format: FileFormat = 'plain';
   const content = decompress(openFile(file, { source, clients, ...(signal ? { signal } : {}) }), {
     uri: file.uri,
@@ -52,10 +65,18 @@ export async function detectTextForm(
   });
   const { head, all } = await peek(content, HEAD_BYTES);
   await (all as AsyncGenerator<Uint8Array>).return(undefined);
-  return { format, encoding: encodingOf(head) };
+  const shown = encodingOf(head);
+  if (shown !== 'other') return { format, encoding: shown, possible: null };
+  const stated = source.encoding ?? assumedEncoding ?? null;
+  if (stated !== null) return { format, encoding: stated, possible: null };
+  const guessed = guessEncoding(head);
+  return guessed.kind === 'known'
+    ? { format, encoding: guessed.encoding, possible: null }
+    : { format, encoding: null, possible: guessed.possible };
 }
 
-function encodingOf(head: Buffer): string | null {
+/** The encoding that the bytes prove: null for UTF-8 or a byte order mark, `other` if they prove none. */
+function encodingOf(head: Buffer): 'utf-16le' | 'utf-16be' | 'other' | null {
   if (findMark(head) !== null) return null;
   // UTF-16 without a byte order mark: nearly every other byte of a header is zero. A single NUL is damage,
   // which a run reports.
@@ -67,7 +88,7 @@ function encodingOf(head: Buffer): string | null {
   const isWhole = head.length < HEAD_BYTES;
   for (let cut = 0; cut < (isWhole ? 1 : LONGEST_CHARACTER); cut += 1)
     if (isUtf8(head.subarray(0, head.length - cut))) return null;
-  return 'windows-1252';
+  return 'other';
 }
 
 /**

@@ -1,7 +1,6 @@
-import { mayLackStatus } from '../../map/layout/lowering-columns.ts';
+import { countsStatus, type StatusRules, statusRules } from '../../map/layout/status-rules.ts';
 import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
-import { foldWord } from '../../map/values/clean-text.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import { sumMoney } from '../../model/money.ts';
@@ -133,8 +132,7 @@ class Collected {
   rows = 0;
   fallbackId: string | null = null;
   readonly held = new Set<string>();
-  readonly #credited: ReadonlySet<string> | null;
-  readonly #countsWithoutStatus: boolean;
+  readonly #counts: StatusRules;
   readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
   readonly #excluded = new Map<string, number>();
   readonly #codes = new Map<
@@ -152,16 +150,13 @@ class Collected {
   #last: InstantText | null = null;
 
   constructor(layout: Layout) {
-    const { status } = layout;
-    this.#countsWithoutStatus = mayLackStatus(layout, {});
-    this.#credited = status.credited === null ? null : new Set(status.credited.map(foldWord));
+    this.#counts = statusRules(layout, {}, null);
   }
 
   takeOrder(order: StagedOrder): void {
     this.#orders += 1;
-    const isCredited =
-      order.status === null ? this.#countsWithoutStatus : (this.#credited?.has(order.status) ?? true);
     const word = order.status ?? '';
+    const isCredited = countsStatus(this.#counts, order.status);
     const status = this.#statuses.get(word) ?? { orders: 0, isCredited };
     status.orders += 1;
     this.#statuses.set(word, status);
@@ -171,7 +166,8 @@ class Collected {
       if (this.#last === null || placedAt > this.#last) this.#last = placedAt;
     }
     // The name of what a job may credit, such as a renewal, is not a reason here.
-    const reason = isExcluded(order) ? order.exclusion : null;
+    const isCancelled = order.cancelledAt !== null;
+    const reason = isExcluded(order) ? order.exclusion : isCancelled ? 'cancelled' : null;
     if (reason !== null) this.#excluded.set(reason, (this.#excluded.get(reason) ?? 0) + 1);
     else if (isCredited) this.#takeCredited(order);
   }

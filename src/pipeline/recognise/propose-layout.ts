@@ -1,48 +1,38 @@
 import { parse } from 'yaml';
-import { parseAddress } from '../../map/customers/parse-address.ts';
 import { layoutSchema } from '../../map/layout/layout-schema.ts';
 import { toLayout } from '../../map/layout/to-layout.ts';
-import { foldWord } from '../../map/values/clean-text.ts';
-import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
+import { cleanText } from '../../map/values/clean-text.ts';
+import type { StatedRoles } from '../../model/column-role.ts';
 import type { Layout, LayoutField } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
+import { foldHeader } from '../../model/text/fold.ts';
+import { amountNameOf, otherReportOf } from './amount-names.ts';
+import { assignColumns, type ColumnDecision, type UnclearColumn } from './assign-columns.ts';
+import { isMoneyWithDecimals, type MeasuredColumn } from './column-shapes.ts';
 import { type NameScorer, nameScorer } from './column-synonyms.ts';
-import { type StatusWords, statusWordsOf } from './known-status-words.ts';
-import { Cells, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
-import { customersText, type MeasuredColumn, ordersText } from './proposed-text.ts';
+import { statusWordsOf } from './known-status-words.ts';
+import { Cells } from './measure-values.ts';
+import { customersText, ordersText } from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
   readonly layout: Layout;
   /** Content of `layouts/<name>.yaml`, with comments. */
   readonly text: string;
+  /** One for each column of orders that has a name. Empty for customers. */
+  readonly columns: readonly ColumnDecision[];
 };
 
-/** Why no layout can be proposed for a header. */
-export type NoLayout = { readonly why: string };
+/** Why no layout can be proposed for a header, and the columns about which a person may say more. */
+export type NoLayout = {
+  readonly code: 'unknown_header' | 'not_orders' | 'item_rows' | 'unclear_columns';
+  readonly why: string;
+  readonly unclear: readonly UnclearColumn[];
+};
 
-/** Fields of orders in the order in which columns are assigned to them, the most certain first. */
-const ORDER_FIELDS: readonly LayoutField[] = [
-  'email',
-  'currency',
-  'codes',
-  'refunded',
-  'subtotal',
-  'total',
-  'paid_at',
-  'cancelled_at',
-  'placed_at',
-  'order_id',
-  'status',
-  'influencer_handle',
-  'links',
-  'notes',
-];
 const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
 /** Score of a name that says "order". Customers have ids too. */
 const SAYS_ORDER = 0.7;
-/** Share of a column's cells that must have the expected shape, because some are always wrong. */
-const MOST = 0.9;
 
 /**
  * Maps a header by the names of its columns and the shape of their values. If either does not fit, leaves the
@@ -54,7 +44,16 @@ export function proposeLayout(
     name,
     title,
     layouts,
-  }: { readonly name: string; readonly title: string; readonly layouts: readonly Layout[] },
+    isBelowTitle = false,
+    stated = new Map(),
+  }: {
+    readonly name: string;
+    readonly title: string;
+    readonly layouts: readonly Layout[];
+    /** Whether there are lines above the header. */
+    readonly isBelowTitle?: boolean;
+    readonly stated?: StatedRoles;
+  },
 ): ProposedLayout | NoLayout {
   const columns = header.map((text, index): MeasuredColumn => {
     const cells = new Cells();
@@ -63,40 +62,134 @@ export function proposeLayout(
   });
   const words = statusWordsOf(layouts);
   const score = nameScorer(layouts);
-  const pointsOf = ({ header: text, cells }: MeasuredColumn, field: LayoutField): number => {
-    const name = score(text, field);
-    if (name === 0 || (field === 'total' && score(text, 'spent') > name)) return 0;
-    return name * (field === 'status' ? statusShape(cells, words, { text, name }) : shape(field, cells));
-  };
-  const chosen = new Map<LayoutField, MeasuredColumn>();
-  for (const field of ORDER_FIELDS) {
-    const free = columns.filter((column) => column.header !== '' && ![...chosen.values()].includes(column));
-    const ranked = free
-      .map((column) => ({ column, score: pointsOf(column, field) }))
-      .filter(({ score: points }) => points > 0)
-      .sort((one, other) => other.score - one.score);
-    const [best] = ranked;
-    if (best !== undefined) chosen.set(field, best.column);
-  }
+  const assigned = assignColumns(columns, { records, words, score, stated });
+  const { chosen, unclear } = assigned;
   const has = (field: LayoutField): boolean => chosen.has(field);
-  const parts = { columns, chosen, words, title, name };
-  if (has('order_id') && has('total'))
-    return NAMES_SOMEBODY.some(has)
-      ? complete(name, ordersText(parts))
-      : {
-          why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
-        };
-  const money = chosen.get('total') ?? findPayments(columns, score);
-  if (money !== undefined)
-    return {
-      why: `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${has('total') ? 'order ids' : 'totals or order ids'}.`,
-    };
   const id = chosen.get('order_id');
-  if (id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER)
-    return { why: `It has order ids (column ${JSON.stringify(id.header)}), but no amounts.` };
-  if (has('email')) return complete(name, customersText(parts));
+  const total = chosen.get('total');
+  const money = total ?? findPayments(columns, score);
+  const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
+  const other = money === undefined && !saysOrder ? null : otherReportOf(header);
+  if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
+  if (id !== undefined && total !== undefined) {
+    if (!NAMES_SOMEBODY.some(has))
+      return refusal(
+        'unknown_header',
+        'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+      );
+    const items = itemRows(records, { id, total, columns, stated });
+    if (items !== null) return items;
+    if (unclear.length > 0) return whatIsUnclear(unclear);
+    const text = ordersText({ ...assigned, columns, words, title, name, isBelowTitle });
+    return { ...complete(name, text), columns: assigned.decisions };
+  }
+  if (saysOrder) return withoutTotal(columns, id);
+  if (money !== undefined)
+    return refusal(
+      'unknown_header',
+      `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${total === undefined ? 'totals or order ids' : 'order ids'}.`,
+    );
+  if (has('email')) {
+    const text = customersText({ columns, chosen, words, title, name });
+    return { ...complete(name, text), columns: [] };
+  }
+  return refusal(
+    'unknown_header',
+    'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
+  );
+}
+
+function refusal(code: NoLayout['code'], why: string): NoLayout {
+  return { code, why, unclear: [] };
+}
+
+function whatIsUnclear(unclear: readonly UnclearColumn[]): NoLayout {
+  const listed = unclear.map(
+    ({ header, why, samples }) =>
+      `${JSON.stringify(header)}: ${why}${samples.length === 0 ? '' : ` (${samples.join(', ')})`}`,
+  );
   return {
-    why: 'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
+    code: 'unclear_columns',
+    why: `It has orders, but ${unclear.length === 1 ? 'a column' : `${unclear.length} columns`} that may change what is credited cannot be understood. ${listed.join('. ')}.`,
+    unclear,
+  };
+}
+
+/** Orders without a column that is named like a total. Their other amounts are listed, and none is taken. */
+function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): NoLayout {
+  const ids = `It has order ids (column ${JSON.stringify(id.header)}), but no amounts`;
+  const amounts = columns.filter(({ header, cells }) => header !== '' && isMoneyWithDecimals(cells));
+  if (amounts.length === 0) return refusal('unknown_header', `${ids}.`);
+  const listed = amounts.map(({ header }) => {
+    const amount = amountNameOf(header);
+    return `${JSON.stringify(header)}: ${amount?.field === null ? amount.why : NO_TOTAL}`;
+  });
+  return {
+    code: 'unclear_columns',
+    why: `${ids} named like the total of an order. ${listed.join('. ')}.`,
+    unclear: amounts
+      .filter(({ header }) => amountNameOf(header) === null)
+      .map(({ header, cells }) => ({
+        header,
+        why: NO_TOTAL,
+        samples: [...cells.counts.keys()].slice(0, 3),
+        likely: 'unused' as const,
+      })),
+  };
+}
+
+const NO_TOTAL = 'its name does not say that it is the total';
+
+/**
+ * Checks rows that share an order id. The total belongs to the order if later rows leave it blank, or repeat it
+ * while another amount differs from row to row. It belongs to the item if it differs within an order: to add
+ * items up, a person must know which amounts are part of them.
+ *
+ * @returns why the rows are not read as orders; null if they are orders.
+ */
+function itemRows(
+  records: readonly CsvRecord[],
+  {
+    id,
+    total,
+    columns,
+    stated,
+  }: {
+    readonly id: MeasuredColumn;
+    readonly total: MeasuredColumn;
+    readonly columns: readonly MeasuredColumn[];
+    readonly stated: StatedRoles;
+  },
+): NoLayout | null {
+  const orders = Map.groupBy(records, ({ cells }) => cleanText(cells[id.index] ?? ''));
+  const values = (rows: readonly CsvRecord[], { index }: MeasuredColumn): readonly string[] =>
+    rows.map(({ cells }) => cleanText(cells[index] ?? '')).filter((cell) => cell !== '');
+  const isAmount = columns.filter(({ cells }) => cells.share((cell) => /\d[.,]\d/.test(cell)) > 0);
+  let repeated = 0;
+  let proven = 0;
+  for (const [order, rows] of orders) {
+    const totals = values(rows, total);
+    if (order === '' || totals.length < 2) continue;
+    repeated += 1;
+    if (new Set(totals).size > 1)
+      return refusal(
+        'item_rows',
+        `Several rows have the same order id (column ${JSON.stringify(id.header)}) and different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order. Which of them add up to an order's total is not guessed: write a layout with grouping.sum (docs/layouts.md).`,
+      );
+    if (isAmount.some((column) => column !== total && new Set(values(rows, column)).size > 1)) proven += 1;
+  }
+  if (repeated === 0 || proven > 0 || stated.get(foldHeader(total.header)) === 'total') return null;
+  return {
+    code: 'unclear_columns',
+    why: `Several rows have the same order id (column ${JSON.stringify(id.header)}) and the same amount in ${JSON.stringify(total.header)}. It may be the total of the order, or that of each row.`,
+    unclear: [
+      {
+        header: total.header,
+        why: 'say "total" if it is the total of the whole order, repeated on its rows; if it belongs to each row, write a layout with grouping.sum',
+        samples: [...total.cells.counts.keys()].slice(0, 3),
+        likely: 'total',
+      },
+    ],
   };
 }
 
@@ -113,83 +206,6 @@ function findPayments(columns: readonly MeasuredColumn[], score: NameScorer): Me
   return columns.find(({ header, cells }) => isMoneyWithDecimals(cells) && score(header, 'spent') === 0);
 }
 
-function complete(name: string, text: string): ProposedLayout {
+function complete(name: string, text: string): Pick<ProposedLayout, 'layout' | 'text'> {
   return { layout: toLayout(name, layoutSchema.parse(parse(text))), text };
-}
-
-/**
- * Returns 1 if the values of a column can belong to a field, and 0 otherwise. For a column without values,
- * returns 0.5 if the field is often empty and 0 otherwise.
- */
-function shape(field: LayoutField, cells: Cells): number {
-  if (cells.filled === 0) return field === 'codes' || field === 'notes' || field === 'refunded' ? 0.5 : 0;
-  switch (field) {
-    case 'email':
-      return yes(cells.share((cell) => cell.includes('@') && typeof parseAddress(cell) === 'string') >= 0.8);
-    case 'currency':
-      return yes(cells.share((cell) => /^[A-Za-z]{3}$/.test(cell)) === 1 && cells.counts.size <= 40);
-    case 'total':
-    case 'subtotal':
-    case 'refunded':
-      return yes(isMoney(cells));
-    case 'placed_at':
-    case 'paid_at':
-    case 'cancelled_at':
-      return yes(timesOf(cells).formats !== null);
-    case 'order_id':
-      return yes(
-        cells.filled >= cells.rows * 0.95 &&
-          // A time is no id, even one that no format reads: two orders may have the same.
-          cells.share((cell) => cell.length <= 60 && !/\s{2}|@|\d:\d\d/.test(cell)) >= MOST &&
-          timesOf(cells).formats === null &&
-          cells.counts.size > Math.min(2, cells.rows - 1) &&
-          !isMoneyWithDecimals(cells),
-      );
-    case 'codes':
-      return yes(
-        cells.share((cell) => cell.length <= 100 && /[A-Za-z]/.test(cell)) >= MOST && !isMoney(cells),
-      );
-    default:
-      return yes(!isMoney(cells));
-  }
-}
-
-/** Names that mean the state of an order, or that of an address. */
-const STATE = /^(?:state|estado|stato|état)$/i;
-
-/**
- * Like `shape`. A column that is named like a status but contains only unknown words is a status too. No
- * order is then credited until a person says which words count; without a status column, all orders would be
- * credited.
- */
-function statusShape(
-  cells: Cells,
-  words: StatusWords,
-  { text, name }: { readonly text: string; readonly name: number },
-): number {
-  if (cells.filled === 0 || cells.counts.size > 30) return 0;
-  if (cells.share((cell) => words.all.has(foldWord(cell))) > 0) return 1;
-  const isWords = cells.share((cell) => /^\p{L}[^\d@]*$/u.test(cell)) === 1;
-  return name >= 0.5 && isWords && !STATE.test(text.trim()) ? 0.5 : 0;
-}
-
-function yes(is: boolean): number {
-  return is ? 1 : 0;
-}
-
-/** `MIA10` parses as an amount of 10 with a currency, so the currency must exist. */
-function isMoney(cells: Cells): boolean {
-  const known = new Set(Intl.supportedValuesOf('currency'));
-  const isOfCurrency = (cell: string): boolean => known.has(statedCurrency(cell) ?? 'EUR');
-  return moneyFormatOf(cells) !== null && cells.share(isOfCurrency) >= MOST;
-}
-
-function isMoneyWithDecimals(cells: Cells): boolean {
-  const readers = MONEY_FORMATS.slice(0, 2);
-  return (
-    cells.share(
-      (cell) =>
-        /[.,]\d\d$/.test(cell) && readers.some((format) => typeof parseMoney(cell, format) === 'string'),
-    ) >= MOST
-  );
 }

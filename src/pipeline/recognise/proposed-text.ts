@@ -1,11 +1,17 @@
 import { foldWord } from '../../map/values/clean-text.ts';
 import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
 import { toPrintableJson } from '../../model/text/printable.ts';
+import type { Assignment } from './assign-columns.ts';
+import type { MeasuredColumn } from './column-shapes.ts';
 import type { StatusWords } from './known-status-words.ts';
-import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOfColumns } from './measure-values.ts';
-
-/** A column of a file, with its values. */
-export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
+import {
+  Cells,
+  codeSeparatorsOf,
+  isListOfCodes,
+  MONEY_FORMATS,
+  moneyFormatOf,
+  timesOfColumns,
+} from './measure-values.ts';
 
 /** What was found out about a file that no layout knows. */
 export type ProposedParts = {
@@ -32,13 +38,23 @@ const HEAD = `# Proposed by \`influencer-sync init\` from the names and values o
 # docs/layouts.md explains every key.`;
 
 /** Generates a layout of orders, with comments for the person who checks it. */
-export function ordersText({ columns, chosen, words, title }: ProposedParts): string {
+export function ordersText({
+  chosen,
+  words,
+  title,
+  stops,
+  timeOfDay,
+  decisions,
+  isBelowTitle,
+}: ProposedParts & Assignment & { readonly isBelowTitle: boolean }): string {
   const moneyCells = merge(
     (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
   );
   const money = moneyFormatOf(moneyCells) ?? (MONEY_FORMATS[0] as MoneyFormat);
   const times = timesOfColumns(
-    (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
+    (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap((field) =>
+      field === 'placed_at' && timeOfDay !== null ? timeOfDay.joined : (chosen.get(field)?.cells ?? []),
+    ),
   );
   const status = chosen.get('status');
   const codes = chosen.get('codes');
@@ -51,7 +67,7 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
     ...(codes === undefined ? ['codes'] : []),
     'consent',
   ];
-  const split = codes === undefined ? [] : codeSeparatorsOf(codes.cells, []);
+  const split = codes === undefined || isListOfCodes(codes.cells) ? [] : codeSeparatorsOf(codes.cells, []);
   const required = [
     'order_id',
     ...(status === undefined ? [] : ['status']),
@@ -75,9 +91,11 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
     'cancelled_at',
     'email',
   ];
+  const unread = decisions.filter(({ role }) => role === null);
   return [
     HEAD,
     `title: ${quote(title)}`,
+    ...(isBelowTitle ? ['preamble_lines: search     # there are lines above the header'] : []),
     `lacks: ${list(lacks)}`,
     'columns:',
     ...fields.flatMap((field) => {
@@ -94,8 +112,12 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
     `money: { decimal: ${quote(money.decimal)}, thousands: ${money.thousands === null ? 'null' : quote(money.thousands)}, symbols: true }`,
     ...(times.formats === null || times.formats.length === 0 ? [] : [`times: ${list(times.formats)}`]),
     ...(split.length === 0 ? [] : [`codes: { split: ${list(split)} }`]),
+    ...(timeOfDay === null ? [] : [`time_of_day: ${list([timeOfDay.column.header])}`]),
     ...(status === undefined ? [] : statusText(status, words)),
-    `# Columns that are not read: ${columns.length - chosen.size}`,
+    ...exclusionsText({ chosen, stops, words }),
+    ...(unread.length === 0
+      ? ['# Every column is read.']
+      : ['# Not read:', ...unread.map(({ header, why }) => `# - ${quote(header)}: ${why}`)]),
     '',
   ].join('\n');
 }
@@ -105,20 +127,41 @@ function statusText(status: MeasuredColumn, words: StatusWords): readonly string
   const canonical = (word: string): string => words.translations.get(foldWord(word)) ?? foldWord(word);
   const credited = found.filter((word) => words.credited.has(canonical(word)));
   const others = found.filter((word) => !credited.includes(word));
-  const cancelled = found.filter((word) => /^cancell?ed$/.test(canonical(word)));
   return [
     'status:',
     `  credited: ${list(credited.length === 0 ? ['paid'] : credited.map(foldWord))}     # ${credited.length === 0 ? 'none of the words is known: list those that count' : 'orders in these states count'}`,
     ...(others.length === 0
       ? []
       : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
-    ...(cancelled.length === 0
-      ? []
-      : [
-          'exclusions:',
-          `  - { reason: cancelled, columns: ${list([status.header])}, equals: ${list(cancelled)} }`,
-        ]),
   ];
+}
+
+/** Orders that are never posted: cancelled ones, and those that a column stops. */
+function exclusionsText({
+  chosen,
+  stops,
+  words,
+}: Pick<Assignment, 'chosen' | 'stops'> & { readonly words: StatusWords }): readonly string[] {
+  const status = chosen.get('status');
+  const cancelledAt = chosen.get('cancelled_at');
+  const cancelled = [...(status?.cells.counts.keys() ?? [])].filter((word) =>
+    /^cancell?ed$/.test(words.translations.get(foldWord(word)) ?? foldWord(word)),
+  );
+  const rules = [
+    ...(status === undefined || cancelled.length === 0
+      ? []
+      : [`{ reason: cancelled, columns: ${list([status.header])}, equals: ${list(cancelled)} }`]),
+    ...(cancelledAt === undefined
+      ? []
+      : [`{ reason: cancelled, columns: ${list([cancelledAt.header])}, not_blank: true }`]),
+    ...stops.map(
+      ({ column, reason, test }) =>
+        `{ reason: ${reason}, columns: ${list([column.header])}, ${Object.entries(test)
+          .map(([key, value]) => `${key}: ${value === true ? 'true' : list(value)}`)
+          .join()} }`,
+    ),
+  ];
+  return rules.length === 0 ? [] : ['exclusions:', ...rules.map((rule) => `  - ${rule}`)];
 }
 
 function noteOf(field: LayoutField, { cells }: MeasuredColumn): string {

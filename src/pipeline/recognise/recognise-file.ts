@@ -3,7 +3,9 @@ import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
+import type { UnclearColumn } from './assign-columns.ts';
+import type { PossibleEncoding } from './guess-encoding.ts';
+import { describeEncodings, detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
 import { type HeaderVerdict, recogniseHeader } from './recognise-header.ts';
 
 /** What one file was recognised as. */
@@ -17,11 +19,21 @@ export type RecognisedFile = {
   readonly top: CsvChunk;
   /** The layout that splits the file: the recognised one, or a neutral one for an unknown file. */
   readonly splitting: Layout;
+  /** Whether there are lines above the header of an unknown file. */
+  readonly isBelowTitle?: boolean;
   readonly verdict: HeaderVerdict;
 };
 
 /** A file that is not a readable export, and the reason. */
-export type RefusedFile = { readonly file: SourceFile; readonly code: string; readonly why: string };
+export type RefusedFile = {
+  readonly file: SourceFile;
+  readonly code: string;
+  readonly why: string;
+  /** Columns about which a person may say more, so that the file can be read. */
+  readonly unclear?: readonly UnclearColumn[];
+  /** The encodings in which the file could be read, if a person must name one. */
+  readonly possible?: readonly PossibleEncoding[];
+};
 
 /** Maximum number of lines before a header that are searched. */
 const MAX_PREAMBLE_LINES = 30;
@@ -52,6 +64,13 @@ async function look(
   means: ReadingMeans,
 ): Promise<RecognisedFile | RefusedFile> {
   const form = await detectTextForm(file, means);
+  if (form.possible !== null)
+    return {
+      file,
+      code: 'encoding_unclear',
+      why: describeEncodings(form.possible),
+      possible: form.possible,
+    };
   const reading = { ...means, encoding: form.encoding };
   let first: { readonly top: CsvChunk; readonly verdict: HeaderVerdict } | null = null;
   let held: FileHeld | null = null;
@@ -71,6 +90,8 @@ async function look(
   if (first === null) throw held ?? new Error('no way of splitting was tried');
   const later = await findLaterHeader(file, layouts, reading);
   if (later !== null) return { file, form, ...later };
+  const below = await findHeaderBelowTitle(file, first.top, { layouts, reading });
+  if (below !== null) return { file, form, isBelowTitle: true, ...below };
   const refusal = damageOf(first.top);
   if (refusal !== null) return { file, ...refusal };
   return { file, form, splitting: plainLayout(layouts, 0), ...first };
@@ -147,6 +168,41 @@ async function findLaterHeader(
   }
   return null;
 }
+
+/**
+ * Finds the header of an unknown file whose first lines are a title: the first line with names only, below which
+ * every row has as many cells.
+ *
+ * @returns null if the first line is the header already, or no line is one.
+ */
+async function findHeaderBelowTitle(
+  file: SourceFile,
+  top: CsvChunk,
+  {
+    layouts,
+    reading,
+  }: {
+    readonly layouts: readonly Layout[];
+    readonly reading: ReadingMeans & { readonly encoding: string | null };
+  },
+): Promise<Pick<RecognisedFile, 'top' | 'splitting' | 'verdict'> | null> {
+  const filled = (header: readonly string[]): number => header.filter((name) => name.trim() !== '').length;
+  if (filled(top.header) >= MIN_HEADER_CELLS && filled(top.header) * 2 > top.header.length) return null;
+  for (let lines = 1; lines <= MAX_TITLE_LINES; lines += 1) {
+    const splitting = plainLayout(layouts, lines);
+    const below = await readTop(file, splitting, reading);
+    if ('held' in below) continue;
+    const { header, records, rejected } = below;
+    const isOfNames = header.every((name) => /\p{L}/u.test(name) && !name.includes('@'));
+    if (header.length >= MIN_HEADER_CELLS && isOfNames && records.length > rejected.length)
+      return { top: below, splitting, verdict: { kind: 'unknown' } };
+  }
+  return null;
+}
+
+/** A title has fewer cells than a table of orders. */
+const MIN_HEADER_CELLS = 3;
+const MAX_TITLE_LINES = 10;
 
 /** Detects files that are not tables: whole lines in quotes, binary content, or a single column. */
 function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | null {

@@ -33,7 +33,9 @@ type Candidate = {
   readonly proof: readonly string[];
   readonly weight: number;
   readonly missing: readonly (readonly string[])[];
-  /** Number of fields that have a column. */
+  /** Fields that have a column. */
+  readonly fields: ReadonlySet<LayoutField>;
+  /** Their number; a column of consent counts as one. */
   readonly found: number;
 };
 
@@ -56,7 +58,12 @@ export function recogniseHeader(header: readonly string[], layouts: readonly Lay
   const [best] = proven;
   const complete = proven.find(({ missing }) => missing.length === 0);
   if (complete !== undefined) return known(complete);
-  const [own] = candidates.filter((candidate) => isOwnOrTranslated(candidate)).sort(byWeight);
+  const hasOrders =
+    best !== undefined ? subjectOf(best.layout) === 'orders' : candidates.some(looksLikeOrders);
+  const [own] = candidates
+    .filter((candidate) => isOwnOrTranslated(candidate))
+    .filter(({ layout }) => !hasOrders || subjectOf(layout) === 'orders')
+    .sort(byWeight);
   if (own !== undefined) return known(own);
   if (best !== undefined)
     return { kind: 'incomplete', layout: best.layout, proof: best.proof, missing: best.missing };
@@ -75,11 +82,23 @@ function byWeight(one: Candidate, other: Candidate): number {
  * Returns true for a custom layout, which has no signature, or a translation of a known export. A single
  * column of addresses is neither.
  */
-function isOwnOrTranslated({ layout, missing, found }: Candidate): boolean {
+function isOwnOrTranslated({ layout, missing, found, fields }: Candidate): boolean {
   if (missing.length > 0) return false;
   if (layout.signature.length > 0)
     return layout.required.includes('order_id') && layout.required.length >= MIN_FIELDS_WITHOUT_SIGNATURE;
+  // An address and a currency are part of most exports.
+  if (subjectOf(layout) === 'customers') return found - (fields.has('currency') ? 1 : 0) >= 2;
   return found >= (subjectOf(layout) === 'orders' ? 3 : 2);
+}
+
+/**
+ * Returns true if the columns are those of orders, even if some are missing. Orders have addresses and currencies
+ * too, so such a file is never taken for a list of customers.
+ */
+function looksLikeOrders({ layout, fields }: Candidate): boolean {
+  return (
+    subjectOf(layout) === 'orders' && fields.has('total') && (fields.has('order_id') || fields.has('status'))
+  );
 }
 
 function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<string>): Candidate {
@@ -111,6 +130,7 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
     proof: set?.columns ?? required,
     weight: set?.weight ?? 0,
     missing,
+    fields: new Set(foundFields),
     found: foundFields.length + consent,
   };
 }

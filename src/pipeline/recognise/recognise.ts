@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import type { StatedRoles } from '../../model/column-role.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
@@ -9,7 +10,7 @@ import type { SourceClients } from '../../source/source-clients.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { groupSources } from './group-sources.ts';
-import { type ProposedLayout, proposeLayout } from './propose-layout.ts';
+import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
 import { subjectOf } from './recognise-header.ts';
 
@@ -57,6 +58,10 @@ export type RecogniseOptions = {
   readonly taken: ReadonlySet<string>;
   /** The order of day and month that a person has stated for the source of this name; null if none. */
   readonly dateOrderOf?: (source: string) => SourceSettings['dateOrder'];
+  /** What a person has said about columns of files that no layout knows. */
+  readonly stated?: StatedRoles;
+  /** The encoding that a person has stated for files whose bytes do not show theirs. */
+  readonly assumedEncoding?: string | null;
   readonly maxRows?: number;
   readonly signal?: AbortSignal;
   readonly onFile?: (file: SourceFile) => void;
@@ -81,8 +86,8 @@ type Named = {
  * @throws KnownError if the place cannot be listed.
  */
 export async function recognise(options: RecogniseOptions): Promise<Recognised> {
-  const { source, clients, layouts, signal, onFile } = options;
-  const means = { source, clients, ...(signal ? { signal } : {}) };
+  const { source, clients, layouts, signal, onFile, assumedEncoding = null } = options;
+  const means = { source, clients, assumedEncoding, ...(signal ? { signal } : {}) };
   let skipped = 0;
   const named: Named[] = [];
   const onSkipped = (): void => {
@@ -101,8 +106,7 @@ export async function recognise(options: RecogniseOptions): Promise<Recognised> 
     const files = group.items.flatMap(({ found }) => ('why' in found ? [] : [found]));
     const examined = await examineGroup({ ...options, files, label: group.label, path: group.path, taken });
     if ('why' in examined) {
-      for (const { name, found } of group.items)
-        refused.push({ file: found.file, name, code: examined.code, why: examined.why });
+      for (const { name, found } of group.items) refused.push({ file: found.file, name, ...examined });
     } else {
       taken.add(examined.name);
       sources.push(examined);
@@ -127,9 +131,7 @@ type GroupOptions = RecogniseOptions & {
   readonly taken: ReadonlySet<string>;
 };
 
-async function examineGroup(
-  options: GroupOptions,
-): Promise<RecognisedSource | { readonly code: string; readonly why: string }> {
+async function examineGroup(options: GroupOptions): Promise<RecognisedSource | Omit<RefusedFile, 'file'>> {
   const { files, layouts, source, clients, signal, path, taken, label } = options;
   const [first] = files;
   if (first === undefined) throw new Error('a group has no file');
@@ -139,7 +141,7 @@ async function examineGroup(
   if (proposed !== null && 'why' in proposed) {
     const isDamagedHeader = first.top.header.some((name) => name.includes('\uFFFD'));
     const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
-    return { code: 'unknown_header', why: `${proposed.why}${damage}` };
+    return { code: proposed.code, why: `${proposed.why}${damage}`, unclear: proposed.unclear };
   }
   const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
   const subject = subjectOf(layout);
@@ -223,13 +225,19 @@ function lacking({
 
 function propose(
   first: RecognisedFile,
-  { layouts, label, taken }: GroupOptions,
-): ProposedLayout | { readonly why: string } {
+  { layouts, label, taken, stated }: GroupOptions,
+): ProposedLayout | NoLayout {
   const [stem = ''] = posix.basename(decodeURIComponent(first.file.uri)).split('.');
   const bundled = new Set(layouts.map(({ name }) => name));
   const wanted = slug(stem.replace(/(?<![\d_-])[\d_-]+$/, '')) || slug(label) || 'own';
   const name = freeName(wanted, new Set([...bundled, ...taken]));
-  return proposeLayout(first.top, { name, title: `Own export: ${name}`, layouts });
+  return proposeLayout(first.top, {
+    name,
+    title: `Own export: ${name}`,
+    layouts,
+    isBelowTitle: first.isBelowTitle ?? false,
+    ...(stated ? { stated } : {}),
+  });
 }
 
 /** Names a source after its layout. If that name is taken, the name of the folder comes first. */

@@ -6,6 +6,7 @@ import { toPrintableLine } from '../../model/text/printable.ts';
 import type { CustomersExamined } from '../../pipeline/recognise/examine-customers.ts';
 import type { OrdersExamined } from '../../pipeline/recognise/examine-orders.ts';
 import type { OrdersPreview } from '../../pipeline/recognise/preview-orders.ts';
+import type { ProposedLayout } from '../../pipeline/recognise/propose-layout.ts';
 import type { Recognised, RecognisedSource } from '../../pipeline/recognise/recognise.ts';
 import { listPassedOver } from '../read-files.ts';
 import { renderTable } from '../table.ts';
@@ -27,7 +28,13 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
   const lines = [
     '',
     `${terminal.style('bold', name)}: ${plural(files.length, 'file')}${how.length === 0 ? '' : ` (${how.join(', ')})`}, ${what}.`,
-    ...(proposed === null ? [] : ['', ...indent(maskAddresses(proposed.text.trimEnd()).split('\n'))]),
+    ...(proposed === null
+      ? []
+      : [
+          '',
+          ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
+          ...columnLines(proposed, terminal),
+        ]),
   ];
   switch (examined.kind) {
     case 'orders':
@@ -38,6 +45,22 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
     case 'creators':
       return [...lines, `  ${plural(examined.rows, 'row')} of ${examined.kind} seen.`].join('\n');
   }
+}
+
+/** What was decided about each column of an unknown file. */
+function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly string[] {
+  if (columns.length === 0) return [];
+  const table = renderTable(
+    [{ title: 'Column' }, { title: 'Used as' }, { title: 'Why' }, { title: 'For example' }],
+    columns.map(({ header, role, why, samples }) => [
+      shorten(header),
+      role ?? 'not used',
+      why,
+      samples.map(shorten).join(', '),
+    ]),
+    { terminal, indent: '  ' },
+  );
+  return ['', table, ''];
 }
 
 /** Lines about the files of a source of orders. */

@@ -93,9 +93,11 @@ function hasTextDecoder(encoding: string): boolean {
 function strictTextDecoder(encoding: string): Decoder {
   // The byte order mark was removed before. Another one within the text is a character.
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  const isUnicode = encoding.startsWith('utf-');
   const decode = (bytes?: Uint8Array): string | null => {
     try {
-      return decoder.decode(bytes, { stream: bytes !== undefined });
+      const text = decoder.decode(bytes, { stream: bytes !== undefined });
+      return isUnicode ? text : unlessUndefined(text);
     } catch {
       return null;
     }
@@ -105,5 +107,13 @@ function strictTextDecoder(encoding: string): Decoder {
 
 /** iconv-lite has no strict mode. U+FFFD occurs in none of the code pages for which it is used. */
 function unlessReplaced(text: string): string | null {
-  return text.includes('\ufffd') ? null : text;
+  return text.includes('\ufffd') ? null : unlessUndefined(text);
+}
+
+/**
+ * A byte that an encoding leaves undefined (0x81 in windows-1252) is decoded to a control character by the
+ * standard. No export contains one, so the text has another encoding: 0x81 begins characters of Shift-JIS.
+ */
+function unlessUndefined(text: string): string | null {
+  return /[\u0080-\u009f]/.test(text) ? null : text;
 }

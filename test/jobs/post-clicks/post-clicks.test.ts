@@ -331,3 +331,121 @@ describe('a run that is killed', () => {
     );
   });
 });
+
+/** The message and the help of the only held file. */
+async function heldBecause(shop: Awaited<ReturnType<typeof openClickShop>>): Promise<string | undefined> {
+  const { rows } = await sql<{ why: string }>`
+    select hold_message || ' ' || hold_help as why from intake.source_files where state = 'held'`.execute(
+    shop.db,
+  );
+  return rows[0]?.why;
+}
+
+describe('clicks that a file states in a doubtful way', () => {
+  it.each([
+    [
+      'in one file',
+      [
+        'day,link,country,clicks\n2026-04-10,bit.ly/MIA10,NL,10\n2026-04-10,bit.ly/MIA10,DE,5\n2026-04-10,bit.ly/MIA10,,15\n',
+      ],
+      0,
+    ],
+    [
+      'as words beside the total',
+      ['day,link,country,clicks\n2026-04-10,bit.ly/MIA10,Netherlands,15\n2026-04-10,bit.ly/MIA10,,15\n'],
+      0,
+    ],
+    [
+      'by country, then without',
+      [
+        'day,link,country,clicks\n2026-04-10,bit.ly/MIA10,NL,10\n2026-04-10,bit.ly/MIA10,DE,5\n',
+        'day,link,clicks\n2026-04-10,bit.ly/MIA10,15\n',
+      ],
+      15,
+    ],
+    [
+      'without, then by country',
+      [
+        'day,link,clicks\n2026-04-10,bit.ly/MIA10,15\n',
+        'day,link,country,clicks\n2026-04-10,bit.ly/MIA10,NL,10\n2026-04-10,bit.ly/MIA10,(not set),5\n',
+      ],
+      15,
+    ],
+  ])('holds clicks that are stated by country and as a whole, %s', async (_, files, posted) => {
+    const shop = await openClickShop();
+    let last: Awaited<ReturnType<typeof shop.runClicks>> | null = null;
+    for (const [at, content] of files.entries()) {
+      shop.drop(`${at + 1}.csv`, content);
+      last = await shop.runClicks();
+    }
+    expect(last?.code).toBe(3);
+    expect(Object.values(await shop.totals()).reduce((sum, clicks) => sum + clicks, 0)).toBe(posted);
+    const { rows } = await sql<{ code: string; message: string }>`
+      select hold_code as code, hold_message as message from intake.source_files where state = 'held'`.execute(
+      shop.db,
+    );
+    expect(rows).toMatchObject([
+      { code: 'clicks_by_country_and_whole', message: expect.stringContaining('2026-04-10 (line 2') },
+    ]);
+  });
+
+  it('takes clicks of unknown countries beside those of known ones, and later days without countries', async () => {
+    const shop = await openClickShop();
+    shop.drop(
+      '1.csv',
+      'day,link,country,clicks\n2026-04-10,bit.ly/MIA10,NL,10\n2026-04-10,bit.ly/MIA10,(not set),5\n',
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 15 } });
+    shop.drop(
+      '2.csv',
+      'day,link,country,clicks\n2026-04-10,bit.ly/MIA10,NL,11\n2026-04-10,bit.ly/MIA10,Unknown,6\n',
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 2 } });
+    shop.drop('3.csv', 'day,link,clicks\n2026-04-11,bit.ly/MIA10,7\n');
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 7 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 24 });
+  });
+
+  it('holds a file in which rows occur twice, but not an export with a row for each click', async () => {
+    const shop = await openClickShop();
+    shop.drop(
+      '1.csv',
+      clicksCsv([
+        ['2026-04-10', 'bit.ly/MIA10', 1],
+        ['2026-04-10', 'bit.ly/MIA10', 1],
+      ]),
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 2 } });
+    shop.drop(
+      '2.csv',
+      clicksCsv([
+        ['2026-04-11', 'bit.ly/MIA10', 5],
+        ['2026-04-11', 'bit.ly/BEN15', 5],
+        ['2026-04-11', 'bit.ly/MIA10', 5],
+      ]),
+    );
+    const held = await shop.runClicks();
+    expect(held).toMatchObject({ code: 3, counts: { posted: 0 } });
+    expect(await heldBecause(shop)).toContain('Line 4 repeats line 2');
+  });
+
+  it('reads numeric days in the order that the source states, and holds a file that proves the other', async () => {
+    const shop = await openClickShop({ layout: 'bitly-clicks' });
+    shop.drop('1.csv', 'date,bitlink,clicks\n13/4/2026,bit.ly/MIA10,4\n5/4/2026,bit.ly/MIA10,3\n');
+    const held = await shop.runClicks();
+    expect(held).toMatchObject({ code: 3, counts: { posted: 0 } });
+    expect(await heldBecause(shop)).toContain('set date_order under sources.links to DMY');
+    shop.write(
+      'pipeline.yaml',
+      readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replace(
+        'layout: bitly-clicks',
+        'layout: bitly-clicks, date_order: DMY',
+      ),
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 7 } });
+    expect(await shop.entries()).toEqual([
+      'deal:DEALMIA 2026-04-05 0+3 accepted',
+      'deal:DEALMIA 2026-04-13 0+4 accepted',
+    ]);
+  });
+});

@@ -10,6 +10,8 @@ export type SourceAnswer = {
   readonly orderPlatform: string | null;
   readonly dateOrder: 'MDY' | 'DMY' | null;
   readonly consent: 'not_recorded' | null;
+  /** `any`: the export does not say which orders were paid, and every order counts. */
+  readonly status: 'any' | null;
 };
 
 export type Answers = {
@@ -21,7 +23,7 @@ export type Answers = {
 export type Question = {
   /** Null for a question about all sources. */
   readonly source: string | null;
-  readonly key: 'brand' | 'timeZone' | 'currency' | 'platform' | 'dateOrder' | 'consent';
+  readonly key: 'brand' | 'timeZone' | 'currency' | 'platform' | 'dateOrder' | 'consent' | 'status';
   /** Null if there is no good guess. */
   readonly suggestion: string | null;
   /** The answer that a flag has given, if any. */
@@ -37,6 +39,7 @@ export const FLAGS: Readonly<Record<Question['key'], string>> = {
   platform: '--platform NAME',
   dateOrder: '--date-order MDY|DMY',
   consent: '--consent not_recorded',
+  status: '--status any',
 };
 
 /**
@@ -64,7 +67,7 @@ export function questionsFor(
 
 function refuseUnknownSources(sources: readonly RecognisedSource[], options: InitOptions): void {
   const names = sources.map(({ name }) => name);
-  for (const key of ['timeZone', 'currency', 'platform', 'dateOrder', 'consent'] as const) {
+  for (const key of ['timeZone', 'currency', 'platform', 'dateOrder', 'consent', 'status'] as const) {
     const unknown = [...(options[key]?.keys() ?? [])].find(
       (name) => name !== EVERY_SOURCE && !names.includes(name),
     );
@@ -95,6 +98,7 @@ function questionsOf(
     ...(examined.needsZone ? [ask('timeZone')] : []),
     ...(examined.currency === null ? [] : [ask('currency', currency, isSure)]),
     ...(examined.dateOrder === 'open' ? [ask('dateOrder')] : []),
+    ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
     ask('platform', platformOf(source, sources), true),
   ];
 }
@@ -150,6 +154,7 @@ export const NOTHING: SourceAnswer = {
   orderPlatform: null,
   dateOrder: null,
   consent: null,
+  status: null,
 };
 
 function toPart(key: Question['key'], value: string): Partial<SourceAnswer> {
@@ -164,6 +169,8 @@ function toPart(key: Question['key'], value: string): Partial<SourceAnswer> {
       return { dateOrder: value === 'MDY' ? 'MDY' : 'DMY' };
     case 'consent':
       return { consent: 'not_recorded' };
+    case 'status':
+      return { status: 'any' };
     case 'brand':
       return {};
   }
@@ -188,6 +195,8 @@ export function faultOf(key: Question['key'], value: string): string | null {
       return value === 'MDY' || value === 'DMY' ? null : 'Write MDY or DMY.';
     case 'consent':
       return value === 'not_recorded' ? null : 'Write not_recorded.';
+    case 'status':
+      return value === 'any' ? null : 'Write any.';
   }
 }
 

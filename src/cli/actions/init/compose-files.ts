@@ -166,7 +166,10 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
 }
 
 /** One job of each kind that has a source to read, and of each kind that reads no source. */
-function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): readonly string[] {
+function jobLines(
+  sources: readonly RecognisedSource[],
+  { brandId, sources: answers }: Answers,
+): readonly string[] {
   return jobKinds.flatMap(({ kind, starter }) => {
     if (starter === undefined) return [];
     const { reads, comment, settings = [] } = starter;
@@ -178,6 +181,9 @@ function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): r
       `    kind: ${kind}`,
       ...(reads === null ? [] : [`    source: ${source}`, `    brand_id: ${brandId}`]),
       ...settings.map((line) => `    ${line}`),
+      ...names
+        .filter((name) => answers.get(name)?.status === 'any')
+        .map((name) => `    # ${name} does not say which orders were paid: every order in it counts`),
     ];
   });
 }

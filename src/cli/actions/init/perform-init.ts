@@ -24,6 +24,7 @@ import { questionsFor, statedDateOrder } from './answers.ts';
 import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
+import { askAboutFiles, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
 import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
 
 /**
@@ -49,18 +50,23 @@ export async function performInit(
     );
   if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
   const folder = resolve(options.out);
-  const found = await recogniseAll(output, { places, folder, options });
-  for (const source of found.sources) {
-    output.emit(sourceEvent(source));
-    output.print(renderSource(source, output.terminal));
+  const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
+  let found: Recognised;
+  let said: SaidOfFiles = { stated: options.column ?? new Map(), encoding: options.encoding ?? null };
+  for (;;) {
+    found = await recogniseAll(output, { places, folder, options, said });
+    show(output, found);
+    const unclear = found.refused.filter(isUnclear);
+    if (unclear.length === 0) break;
+    if (!canAsk) throw filesUnclear(unclear);
+    const more = await askAboutFiles(unclear, { said, terminal: asking });
+    if (more === null) return EXIT.interrupted;
+    said = more;
   }
-  for (const { name, code, why } of found.refused) output.emit({ event: 'file_refused', name, code, why });
-  output.print(renderRefused(found, output.terminal));
   if (found.sources.length === 0) throw nothingRecognised(places);
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
-  const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
   const questions = questionsFor(
     found.sources,
     options,
@@ -93,7 +99,30 @@ export async function performInit(
   if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
   writeNewFiles(folder, files, fates);
   finish(output, { fates, found, owners, codes, hasService: client !== null, options });
-  return EXIT.ok;
+  return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/** Shows what was recognised, and what is not read. */
+function show(output: Output, found: Recognised): void {
+  for (const source of found.sources) {
+    output.emit(sourceEvent(source));
+    output.print(renderSource(source, output.terminal));
+  }
+  for (const { name, code, why, unclear = [], possible = [] } of found.refused)
+    output.emit({ event: 'file_refused', name, code, why, unclear, possible });
+  output.print(renderRefused(found, output.terminal));
+}
+
+/** Returns true if a run would hold files, or if files with sales were refused. */
+function hasHeld({ sources, refused }: Recognised): boolean {
+  return (
+    refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
+    sources.some(
+      ({ examined }) =>
+        (examined.kind === 'orders' && [...examined.problems, ...examined.preview.held].length > 0) ||
+        (examined.kind === 'customers' && examined.held.length > 0),
+    )
+  );
 }
 
 async function recogniseAll(
@@ -102,7 +131,13 @@ async function recogniseAll(
     places,
     folder,
     options,
-  }: { readonly places: readonly string[]; readonly folder: string; readonly options: InitOptions },
+    said,
+  }: {
+    readonly places: readonly string[];
+    readonly folder: string;
+    readonly options: InitOptions;
+    readonly said: SaidOfFiles;
+  },
 ): Promise<Recognised> {
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
@@ -113,7 +148,15 @@ async function recogniseAll(
       progress.note(`Looking into ${place}.`);
       const taken = new Set(sources.map(({ name }) => name));
       const dateOrderOf = (source: string) => statedDateOrder(options, source);
-      const found = await recognise({ source: sourceAt(place), clients, layouts, taken, dateOrderOf });
+      const found = await recognise({
+        source: sourceAt(place),
+        clients,
+        layouts,
+        taken,
+        dateOrderOf,
+        stated: said.stated,
+        assumedEncoding: said.encoding,
+      });
       sources = [...sources, ...found.sources];
       refused = [...refused, ...found.refused];
       skipped += found.skipped;

@@ -11,7 +11,13 @@ import type { SourceFile } from '../../../model/source.ts';
 import { describeColumns } from '../../../pipeline/recognise/describe-columns.ts';
 import { type CustomersExamined, examineCustomers } from '../../../pipeline/recognise/examine-customers.ts';
 import { examineOrders, type OrdersExamined } from '../../../pipeline/recognise/examine-orders.ts';
-import { detectTextForm, readTop } from '../../../pipeline/recognise/open-text.ts';
+import type { PossibleEncoding } from '../../../pipeline/recognise/guess-encoding.ts';
+import {
+  describeEncodings,
+  detectTextForm,
+  type ReadingMeans,
+  readTop,
+} from '../../../pipeline/recognise/open-text.ts';
 import { recogniseFile } from '../../../pipeline/recognise/recognise-file.ts';
 import { subjectOf } from '../../../pipeline/recognise/recognise-header.ts';
 import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../../present/recognised/layouts.ts';
@@ -78,14 +84,16 @@ export async function testLayout(
       timeZone: options.timeZone ?? null,
       currency: options.currency ?? null,
       dateOrder: options.dateOrder ?? null,
+      encoding: options.encoding ?? null,
     };
     const file = await onlyFile(place, clients);
     const means = { source, clients };
     const layout =
       options.layout === undefined
-        ? await recognised(file, layouts, clients)
+        ? await recognised(file, layouts, means)
         : loadLayout(options.layout, foldersOf(options));
-    const { encoding } = await detectTextForm(file, means);
+    const { encoding, possible } = await detectTextForm(file, means);
+    if (possible !== null) throw encodingUnclear(place, possible);
     const top = await readTop(file, layout, { ...means, encoding });
     if ('held' in top) throw top.held;
     const subject = subjectOf(layout) ?? 'orders';
@@ -124,6 +132,17 @@ export async function testLayout(
   }
 }
 
+function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): KnownError {
+  return new KnownError({
+    code: 'encoding_unclear',
+    message: describeEncodings(possible),
+    where,
+    help: 'Name the encoding in which the words look right:  --encoding NAME',
+    safe: 'Nothing was stored or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
 function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
   if (examined === null) return 0;
   if (examined.kind === 'customers') return examined.held.length + examined.rejected;
@@ -133,9 +152,9 @@ function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
 async function recognised(
   file: SourceFile,
   layouts: readonly Layout[],
-  clients: SourceClients,
+  means: ReadingMeans,
 ): Promise<Layout> {
-  const found = await recogniseFile(file, layouts, { source: sourceAt(file.uri), clients });
+  const found = await recogniseFile(file, layouts, means);
   if (!('why' in found) && found.verdict.kind === 'known') return found.verdict.layout;
   throw new KnownError({
     code: 'not_recognised',

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { COLUMN_ROLES, type StatedRoles } from '../../../model/column-role.ts';
+import { foldHeader } from '../../../model/text/fold.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
@@ -12,6 +14,10 @@ export type InitOptions = ConfigOptions & {
   readonly platform?: SourceAnswers;
   readonly dateOrder?: SourceAnswers;
   readonly consent?: SourceAnswers;
+  readonly status?: SourceAnswers;
+  /** What columns of unknown files are, by `foldHeader` of their names. */
+  readonly column?: StatedRoles;
+  readonly encoding?: string;
   readonly yes?: boolean;
   readonly check?: boolean;
 };
@@ -39,6 +45,17 @@ export const initCommand: CommandDefinition = {
         'not_recorded, if an export of customers does not say who consented and nobody in it refused',
         collect(['not_recorded']),
       )
+      .option(
+        '--status <answer>',
+        'any, if no column says which orders were paid and every order of the export was',
+        collect(['any']),
+      )
+      .option(
+        '--column <role>',
+        'what an unclear column is: "Name of the column=refunded", or =unused if it does not matter',
+        collectRoles,
+      )
+      .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
       .option('--yes', 'write the files without being asked')
       .option('--check', 'compare an existing configuration with its newest files instead');
     addExamples(command, [
@@ -73,6 +90,16 @@ export const initCommand: CommandDefinition = {
     );
   },
 };
+
+/** Parses `HEADER=ROLE`, an option that can be given once per column. */
+function collectRoles(text: string, before: StatedRoles | undefined): StatedRoles {
+  const at = text.lastIndexOf('=');
+  const role = COLUMN_ROLES.find((one) => one === text.slice(at + 1).trim());
+  const header = foldHeader(text.slice(0, Math.max(at, 0)));
+  if (role === undefined || header === '')
+    throw new InvalidArgumentError(`It should be "COLUMN=ROLE", with one of: ${COLUMN_ROLES.join(', ')}.`);
+  return new Map([...(before ?? []), [header, role]]);
+}
 
 /** Creates the parser of an option that can be given once per source. */
 function collect(choices: readonly string[] | null = null) {
