@@ -2244,6 +2244,15 @@ CREATE TABLE intake.customers (
     earlier_submissions integer DEFAULT 0 CONSTRAINT contacts_earlier_submissions_not_null NOT NULL,
     earlier_submitted_at timestamp with time zone,
     key_no smallint DEFAULT 1 NOT NULL,
+    said_yes boolean DEFAULT false NOT NULL,
+    consented_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    consent text GENERATED ALWAYS AS (
+CASE
+    WHEN is_unsubscribed THEN 'no'::text
+    WHEN said_yes THEN 'yes'::text
+    ELSE 'unknown'::text
+END) STORED,
     CONSTRAINT customers_currency_check CHECK ((length(currency) = 3)),
     CONSTRAINT customers_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
     CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
@@ -2272,13 +2281,21 @@ COMMENT ON COLUMN intake.customers.bought_with_code IS 'Whether an order with a 
 
 COMMENT ON COLUMN intake.customers.first_seen_at IS 'When it was first read.';
 
-COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Not sent, or not again, whatever other exports say.';
+COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Consent is no: not sent, or not again, whatever other exports say, until one has a yes with a date after refused_at.';
 
 COMMENT ON COLUMN intake.customers.earlier_submissions IS 'How often the service took it before that batch.';
 
 COMMENT ON COLUMN intake.customers.earlier_submitted_at IS 'When it last did before that batch.';
 
 COMMENT ON COLUMN intake.customers.key_no IS 'Key that customer_hash was made with, as in intake.customer_key.';
+
+COMMENT ON COLUMN intake.customers.said_yes IS 'Whether a file said that the customer agreed. False for customers who were read before this was recorded, until a file names them again.';
+
+COMMENT ON COLUMN intake.customers.consented_at IS 'When the customer agreed, at the earliest; null: nobody said yes, or without a date.';
+
+COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.';
+
+COMMENT ON COLUMN intake.customers.consent IS 'yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.';
 
 CREATE TABLE intake.identify_batches (
     batch_id bigint NOT NULL,
@@ -2431,11 +2448,11 @@ COMMENT ON COLUMN intake.source_files.customer_rows IS 'Records that were read f
 
 COMMENT ON COLUMN intake.source_files.customers_new IS 'Customers first seen in this file.';
 
-COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.';
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "refused": 2, "contradicting": 1, "unknown": 4, "forgotten": 1}. Files that were read before 0082 have no_consent and unsubscribed instead of the three in the middle.';
 
 COMMENT ON COLUMN intake.source_files.consent_columns IS 'Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.';
 
-COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.';
+COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted, contradictory) or neither: {"yes": 412, "no": 88, "blank": 3}.';
 
 COMMENT ON COLUMN intake.source_files.released_at IS 'When its hold ended without the file being read.';
 
@@ -2524,7 +2541,10 @@ CREATE VIEW intake.customer_states AS
     c.spent,
     c.currency,
     c.bought_with_code,
-    c.first_seen_at
+    c.first_seen_at,
+    c.consent,
+    c.consented_at,
+    c.refused_at
    FROM ((intake.customers c
      LEFT JOIN intake.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
      LEFT JOIN (intake.waiting_batches w
@@ -2537,7 +2557,7 @@ COMMENT ON COLUMN intake.customer_states.customer_hash IS 'As in intake.customer
 
 COMMENT ON COLUMN intake.customer_states.brand_id IS 'Brand that it is submitted for.';
 
-COMMENT ON COLUMN intake.customer_states.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
+COMMENT ON COLUMN intake.customer_states.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (consent is no: not sent, or not again).';
 
 COMMENT ON COLUMN intake.customer_states.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
 
@@ -2564,6 +2584,12 @@ COMMENT ON COLUMN intake.customer_states.currency IS 'ISO 4217, of spent; null w
 COMMENT ON COLUMN intake.customer_states.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
 
 COMMENT ON COLUMN intake.customer_states.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN intake.customer_states.consent IS 'As in intake.customers.';
+
+COMMENT ON COLUMN intake.customer_states.consented_at IS 'As in intake.customers.';
+
+COMMENT ON COLUMN intake.customer_states.refused_at IS 'As in intake.customers.';
 
 CREATE TABLE intake.lookups (
     customer_hash uuid CONSTRAINT lookups_contact_hash_not_null NOT NULL,

@@ -685,6 +685,14 @@ export interface IntakeCustomers {
    */
   brand_id: string;
   /**
+   * yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.
+   */
+  consent: Generated<string | null>;
+  /**
+   * When the customer agreed, at the earliest; null: nobody said yes, or without a date.
+   */
+  consented_at: Timestamp | null;
+  /**
    * ISO 4217, of spent; null where neither the export nor its source says.
    */
   currency: string | null;
@@ -705,7 +713,7 @@ export interface IntakeCustomers {
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * Not sent, or not again, whatever other exports say.
+   * Consent is no: not sent, or not again, whatever other exports say, until one has a yes with a date after refused_at.
    */
   is_unsubscribed: Generated<boolean>;
   /**
@@ -716,6 +724,14 @@ export interface IntakeCustomers {
    * Orders of the customer, as the file that was read last says; null where exports don't.
    */
   orders_count: number | null;
+  /**
+   * Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.
+   */
+  refused_at: Timestamp | null;
+  /**
+   * Whether a file said that the customer agreed. False for customers who were read before this was recorded, until a file names them again.
+   */
+  said_yes: Generated<boolean>;
   /**
    * Source that stated it first; of an unsubscribed one, the source that said so.
    */
@@ -744,6 +760,14 @@ export interface IntakeCustomerStates {
    */
   brand_id: string | null;
   /**
+   * As in intake.customers.
+   */
+  consent: string | null;
+  /**
+   * As in intake.customers.
+   */
+  consented_at: Timestamp | null;
+  /**
    * ISO 4217, of spent; null where neither the export nor its source says.
    */
   currency: string | null;
@@ -764,6 +788,10 @@ export interface IntakeCustomerStates {
    */
   orders_count: number | null;
   /**
+   * As in intake.customers.
+   */
+  refused_at: Timestamp | null;
+  /**
    * Run that sent its last batch; null while it waits.
    */
   run_id: Int8 | null;
@@ -780,7 +808,7 @@ export interface IntakeCustomerStates {
    */
   spent: Numeric | null;
   /**
-   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
+   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (consent is no: not sent, or not again).
    */
   state: string | null;
   /**
@@ -1376,7 +1404,7 @@ export interface IntakeSourceFiles {
    */
   consent_columns: string[] | null;
   /**
-   * Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.
+   * Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted, contradictory) or neither: {"yes": 412, "no": 88, "blank": 3}.
    */
   consent_counts: Json | null;
   /**
@@ -1448,7 +1476,7 @@ export interface IntakeSourceFiles {
    */
   other_rows: Generated<Int8>;
   /**
-   * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.
+   * Rows whose customer is not submitted, by reason: {"no_address": 3, "refused": 2, "contradicting": 1, "unknown": 4, "forgotten": 1}. Files that were read before 0082 have no_consent and unsubscribed instead of the three in the middle.
    */
   passed_over: Json | null;
   /**

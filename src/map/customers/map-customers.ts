@@ -1,14 +1,17 @@
 import type { SourceSettings } from '../../model/config.ts';
 import {
   type ConsentRule,
+  type ConsentStatement,
   type CustomerBatch,
   type CustomerHash,
   type CustomersSeen,
+  consentOf,
   NOBODY_PASSED_OVER,
   type OptionalColumn,
   type OptionalField,
   type PassedOver,
   type StatedCustomer,
+  submitsUnknown,
 } from '../../model/customer.ts';
 import type { Layout, LayoutField, OtherLayouts } from '../../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
@@ -23,10 +26,17 @@ import { type ConsentPlan, planConsent, requireConsent, requireFormat, SAYS } fr
 
 export type MapCustomersOptions = {
   readonly layout: Layout;
-  readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
+  readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'> &
+    Partial<Pick<SourceSettings, 'timeZone'>>;
   /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
-  readonly consent: ConsentRule;
+  /** Null: nobody is submitted, so consent does not matter. All customers are returned, and nothing about it. */
+  readonly consent: ConsentRule | null;
+  /**
+   * Age of the file: what it says without a date was said by then. The store says when the file was put there;
+   * if it does not, this is the time of reading.
+   */
+  readonly asOf: Date;
   /** Hash of a folded address, for the job's brand. */
   readonly hashOf: (folded: string) => CustomerHash;
   /** True if the customer with this folded address was forgotten on request. Default: no customer was. */
@@ -39,7 +49,8 @@ export type MapCustomersOptions = {
  * value that is not an address is rejected.
  *
  * @returns a batch for each chunk. Every record is counted exactly once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `column_missing`, `consent_column_missing`,
+ * `consent_column_unread`.
  */
 export async function* mapCustomers(
   chunks: AsyncIterable<CsvChunk>,
@@ -55,10 +66,15 @@ export async function* mapCustomers(
       const resolved = resolveHeader(header, layout, otherLayouts);
       requireFormat(header, options.layout);
       requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
-      reader = customerReader(layout, planCustomers(layout, resolved), options);
+      reader = customerReader(
+        layout,
+        planCustomers(layout, resolved, { ...options, names: header }),
+        options,
+      );
     }
     const batch = {
       customers: [] as StatedCustomer[],
+      doubtful: [] as StatedCustomer[],
       passedOver: { ...NOBODY_PASSED_OVER },
       rejected: [...rejected],
       rowsRead: rejected.length + records.length,
@@ -67,15 +83,22 @@ export async function* mapCustomers(
       const result = reader.read(record);
       if (typeof result === 'string') batch.passedOver[result] += 1;
       else if ('hash' in result) {
-        if (result.isUnsubscribed) batch.passedOver.unsubscribed += 1;
+        if (consentOf(result) === 'no') batch.passedOver[result.saidYes ? 'contradicting' : 'refused'] += 1;
         batch.customers.push(result);
-      } else batch.rejected.push(result);
+      } else {
+        batch.rejected.push(result.row);
+        if (result.doubtful !== null) batch.doubtful.push(result.doubtful);
+      }
     }
     if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
   }
 }
 
-type Read = StatedCustomer | PassedOver | RejectedRow;
+/** A customer, why nothing is recorded about the one of the row, or why the row cannot be used. */
+type Read =
+  | StatedCustomer
+  | PassedOver
+  | { readonly row: RejectedRow; readonly doubtful: StatedCustomer | null };
 
 type CustomerReader = {
   readonly read: (record: CsvRecord) => Read;
@@ -94,6 +117,7 @@ function customerReader(
   const toCount = counted('orders_count', plan.ordersCount, countOf);
   const toSpentIn = counted('currency', plan.currency, (text) => textOrNull(toCurrency(text)));
   const currencyOfSource = textOrNull(toCurrency(''));
+  const takesUnknown = rule !== null && submitsUnknown(rule, source);
 
   function read(record: CsvRecord): Read {
     const { cells } = record;
@@ -101,27 +125,42 @@ function customerReader(
     const emailColumn = firstFilled(cells, plan.email);
     const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
     const address = parseAddress(cell);
-    if (typeof address !== 'string') return rejectCell(record, address, emailColumn);
+    if (typeof address !== 'string') return { row: rejectCell(record, address, emailColumn), doubtful: null };
     if (address === '') return 'no_address';
     const folded = foldAddress(address);
     if (isForgotten(folded)) return 'forgotten';
+    if (rule === null) return describe(record, address, folded, NOTHING_SAID);
     const says = plan.consent.read(cells);
-    const isRefused = (says & (SAYS.no | SAYS.unsubscribed)) !== 0;
-    if (says >= SAYS.unknown && !isRefused && rule !== 'ignored')
-      return rejectCell(record, unknownConsent(name), plan.consent.unknownIn(cells));
-    said[isRefused ? 'no' : (says & SAYS.yes) !== 0 ? 'yes' : 'blank'] += 1;
-    const isUnsubscribed = rule !== 'ignored' && (says & SAYS.unsubscribed) !== 0;
-    if (!isUnsubscribed && !consents(says, rule)) return 'no_consent';
+    const isRefused = (says & SAYS.no) !== 0;
+    if (!isRefused && says >= SAYS.unlisted) {
+      const doubtful = describe(record, address, folded, plan.consent.state(cells, says));
+      const column = plan.consent.cells(cells).find((cell) => cell.says >= SAYS.unlisted)?.column ?? null;
+      return { row: rejectCell(record, unknownConsent(name), column), doubtful };
+    }
+    const saysYes = (says & SAYS.yes) !== 0;
+    said[isRefused ? 'no' : saysYes ? 'yes' : 'blank'] += 1;
+    if (!isRefused && !saysYes && !takesUnknown) return 'unknown';
+    return describe(record, address, folded, plan.consent.state(cells, says));
+  }
+
+  function describe(
+    record: CsvRecord,
+    address: string,
+    folded: string,
+    said: ConsentStatement,
+  ): StatedCustomer {
     const spent = toSpent.read(record);
     const currency = toSpentIn.read(record, currencyOfSource);
     return {
       address,
       hash: hashOf(folded),
-      isUnsubscribed,
+      saidYes: said.saidYes,
+      consentedAt: said.consentedAt,
+      refusedAt: said.refusedAt,
       ordersCount: toCount.read(record),
       spent,
       currency: spent === null ? null : currency,
-      boughtWithCode: plan.codes.length === 0 ? null : firstFilled(cells, plan.codes) !== null,
+      boughtWithCode: plan.codes.length === 0 ? null : firstFilled(record.cells, plan.codes) !== null,
     };
   }
 
@@ -134,17 +173,11 @@ function customerReader(
   };
 }
 
-function consents(says: number, rule: ConsentRule): boolean {
-  if (rule === 'ignored') return true;
-  if ((says & SAYS.no) !== 0) return false;
-  return rule === 'not_refused' || (says & SAYS.yes) !== 0;
-}
-
 function unknownConsent(layout: string): Fault {
   return {
     code: 'unknown_consent',
     reason: `The layout ${layout} does not list this value as consent, refusal or neither.`,
-    help: "Correct the cell, or list the value under consent.given, consent.refused or consent.neither of the layout. The row's customer is not submitted.",
+    help: 'Correct the cell, or list the value under consent.given, consent.refused or consent.neither of the layout. Until then it counts as a no: the customer is not submitted, whatever other rows and files say, unless one has a yes with a later date.',
   };
 }
 
@@ -235,8 +268,14 @@ type CustomerPlan = {
   readonly consent: ConsentPlan;
 };
 
+const NOTHING_SAID: ConsentStatement = { saidYes: false, consentedAt: null, refusedAt: null };
+
 /** Selects the columns of a file that are read for its customers. */
-function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
+function planCustomers(
+  layout: Layout,
+  header: ResolvedHeader,
+  { layout: whole, source, names, asOf }: MapCustomersOptions & { readonly names: readonly string[] },
+): CustomerPlan {
   const field = (name: LayoutField): readonly Column[] => header.fields[name];
   return {
     email: field('email'),
@@ -245,6 +284,9 @@ function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
     currency: field('currency'),
     codes: field('codes'),
     marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
-    consent: planConsent(layout, header),
+    consent: planConsent(header, {
+      ...{ layout, source, names, asOfMs: asOf.getTime() },
+      isOfCustomers: !whole.required.includes('order_id'),
+    }),
   };
 }

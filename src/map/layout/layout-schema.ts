@@ -78,6 +78,12 @@ export const layoutSchema = z
       .describe(
         'Spellings of each column, in order of preference. group and order_id use one column for the whole file, the first that is not blank in every row; others the first that is not blank.',
       ),
+    may_be_missing: z
+      .record(z.string().trim().min(1), z.string().trim().min(10))
+      .default({})
+      .describe(
+        'Columns that could only take permission away (refused, refused_at, unsubscribed), and that a file may lack nevertheless, with the reason. A file without any other such column is held.',
+      ),
     conditional_columns: z
       .array(
         z.strictObject({
@@ -216,18 +222,22 @@ export const layoutSchema = z
           .array(z.string().trim().min(1))
           .default([])
           .describe(
-            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed.',
+            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed and refused_at.',
           ),
         given: cellTests.describe('Tests for customers who said yes; one must pass.'),
         refused: cellTests.describe('Tests for customers who said no; one must pass.'),
         neither: cellTests.describe(
           'Values that say neither yes nor no. A row with any other value is rejected.',
         ),
+        given_at: names
+          .optional()
+          .describe('Columns with the time of the yes. A yes without a time never replaces a no.'),
+        refused_at: names.optional().describe('Columns with the time of the no. Any text in them is a no.'),
       })
       .prefault({})
       .describe('Which columns hold consent, and what their values mean.'),
     unsubscribed: cellTests.describe(
-      'Tests for customers who unsubscribed or were blacklisted; one must pass.',
+      'Tests for customers who unsubscribed, bounced or were blacklisted, which is a no; one must pass.',
     ),
   })
   .superRefine((layout, context) => {
@@ -243,9 +253,15 @@ export const layoutSchema = z
     for (const [index, name] of layout.required.entries()) mustHave(name, ['required', index]);
     for (const [index, list] of layout.required_any.entries())
       for (const [place, name] of list.entries()) mustHave(name, ['required_any', index, place]);
-    const { columns, given, refused } = layout.consent;
+    const { columns, given, refused, refused_at: refusedAt } = layout.consent;
+    for (const [index, test] of given.entries())
+      if (test.none_of !== undefined)
+        fault(
+          ['consent', 'given', index],
+          'Words that the layout does not list would be a yes. List the words that mean yes: equals.',
+        );
     const tests = [...given, ...refused, ...layout.unsubscribed];
-    if (columns.length > 0 && tests.length === 0)
+    if (columns.length > 0 && tests.length === 0 && refusedAt === undefined)
       fault(['consent'], 'Define what the columns mean: consent.given, consent.refused or unsubscribed.');
     const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
     const isOfOrders = layout.required.includes('order_id');
