@@ -56,7 +56,14 @@ export function recogniseHeader(header: readonly string[], layouts: readonly Lay
   const [best] = proven;
   const complete = proven.find(({ missing }) => missing.length === 0);
   if (complete !== undefined) return known(complete);
-  const [own] = candidates.filter((candidate) => isOwnOrTranslated(candidate)).sort(byWeight);
+  // An address and a currency are in every export of orders too.
+  const isOfOrders = best !== undefined && subjectOf(best.layout) === 'orders';
+  const [own] = candidates
+    .filter(
+      (candidate) =>
+        isOwnOrTranslated(candidate) && !(isOfOrders && subjectOf(candidate.layout) === 'customers'),
+    )
+    .sort(byWeight);
   if (own !== undefined) return known(own);
   if (best !== undefined)
     return { kind: 'incomplete', layout: best.layout, proof: best.proof, missing: best.missing };
@@ -95,7 +102,10 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
     }))
     .sort((one, other) => other.weight - one.weight);
   const fields = Object.keys(layout.columns) as LayoutField[];
-  const foundFields = fields.filter((field) => spellingsOf(layout, field).some(has));
+  const isOfCustomers = subjectOf(layout) === 'customers';
+  const foundFields = fields.filter(
+    (field) => !(isOfCustomers && field === 'currency') && spellingsOf(layout, field).some(has),
+  );
   const consent = layout.consent.columns.some(has) ? 1 : 0;
   const lacks = (field: LayoutField): boolean => !spellingsOf(layout, field).some(has);
   const missing = [
