@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type MapCustomersOptions, mapCustomers } from '../../src/map/customers/map-customers.ts';
+import type { MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
+import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
   type CustomersSeen,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MapCustomersOptions } from '../../src/map/customers/map-customers.ts';
+import type { MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
 import { layoutFor } from '../../src/map/layout/layout-for.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
 import { NOBODY_PASSED_OVER } from '../../src/model/customer.ts';

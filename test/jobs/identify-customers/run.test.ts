@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../support/run-cli.ts';
+import { readEvents, runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
 import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
 
@@ -255,7 +255,7 @@ describe('explain customer', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/Customer of brand 4819.*submitted on .*"web", by run 1.*3 orders/s);
     expect(stdout).not.toMatch(/ann@/i);
-    expect((await explain('bob@example.com')).stdout).toContain('unsubscribed: not submitted');
+    expect((await explain('bob@example.com')).stdout).toContain('not submitted: consent is no');
     const unknown = await explain('nobody@example.com');
     expect(unknown.exitCode).toBe(2);
     expect(unknown.stderr).not.toContain('nobody');
@@ -270,5 +270,43 @@ describe('explain customer', () => {
     expect(read).toMatchObject({ exitCode: 0 });
     expect(read.stdout).toContain('Customer of brand 4819');
     expect(await piped('')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('shows which row of which file said what about consent, if the address comes from standard input', async () => {
+    const shop = await openCustomers({ consent: 'recorded' });
+    shop.drop('1.csv', 'email,consent,unsubscribed\nann@example.com,yes,\nbob@example.com,,\n');
+    shop.drop('2.csv', 'email,consent,unsubscribed\nANN@example.com,yes,true\ncy@example.com,perhaps,\n');
+    shop.drop('3.csv', 'email,Name\nann@example.com,A\n');
+    await shop.identify();
+    const explain = (address: string, ...args: string[]) =>
+      runCli(['explain', 'customer', '--config', join(shop.folder, 'pipeline.yaml'), ...args], {
+        env: shop.env,
+        input: `${address}\n`,
+      });
+    const ann = await explain('ann@example.com');
+    const said = ann.stdout.replaceAll(/\s+/g, ' ');
+    expect(said).toMatch(/consent no, known to hold until .* only a yes with a later date replaces it/);
+    expect(said).toContain('1.csv (source shop, brand 4819) line 2: yes consent: "yes" says yes');
+    expect(said).toMatch(
+      /2\.csv .* line 2: no: a yes and a no \(no until .*\) consent: "yes" says yes unsubscribed: "true" says no/,
+    );
+    expect(said).toContain('3.csv (source shop, brand 4819): not read:');
+    expect(ann.stdout + ann.stderr).not.toMatch(/ann@/i);
+    // Nothing is recorded about an unknown, and the rows still show why nobody submitted it.
+    expect(await explain('bob@example.com')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('line 3: unknown: neither yes nor no'),
+    });
+    const rows = readEvents(await explain('cy@example.com', '--json')).filter(
+      ({ event }) => event === 'customer_row',
+    );
+    expect(rows).toContainEqual(
+      expect.objectContaining({
+        line: 3,
+        verdict: 'unlisted',
+        cells: [{ column: 'consent', word: 'perhaps', says: 'unlisted' }],
+      }),
+    );
+    expect(await explain('nobody@example.com')).toMatchObject({ exitCode: 2 });
   });
 });
