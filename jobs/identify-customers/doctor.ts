@@ -41,7 +41,7 @@ async function countConsent(
   consent: ConsentRule,
 ): Promise<ConsentCount> {
   let [seen, rows] = [NOTHING_SEEN, 0];
-  const options = { layout, otherLayouts, source, consent, hashOf: () => '' };
+  const options = { layout, otherLayouts, source, consent, asOf: new Date(), hashOf: () => '' };
   for await (const batch of mapCustomers(open(), options)) {
     seen = batch.seen;
     rows += batch.rowsRead;

@@ -16,7 +16,7 @@ import { type CustomersReport, reportCustomers } from './report.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { spreadBatches } from './spread-batches.ts';
 import { refusesAll, submitBatches } from './submit-batches.ts';
-import { createCustomerIntake } from './take-customers.ts';
+import { createCustomerIntake, sourcesOfUnknown } from './take-customers.ts';
 
 /**
  * Runs the steps of the job: list → open → decode → parse → map → stage → seal → batch → (look up) → identify
@@ -34,7 +34,7 @@ export async function identifyCustomers(
   const intake = createCustomerIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);
   await analyzeGrown(db, ['intake.source_files', 'intake.customers', 'intake.waiting_batches']);
-  await prepareBatches(db, job);
+  await prepareBatches(db, { ...job, unknownFrom: sourcesOfUnknown(run) });
 
   const stop = client === null || ledger === null ? null : await submit(run, { client, ledger });
   await analyzeGrown(db, ['intake.identify_batches', 'intake.lookups']);

@@ -35,7 +35,10 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
     needless: (name) =>
       `${name} needs no plan: exports of customers have no dates to divide them by, and submitting a customer twice does no harm. Put the old exports where the job reads, and run it. It submits each customer once:\n  npx influencer-sync run ${name}`,
   },
-  starter: { reads: 'customers', settings: ['consent: not_refused # or required, or ignored'] },
+  starter: {
+    reads: 'customers',
+    settings: ['consent: by_source # customers who said yes; or required, or not_refused'],
+  },
   demo: 'Customers: each new customer is submitted once, to find influencers among them',
   watched: {
     beyondBudget: (counts) => (counts as Partial<CustomerCounts>).lookups?.beyond_budget ?? 0,

@@ -17,6 +17,7 @@ import { KnownError } from '../../src/model/known-error.ts';
 import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
+import { sourcesOfUnknown } from './take-customers.ts';
 
 /**
  * Asks `identify_influencers_real_time` about customers, each once, within the budget of the run, and stores
@@ -53,7 +54,8 @@ export async function lookUpCustomers(
   if (lookups > 0 && left > 0) {
     const total = Math.min(lookups, left);
     progress.begin({ name: 'look_up', label: 'Looking up customers', unit: 'customers', total });
-    await forEach(wantedLookups(db, { brandId, recheckAfterDays }), lookUp);
+    const unknownFrom = sourcesOfUnknown(run);
+    await forEach(wantedLookups(db, { brandId, recheckAfterDays, unknownFrom }), lookUp);
   }
   // Look-ups that a run did not make because it stopped early wait for the next run.
   if (gate.stopped() === null) await dropLookups(db, brandId);

@@ -53,7 +53,7 @@ function describeDispositions({ counts }: CustomersReport, isPlan: boolean): rea
     ['already known', already, { note: 'submitted before this run', always: true }],
     [isPlan ? 'would be submitted' : 'to be submitted', waiting, { note: toMake }],
     ['refused', refused, { note: 'the service refused the address', color: 'yellow' }],
-    ['unsubscribed', unsubscribed, { note: 'never sent' }],
+    ['unsubscribed', unsubscribed, { note: 'or refused; not sent' }],
   ];
   const meaning =
     'Submitted means that the service has queued them. The influencers that it identifies appear in the service, under "Your customers", within the hour.';
@@ -85,7 +85,11 @@ function describeConsentColumns({ details }: CustomersReport): readonly Block[] 
 function describePassedOver({ passed_over: passed }: CustomerCounts): readonly Block[] {
   const said = listPassedOver(passed);
   if (said.length === 0) return [];
-  return [{ kind: 'text', text: `Rows skipped: ${said.join(', ')}.` }];
+  const hint =
+    passed.unknown === 0
+      ? ''
+      : ' Customers whose consent is unknown are submitted only if their source says consent: not_recorded, or the job consent: not_refused.';
+  return [{ kind: 'text', text: `Rows not submitted, by reason: ${said.join(', ')}.${hint}` }];
 }
 
 function describeLookups({ counts, details }: CustomersReport, isPlan: boolean): readonly Block[] {

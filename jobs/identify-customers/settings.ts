@@ -67,10 +67,10 @@ const fields = z.strictObject({
   source: sourceNames('a source of customers or orders'),
   brand_id: wholeNumber(0, Number.MAX_SAFE_INTEGER).describe('Brand that the customers are identified for.'),
   consent: z
-    .enum(['required', 'not_refused', 'ignored'])
-    .default('not_refused')
+    .enum(['by_source', 'required', 'not_refused'])
+    .default('by_source')
     .describe(
-      'required: only customers who said yes. not_refused: all except customers who said no, unsubscribed or were blacklisted. ignored: all.',
+      'Customers who said yes are submitted, and customers who said no never. by_source: customers whose consent is unknown only from sources with consent: not_recorded. required: none of them. not_refused: all of them.',
     ),
   batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses in one call.'),
   source_type: text(100)

@@ -10,9 +10,14 @@ import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import { customerHasher, fingerprintOf, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
 import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import { foldAddress } from '../../src/map/customers/parse-address.ts';
-import type { CustomerHash, RekeyedHash, StatedCustomer } from '../../src/model/customer.ts';
+import {
+  type CustomerHash,
+  type RekeyedHash,
+  type StatedCustomer,
+  submitsUnknown,
+} from '../../src/model/customer.ts';
 import type { Intake } from '../../src/pipeline/intake-file.ts';
-import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';
+import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
 
 /** Reads files for their customers, and counts across all the files of a run. */
@@ -20,6 +25,13 @@ export type CustomerIntake = Intake & {
   /** Number of customers that the run would look up if its budget allowed it. */
   readonly lookupsBeyond: () => number;
 };
+
+/** Names the sources of a run whose customers are submitted although their consent is unknown. */
+export function sourcesOfUnknown(run: Run<IdentifyCustomersSettings>): readonly string[] {
+  return sourcesOf(run)
+    .filter((source) => submitsUnknown(run.job.consent, source))
+    .map(({ name }) => name);
+}
 
 /** Turns the rows of a file into customers of the job's brand: map → stage → seal. */
 export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSettings>): CustomerIntake {
@@ -42,7 +54,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
   return {
     purpose: { readFor: 'customers', consent },
     lookupsBeyond: () => lookupsBeyond,
-    async take(run, { source, layout, otherLayouts }, { chunks, digest, ...read }) {
+    async take(run, { source, layout, otherLayouts, file }, { chunks, digest, ...read }) {
       const { db, runId, progress } = run;
       const lookupBudget = (lookup?.budget ?? 0) - lookedUpAlready.size;
       const stager = createCustomerStager(db, {
@@ -53,7 +65,8 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       // No customer is forgotten while a run reads customers, because both need the lease of the brand.
       const forgotten = findForgotten(await readTombstones(db), keys);
       const { isForgotten } = forgotten;
-      const mapping = { layout, source, otherLayouts, consent, hashOf, isForgotten };
+      const asOf = file.modifiedAt ?? new Date();
+      const mapping = { layout, source, otherLayouts, consent, asOf, hashOf, isForgotten };
       const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
       let rowsRead = 0;
       for await (const batch of mapCustomers(chunks, mapping)) {
@@ -67,7 +80,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       await rekeyTombstones(db, { hashes: forgotten.toRekey(), fingerprint: fingerprintOf(keys.current) });
       if (staged === null) return { kind: 'lost' };
       const { maxRejectedShare, maxUnreadableShare } = source.limits;
-      const judging = { staged, maxRejectedShare, maxUnreadableShare, source: source.name };
+      const judging = { staged, maxRejectedShare, maxUnreadableShare, source: source.name, brandId };
       const sealing = { ...read, runId, rowsRead, contentSha256: digest(), ...judging };
       const sealed = await sealCustomers(db, sealing);
       if (sealed.kind === 'sealed') count(staged);

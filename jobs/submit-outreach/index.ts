@@ -1,5 +1,4 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
-import type { PipelineConfig } from '../../src/model/config.ts';
 import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderOutreach } from './render.ts';
@@ -49,10 +48,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   },
 };
 
-function* checkRule(
-  job: SubmitOutreachSettings,
-  { config }: { readonly config: PipelineConfig },
-): Generator<ConfigFinding> {
+function* checkRule(job: SubmitOutreachSettings): Generator<ConfigFinding> {
   const { minFollowers, maxFollowers } = job.rule;
   if (minFollowers !== null && maxFollowers !== null && minFollowers > maxFollowers) {
     yield {
@@ -68,15 +64,4 @@ function* checkRule(
       help: 'Set approve: true if it may spend its credits without asking. Or remove schedule and after, and start its runs yourself.',
     };
   }
-  const blind = Object.values(config.jobs).find((other) => ignoresConsent(other, job.brandId));
-  if (blind === undefined) return;
-  yield {
-    path: ['jobs', job.name, 'brand_id'],
-    message: `jobs.${blind.name} reads customers of brand ${job.brandId} with consent: ignored, so it is unknown who has unsubscribed, and jobs.${job.name} would submit them.`,
-    help: `Set consent: not_refused in jobs.${blind.name}.`,
-  };
-}
-
-function ignoresConsent(other: object, brandId: string): boolean {
-  return 'consent' in other && other.consent === 'ignored' && 'brandId' in other && other.brandId === brandId;
 }

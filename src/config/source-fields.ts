@@ -153,7 +153,7 @@ export const sourceSchema = z.strictObject({
     .enum(['recorded', 'not_recorded'])
     .default('recorded')
     .describe(
-      'not_recorded: the exports do not say who consented, and their customers are submitted anyway. Otherwise a file without a column of consent is held.',
+      'not_recorded: the exports do not say who agreed, and customers who did not refuse are submitted anyway, unless the job has consent: required. Otherwise a file without a column of consent is held, and only customers who said yes are submitted.',
     ),
   customer_key: yesOrNo()
     .prefault(false)

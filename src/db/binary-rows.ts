@@ -8,6 +8,8 @@ const ZERO = 0x30;
 /** `numeric_send`: digits to the base of 10,000, and the bits of a negative number. */
 const DIGITS_PER_GROUP = 4;
 const NEGATIVE = 0x4000;
+/** Postgres counts microseconds since 2000-01-01. */
+const POSTGRES_EPOCH_MS = BigInt(Date.UTC(2000, 0, 1));
 
 /**
  * Writes rows for `copy … from stdin (format binary)`, value by value in the order of the columns. Postgres reads
@@ -80,6 +82,11 @@ export class BinaryRows {
     this.#writeInt32(8);
     const at = this.#take(8);
     this.#bytes.writeBigInt64BE(BigInt(value), at);
+  }
+
+  /** Writes a `timestamptz`. @param ms milliseconds since 1970. */
+  timestamptz(ms: number | null): void {
+    this.bigint(ms === null ? null : String((BigInt(ms) - POSTGRES_EPOCH_MS) * 1000n));
   }
 
   boolean(value: boolean | null): void {

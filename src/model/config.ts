@@ -188,8 +188,8 @@ export type SourceSettings = {
    */
   readonly dateOrder: 'MDY' | 'DMY' | null;
   /**
-   * `not_recorded`: the exports do not record consent and are read nevertheless. Otherwise a file without a
-   * consent column is held.
+   * `not_recorded`: the exports do not record consent. They are read nevertheless, and customers whose consent
+   * is unknown are submitted. Otherwise a file without a consent column is held.
    */
   readonly consent: 'recorded' | 'not_recorded';
   /**

@@ -201,8 +201,8 @@ export type Layout = {
   /** Sets of columns, each of which proves that a file is this kind of export. Empty: no columns prove it. */
   readonly signature: readonly (readonly string[])[];
   /**
-   * Why files may lack a column that can only lower an amount or exclude an order, by any spelling of its header.
-   * A file without any other such column is held.
+   * Why files may lack a column that can only lower an amount, exclude an order or take permission away, by any
+   * spelling of its header. A file without any other such column is held.
    */
   readonly mayBeMissing: Readonly<Record<string, string>>;
   readonly conditionalColumns: readonly ConditionalColumn[];
@@ -290,8 +290,12 @@ export type Layout = {
      * value.
      */
     readonly neither: readonly CellTest[];
+    /** Columns with the time of the yes. Without a time, a yes never replaces a no. */
+    readonly givenAt: readonly string[];
+    /** Columns with the time of the no. Any text in them is a no. */
+    readonly refusedAt: readonly string[];
   };
-  /** Tests that show that a customer has unsubscribed or was blacklisted. */
+  /** Tests that show that a customer has unsubscribed, bounced or was blacklisted: a no as well. */
   readonly unsubscribed: readonly CellTest[];
 };
 

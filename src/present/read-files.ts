@@ -18,12 +18,13 @@ export function attentionToFiles({ counts, details }: FilesReport): readonly str
   ];
 }
 
-/** Lists rows of customers that are not submitted: `5 without an address`, `2 unsubscribed`. */
+/** Lists rows whose customer is not submitted: `5 without an address`, `2 refused`. */
 export function listPassedOver(passed: PassedOverCounts): readonly string[] {
   const reasons = [
     [passed.no_address, 'without an address'],
-    [passed.no_consent, 'without consent'],
-    [passed.unsubscribed, 'unsubscribed'],
+    [passed.refused, 'refused'],
+    [passed.contradicting, 'contradicting (a yes and a no)'],
+    [passed.unknown, 'unknown consent'],
     [passed.forgotten, 'of customers who were forgotten'],
   ] as const;
   return reasons.flatMap(([rows, why]) => (rows === 0 ? [] : [`${formatCount(rows)} ${why}`]));

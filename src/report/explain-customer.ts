@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { CustomerHash } from '../model/customer.ts';
+import type { Consent, CustomerHash } from '../model/customer.ts';
 
 /** What is stored about a customer of one brand. Nothing in it identifies the customer. */
 export type CustomerLife = {
@@ -11,6 +11,10 @@ export type CustomerLife = {
   readonly stateReason: string | null;
   /** Whether the customer waits to be submitted, for the first time or again. */
   readonly isWaiting: boolean;
+  readonly consent: Consent;
+  /** When the customer said yes, and until when a no is known to hold. Null: never, or without a date. */
+  readonly consentedAt: Date | null;
+  readonly refusedAt: Date | null;
   readonly source: string;
   readonly firstSeenAt: Date;
   readonly submissions: number;
@@ -44,7 +48,7 @@ export async function explainCustomer(
   };
   const { rows } = await sql<Row>`
     select c.customer_hash as "customerHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
-      c.is_waiting as "isWaiting", c.source, c.first_seen_at as "firstSeenAt",
+      c.is_waiting as "isWaiting", c.consent, c.consented_at as "consentedAt", nullif(c.refused_at, 'infinity') as "refusedAt", c.source, c.first_seen_at as "firstSeenAt",
       c.submissions, c.submitted_at as "submittedAt", c.run_id as "runId", c.source_type as "sourceType",
       c.orders_count as "ordersCount", c.spent, c.currency,
       l.outcome, l.platform, l.username, l.followers, l.message, l.looked_up_at as "lookedUpAt"

@@ -317,7 +317,9 @@ test('the preview of init reads dates in the order that is stated, and counts cu
   expect(stdout).toContain('2026-03-02 to 2026-03-05: 2 to be credited');
   expect(stdout).not.toContain('if the month is first');
   expect(read('shop/pipeline.yaml')).toContain('date_order: DMY');
-  expect(stdout).toContain('3 rows: 1 customer to be submitted.\n  Rows skipped: 2 without an address.');
+  expect(stdout).toContain(
+    '3 rows: 1 customer to be submitted.\n  Rows not submitted, by reason: 2 without an address.',
+  );
 });
 
 test('init asks what an unclear column is, writes nothing without an answer, and takes the answer from an option', async () => {

@@ -15,11 +15,13 @@ const [SERVER] = ENGINES;
 
 const ODD: readonly Partial<StatedCustomer>[] = [
   {},
-  { isUnsubscribed: true },
+  { saidYes: false, refusedAt: Date.UTC(2026, 3, 10, 11, 11, 26, 123) },
+  { consentedAt: Date.UTC(2026, 3, 10), refusedAt: Date.UTC(1999, 11, 31) },
+  { saidYes: false },
   { ordersCount: 0, spent: '0.00', currency: 'EUR', boughtWithCode: false },
   { ordersCount: 99_999_999, spent: '99999999999999.9999', currency: 'USD', boughtWithCode: true },
   { spent: '-12.5', currency: 'EUR' },
-  { spent: '10000', isUnsubscribed: true },
+  { spent: '10000', consentedAt: 0, refusedAt: 0 },
   { spent: '0.0001', boughtWithCode: true },
 ];
 
@@ -131,7 +133,8 @@ function place({ brandId }: { readonly brandId: string }, given: typeof ODD): re
   return given.map((values, index) => ({
     batchId: String(1 + (index % 2)),
     customer: {
-      ...{ address: `${index}@shop.test`, hash: hash('md5', `${brandId} ${index}`), isUnsubscribed: false },
+      ...{ address: `${index}@shop.test`, hash: hash('md5', `${brandId} ${index}`) },
+      ...{ saidYes: true, consentedAt: null, refusedAt: null },
       ...{ ordersCount: null, spent: null, currency: null, boughtWithCode: null },
       ...values,
     },

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
 import { reportCustomers } from '../../jobs/identify-customers/report.ts';
@@ -10,7 +11,15 @@ import { settleBatches, splitBatch } from '../../src/intake/customers/settle-bat
 import { waitingBatches } from '../../src/intake/customers/waiting-batches.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
 import { holdFile } from '../../src/intake/files/hold-file.ts';
-import { NOTHING_SEEN, type OptionalColumn, type StatedCustomer } from '../../src/model/customer.ts';
+import {
+  consentOf,
+  mergeConsent,
+  NOBODY_PASSED_OVER,
+  NOTHING_SEEN,
+  type OptionalColumn,
+  type StatedCustomer,
+} from '../../src/model/customer.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
@@ -27,7 +36,9 @@ type Store = Shop & { readonly brandId: string };
 function customer({ brandId }: Store, given: Given): StatedCustomer {
   return {
     hash: hash('md5', `${brandId} ${given.address.toLowerCase()}`),
-    isUnsubscribed: false,
+    saidYes: true,
+    consentedAt: null,
+    refusedAt: null,
     ordersCount: null,
     spent: null,
     currency: null,
@@ -36,10 +47,18 @@ function customer({ brandId }: Store, given: Given): StatedCustomer {
   };
 }
 
+/** What a row with a refusal says. */
+const NO = { saidYes: false, refusedAt: Date.UTC(2026, 3, 10) } as const;
+/** What a row says that has a yes with a later date than that, or an earlier one. */
+const LATER_YES = { consentedAt: Date.UTC(2026, 3, 11) } as const;
+const EARLIER_YES = { consentedAt: Date.UTC(2026, 3, 9) } as const;
+const UNKNOWN = { saidYes: false } as const;
+
 /** A statement handles at least this many customers. */
 const STATEMENT = 10_000;
 const NOTHING = {
-  passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0, forgotten: 0 },
+  passedOver: NOBODY_PASSED_OVER,
+  doubtful: [],
   rejected: [],
   rowsRead: 0,
   seen: NOTHING_SEEN,
@@ -51,8 +70,10 @@ type StageOptions = {
   readonly batchSize?: number;
   readonly recheckAfterDays?: number;
   readonly rejected?: number;
+  readonly doubtful?: readonly Given[];
   readonly optional?: readonly OptionalColumn[];
   readonly maxUnreadableShare?: number;
+  readonly maxRejectedShare?: number;
   readonly source?: string;
   /** With another hash, the file is read again. */
   readonly layoutHash?: string;
@@ -88,13 +109,14 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   const customers = given.map((one) => customer(store, typeof one === 'string' ? { address: one } : one));
   const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
   const rowsRead = customers.length + rejected.length;
-  const unsubscribed = customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
-  const passedOver = { no_address: 0, no_consent: 0, unsubscribed, forgotten: 0 };
+  const refused = customers.filter((one) => consentOf(one) === 'no').length;
+  const passedOver = { ...NOBODY_PASSED_OVER, refused };
   const seen = { ...NOTHING_SEEN, optional: options.optional ?? [] };
   await stager.add({
     ...NOTHING,
     customers: customers.slice(0, STATEMENT),
     passedOver,
+    doubtful: (options.doubtful ?? []).map((one) => customer(store, one)),
     rejected,
     rowsRead,
     seen,
@@ -113,9 +135,10 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
             rowsRead: rows,
             contentSha256: options.content ?? randomUUID(),
             staged,
-            maxRejectedShare: 0.2,
+            maxRejectedShare: options.maxRejectedShare ?? 0.2,
             maxUnreadableShare: options.maxUnreadableShare ?? 0.2,
             source: store.source,
+            brandId,
           }),
     hold: () => holdFile(db, { ...read, reason: { code: 'x', message: 'x', help: 'x' } }),
   };
@@ -128,8 +151,12 @@ async function read(store: Store, given: readonly (string | Given)[], options: S
 }
 
 /** Returns the addresses that a run would send now, one list per call. */
-async function calls({ db, brandId }: Store, batchSize = 3): Promise<string[][]> {
-  await prepareBatches(db, { brandId, batchSize });
+async function calls(
+  { db, brandId }: Store,
+  batchSize = 3,
+  unknownFrom: readonly string[] = [],
+): Promise<string[][]> {
+  await prepareBatches(db, { brandId, batchSize, unknownFrom });
   const batches = await Array.fromAsync(waitingBatches(db, brandId));
   return batches.map(({ influencerList }) => JSON.parse(influencerList) as string[]);
 }
@@ -149,6 +176,13 @@ async function submitAll({ db, brandId, runId }: Store): Promise<void> {
     const taken = { batch, state: 'accepted', httpStatus: 200, message: null } as const;
     await settleBatches(db, [taken], { runId, sourceType: null });
   }
+}
+
+/** Returns the consent of each customer of a brand. */
+async function consents({ db, brandId }: Store): Promise<readonly string[]> {
+  const { rows } = await sql<{ consent: string }>`
+    select consent from intake.customers where brand_id = ${brandId}`.execute(db);
+  return rows.map(({ consent }) => consent);
 }
 
 async function states({ db, brandId }: Store): Promise<Record<string, number>> {
@@ -363,12 +397,12 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example']);
     await read(store, [
-      { address: 'B@x.example', isUnsubscribed: true },
-      { address: 'd@x.example', isUnsubscribed: true },
+      { address: 'B@x.example', ...NO },
+      { address: 'd@x.example', ...NO },
     ]);
     expect(await calls(store)).toEqual([['a@x.example', 'c@x.example']]);
     await submitAll(store);
-    await read(store, ['b@x.example', { address: 'a@x.example', isUnsubscribed: true }], {
+    await read(store, ['b@x.example', { address: 'a@x.example', ...NO }], {
       recheckAfterDays: 0,
     });
     await read(store, ['a@x.example'], { recheckAfterDays: 0 });
@@ -378,8 +412,124 @@ describe.each(ENGINES)('customers on %s', (engine) => {
 
   it('count as unsubscribed if any of their rows says so', async () => {
     const store = await openStore(database());
-    await read(store, [{ address: 'a@x.example', isUnsubscribed: true }, 'a@x.example', 'b@x.example']);
+    await read(store, [{ address: 'a@x.example', ...NO }, 'a@x.example', 'b@x.example']);
     expect(await calls(store)).toEqual([['b@x.example']]);
+  });
+
+  it('of whom two rows or two files say different things are submitted only if a yes has a later date than the no', async () => {
+    const cases = [
+      [NO, LATER_YES, 'yes'],
+      [NO, EARLIER_YES, 'no'],
+      [NO, {}, 'no'],
+      [NO, { consentedAt: NO.refusedAt }, 'no'],
+      [NO, UNKNOWN, 'no'],
+      [UNKNOWN, {}, 'yes'],
+      [UNKNOWN, LATER_YES, 'yes'],
+    ] as const;
+    for (const [one, other, expected] of cases)
+      for (const statements of [
+        [one, other],
+        [other, one],
+      ])
+        for (const isOneFile of [true, false]) {
+          const store = await openStore(database());
+          const given = statements.map((statement) => ({ address: 'a@x.example', ...statement }));
+          for (const rows of isOneFile ? [given] : given.map((row) => [row])) await read(store, rows);
+          const label = JSON.stringify({ statements, isOneFile });
+          expect(await consents(store), label).toEqual([expected]);
+          expect((await calls(store)).flat(), label).toHaveLength(expected === 'yes' ? 1 : 0);
+        }
+  });
+
+  it('of whom many rows speak, in any order and in any files, have the same consent', async () => {
+    const at = (day: number) => Date.UTC(2026, 3, day);
+    const statement = fc.record({
+      saidYes: fc.boolean(),
+      consentedAt: fc.option(fc.integer({ min: 1, max: 4 }).map(at)),
+      refusedAt: fc.option(fc.integer({ min: 1, max: 4 }).map(at)),
+    });
+    const rows = fc.array(statement, { minLength: 1, maxLength: 6 });
+    const splits = fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer()), {
+      minLength: 6,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(rows, splits, async (statements, places) => {
+        const expected = consentOf(statements.reduce(mergeConsent));
+        const store = await openStore(database());
+        const given = statements.map((one) => ({ address: 'a@x.example', ...one }));
+        const shuffled = given
+          .map((row, index) => ({ row, file: places[index]?.[0] ?? 0, rank: places[index]?.[1] ?? 0 }))
+          .sort((one, other) => one.rank - other.rank);
+        for (const file of [0, 1, 2]) {
+          const own = shuffled.filter((one) => one.file === file).map(({ row }) => row);
+          if (own.length > 0) await read(store, own);
+        }
+        expect(await consents(store)).toEqual([expected]);
+        expect((await calls(store)).flat()).toHaveLength(expected === 'yes' ? 1 : 0);
+      }),
+      { numRuns: propertyRuns(20) },
+    );
+  });
+
+  it('whose consent is unknown leave their batch unless a setting permits their source', async () => {
+    const store = await openStore(database());
+    const other = `${store.source}-other`;
+    await read(store, [{ address: 'a@x.example', ...UNKNOWN }, 'b@x.example']);
+    await read(store, [{ address: 'c@x.example', ...UNKNOWN }], { source: other });
+    expect((await calls(store, 3, [other])).flat().toSorted()).toEqual(['b@x.example', 'c@x.example']);
+    expect((await calls(store)).flat()).toEqual(['b@x.example']);
+  });
+
+  it('of a rejected row with an unlisted word have refused, but only if their file counts', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example', 'b@x.example', 'c@x.example']);
+    const doubts = [
+      { address: 'a@x.example', ...NO },
+      { address: 'new@x.example', ...NO },
+    ];
+    await (await stage(store, [{ address: 'd@x.example' }], { doubtful: doubts })).hold();
+    expect((await calls(store)).flat()).toContain('a@x.example');
+    const { sealed } = await read(store, ['d@x.example'], {
+      doubtful: doubts,
+      rejected: 2,
+      maxRejectedShare: 1,
+    });
+    expect(sealed).toMatchObject({ kind: 'sealed' });
+    expect((await calls(store)).flat().toSorted()).toEqual(['b@x.example', 'c@x.example', 'd@x.example']);
+    await read(store, ['a@x.example', 'new@x.example']);
+    expect((await calls(store)).flat().toSorted()).toEqual(['b@x.example', 'c@x.example', 'd@x.example']);
+  });
+
+  it('who agreed again in a file that is held, or that is read again with other settings, have refused as before', async () => {
+    const store = await openStore(database());
+    const uri = 'file:///again.csv';
+    const [no, yes] = [
+      { address: 'a@x.example', ...NO },
+      { address: 'a@x.example', ...LATER_YES },
+    ];
+    await read(store, [no]);
+    await (await stage(store, [yes], { uri })).hold();
+    await read(store, ['a@x.example']);
+    expect(await calls(store)).toEqual([]);
+    await read(store, [yes], { uri, layoutHash: 'h2' });
+    expect(await consents(store)).toEqual(['yes']);
+    await read(store, ['b@x.example'], { uri, layoutHash: 'h3' });
+    expect((await calls(store)).flat()).toEqual(['b@x.example']);
+    expect((await consents(store)).toSorted()).toEqual(['no', 'yes']);
+  });
+
+  it('who refused while a process of the previous version ran do not agree again by an earlier yes', async () => {
+    const store = await openStore(database());
+    await read(store, [{ address: 'a@x.example', ...NO }]);
+    await read(store, [{ address: 'a@x.example', ...LATER_YES }]);
+    // The previous version records no time.
+    await sql`update intake.customers set is_unsubscribed = true where brand_id = ${store.brandId}`.execute(
+      store.db,
+    );
+    await read(store, [{ address: 'a@x.example', ...LATER_YES }, 'b@x.example']);
+    expect((await consents(store)).toSorted()).toEqual(['no', 'yes']);
+    expect((await calls(store)).flat()).toEqual(['b@x.example']);
   });
 
   it('are submitted again when they are due, once for each file', async () => {

@@ -10,7 +10,7 @@ import { type ConsentRule, describeConsent } from '../../src/model/customer.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { holdReason, sourceSettings } from '../source/source-settings.ts';
-import { mapCustomerLines, NOT_RECORDED } from './map-customer-lines.ts';
+import { isRefused, type Mapped, mapCustomerLines, NOT_RECORDED, submittedOf } from './map-customer-lines.ts';
 
 const SHOPIFY = [
   'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Phone,Total Spent,Total Orders,Tax Exempt',
@@ -32,16 +32,16 @@ test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 
 );
 
 test('a file without its consent column is held; the reason names the expected column, those of the file and the release', async () => {
-  const lines = ['Record ID,Email,Marketing contact status', '1,ann@example.com,Yes'];
+  const lines = ['Record ID,Email,Marketing contact', '1,ann@example.com,Yes'];
   const reason = await holdReason(mapCustomerLines('hubspot', lines));
   expect(reason).toMatchObject({
     code: 'consent_column_missing',
     message: expect.stringContaining('"Unsubscribed from all email"'),
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
-  expect(reason.message).toContain('"Marketing contact status"');
+  expect(reason.message).toContain('"Marketing contact"');
   expect((await mapCustomerLines('hubspot', lines, NOT_RECORDED)).customers).toHaveLength(1);
-  expect((await mapCustomerLines('hubspot', lines, { consent: 'ignored' })).customers).toHaveLength(1);
+  expect((await mapCustomerLines('hubspot', lines, { consent: null })).customers).toHaveLength(1);
 });
 
 test('a source with not_recorded does not hide a consent column of the file', async () => {
@@ -51,9 +51,9 @@ test('a source with not_recorded does not hide a consent column of the file', as
     message: expect.stringContaining('"Accepts Email Marketing"'),
     help: expect.stringContaining('layout: shopify-customers under sources.shop'),
   });
-  const { customers, passedOver } = await mapCustomerLines('shopify-customers', SHOPIFY, NOT_RECORDED);
-  expect(customers).toHaveLength(1);
-  expect(passedOver.no_consent).toBe(1);
+  const mapped = await mapCustomerLines('shopify-customers', SHOPIFY, NOT_RECORDED);
+  expect(submittedOf(mapped)).toEqual(['ann@example.com']);
+  expect(mapped.passedOver.refused).toBe(1);
 });
 
 test('a column Status counts as consent only if the header proves that the export is from a tool that uses it so', async () => {
@@ -82,27 +82,29 @@ test('an unlisted consent value is neither a yes nor a no: its row is rejected',
     'cy@example.com,YES,1',
     'di@example.com,,1',
   ];
-  const { customers, rejected, seen } = await mapCustomerLines('shopify-customers', lines);
+  const { customers, doubtful, rejected, seen } = await mapCustomerLines('shopify-customers', lines);
   expect(customers.map(({ address }) => address)).toEqual(['cy@example.com', 'di@example.com']);
   expect(rejected).toMatchObject([
     { code: 'unknown_consent', line: 2, column: 'Accepts Email Marketing', value: 'j*' },
     { code: 'unknown_consent', line: 3, column: 'Accepts Email Marketing' },
   ]);
   expect(seen.consent).toEqual({ columns: ['Accepts Email Marketing'], yes: 1, no: 0, blank: 1 });
-  expect((await mapCustomerLines('shopify-customers', lines, { consent: 'ignored' })).customers).toHaveLength(
-    4,
-  );
+  // Either word may mean no, so another row with a yes does not count.
+  expect(doubtful.map((customer) => [customer.address, isRefused(customer)])).toEqual([
+    ['ann@example.com', true],
+    ['bob@example.com', true],
+  ]);
 });
 
 test('a refusal counts in any consent column', async () => {
-  const { customers, passedOver } = await mapCustomerLines('shopify-customers', [
+  const mapped = await mapCustomerLines('shopify-customers', [
     'Email,Accepts Email Marketing,Accepts Marketing,Total Orders',
     'ann@example.com,,no,1',
     'bob@example.com,yes,no,1',
     'cy@example.com,,yes,1',
   ]);
-  expect(customers.map(({ address }) => address)).toEqual(['cy@example.com']);
-  expect(passedOver.no_consent).toBe(2);
+  expect(submittedOf(mapped)).toEqual(['cy@example.com']);
+  expect(mapped.passedOver).toMatchObject({ refused: 1, contradicting: 1 });
 });
 
 test('consent is counted as yes, no and blank for each format, with its columns', async () => {
@@ -125,12 +127,12 @@ test('consent is counted as yes, no and blank for each format, with its columns'
   ).toBe('1 yes, 1 no, 0 blank in "OPTIN_TIME", "UNSUB_TIME"');
   expect(
     await count('klaviyo', [
-      'Email,Email Marketing Consent',
-      'a@x.example,SUBSCRIBED',
-      'b@x.example,NEVER_SUBSCRIBED',
-      'c@x.example,',
+      'Email,Email Marketing Consent,Email Suppressions',
+      'a@x.example,SUBSCRIBED,[]',
+      'b@x.example,NEVER_SUBSCRIBED,',
+      'c@x.example,,',
     ]),
-  ).toBe('1 yes, 1 no, 1 blank in "Email Marketing Consent"');
+  ).toBe('1 yes, 1 no, 1 blank in "Email Marketing Consent", "Email Suppressions"');
   expect(
     await count('hubspot', [
       'Record ID,Email,Unsubscribed from all email',
@@ -164,7 +166,14 @@ test('a job that requires consent rejects a layout without it, and a source that
   const unsaid = problemsOf('woocommerce-customers', {}, 'not_refused');
   expect(unsaid).toEqual([expect.stringContaining('consent: not_recorded')]);
   expect(problemsOf('woocommerce-customers', { consent: 'not_recorded' }, 'not_refused')).toEqual([]);
-  expect(problemsOf('woocommerce-customers', {}, 'ignored')).toEqual([]);
+  const bySource = problemsOf('substack', {}, 'by_source');
+  expect(bySource).toEqual([
+    expect.stringContaining('not who has agreed, so no customer would be submitted'),
+  ]);
+  expect(problemsOf('substack', { consent: 'not_recorded' }, 'by_source')).toEqual([]);
+  expect(problemsOf('patreon', {}, 'not_refused')).toHaveLength(1);
+  expect(problemsOf('patreon', {}, 'by_source')).toHaveLength(1);
+  expect(problemsOf('patreon', { consent: 'not_recorded' }, 'by_source')).toEqual([]);
 });
 
 test('every layout of customers defines its consent columns, or declares that its format has none', () => {
@@ -207,7 +216,7 @@ required: [email]
 consent: {refused: [{columns: [Newsletter], equals: ["no"]}], given: [{columns: [Newsletter], equals: ["yes"]}]}
 unsubscribed: [{columns: [Left], not_blank: true}]
 `);
-  const { customers, rejected, passedOver } = await mapCustomerLines(
+  const { customers, rejected } = await mapCustomerLines(
     'own',
     [
       'E-Mail,Newsletter,Left',
@@ -218,12 +227,12 @@ unsubscribed: [{columns: [Left], not_blank: true}]
     ],
     { layout },
   );
-  expect(customers.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+  expect(customers.map((customer) => [customer.address, isRefused(customer)])).toEqual([
     ['a@x.example', false],
+    ['b@x.example', true],
     ['d@x.example', true],
   ]);
   expect(rejected).toMatchObject([{ code: 'unknown_consent', line: 4, column: 'Newsletter' }]);
-  expect(passedOver.no_consent).toBe(1);
   const reason = await holdReason(mapCustomerLines('own', ['E-Mail,Left', 'a@x.example,'], { layout }));
   expect(reason).toMatchObject({ code: 'consent_column_missing' });
 });
@@ -240,7 +249,7 @@ unsubscribed: [{columns: [Opted out], equals: ["true"]}]
     ['E-Mail,Opted out', 'a@x.example,False', 'b@x.example,', 'c@x.example,true', 'd@x.example,oui'],
     { layout },
   );
-  expect(customers.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+  expect(customers.map((customer) => [customer.address, isRefused(customer)])).toEqual([
     ['a@x.example', false],
     ['b@x.example', false],
     ['c@x.example', true],
@@ -266,10 +275,111 @@ test('the hash of a reading changes with settings that affect who is submitted, 
   );
 });
 
-test('the hash of a reading equals that of version 0.2.0, so that an upgrade reads no file of customers again', () => {
+test('the hash of a reading differs from that of version 0.2.0, so that an upgrade reads every file of customers again', () => {
   const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
   const source = { ...sourceSettings('/exports'), layout: 'own' };
-  expect(layoutHash(layout, source, { readFor: 'customers', consent: 'not_refused' })).toBe(
+  expect(layoutHash(layout, source, { readFor: 'customers', consent: 'not_refused' })).not.toBe(
     '2nUWNPkr_nON4i1sR4nF--kLYxfZTIxnWmQGpQnG5mo',
   );
+});
+
+/** Says what happens to the customer of one row. */
+function outcome({ customers, rejected, passedOver }: Mapped): string {
+  if (rejected.length > 0) return 'rejected';
+  const [customer] = customers;
+  if (customer === undefined)
+    return Object.entries(passedOver).find(([, rows]) => rows > 0)?.[0] ?? 'nothing';
+  return isRefused(customer) ? 'no' : customer.saidYes ? 'yes' : 'unknown';
+}
+
+test('a refusal beside a word that the layout does not list is a refusal, and its row is not rejected', async () => {
+  const header = 'Email,Accepts Email Marketing,Accepts Marketing,Total Orders';
+  const said = async (row: string) => outcome(await mapCustomerLines('shopify-customers', [header, row]));
+  expect(await said('a@x.example,perhaps,no,1')).toBe('no');
+  expect(await said('a@x.example,no,perhaps,1')).toBe('no');
+  expect(await said('a@x.example,perhaps,yes,1')).toBe('rejected');
+});
+
+test('a row of an order that has no state but a total is its first one, and its consent counts', async () => {
+  const mapped = await mapCustomerLines('shopify-orders', [
+    'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Discount Code,Created at,Lineitem name,Id',
+    '#1,ann@x.example,,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,1',
+    '#1,ann@x.example,,yes,,,,,Bowl,',
+  ]);
+  expect(mapped.customers.map(isRefused)).toEqual([true]);
+  expect(mapped.passedOver).toMatchObject({ no_address: 1, refused: 1 });
+});
+
+test.each([
+  ['Unsubscribed', 'yes', 'no'],
+  ['Unsubscribed', '2026-01-03', 'no'],
+  ['Unsubscribed', 'no', 'yes'],
+  ['Unsubscribed', '', 'yes'],
+  ['Cleaned', 'x', 'no'],
+  ['Unsub Time', '2026-01-03 10:00:00', 'no'],
+  ['Opted-out', 'true', 'no'],
+  ['do_not_email', '1', 'no'],
+  ['Suppressed at', '2026-01-03', 'no'],
+  ['Bounced', '1', 'no'],
+  ['Deleted at', '2026-01-03', 'no'],
+  ['Email disabled', 'true', 'no'],
+  ['Abgemeldet', 'ja', 'no'],
+  ['désabonné', 'oui', 'no'],
+  ['Status', 'Unsubscribed', 'no'],
+  ['Status', 'Pending', 'no'],
+  ['Status', 'VIP', 'yes'],
+  ['SMS unsubscribed', 'yes', 'yes'],
+  ['Unsubscribe link', 'https://x.example/u', 'yes'],
+])('the column %s with %j beside an opt-in time is read as consent: %s', async (column, cell, expected) => {
+  const lines = [`Email Address,OPTIN_TIME,LEID,${column}`, `ann@x.example,2026-01-02 10:00:00,1,${cell}`];
+  expect(outcome(await mapCustomerLines('mailchimp', lines))).toBe(expected);
+});
+
+test('an opt-in time that is none is not a yes', async () => {
+  const said = async (time: string) =>
+    outcome(
+      await mapCustomerLines('mailchimp', ['Email,OPTIN_TIME', `ann@x.example,${time}`], {
+        consent: 'by_source',
+      }),
+    );
+  expect(await said('2026-01-02 10:00:00')).toBe('yes');
+  expect(await said('0000-00-00 00:00:00')).toBe('unknown');
+  expect(await said('no')).toBe('unknown');
+  expect(await said('-')).toBe('unknown');
+  expect(await said('perhaps')).toBe('rejected');
+});
+
+test('a file without a column that could only take permission away is held, unless the layout says why it may be missing', async () => {
+  const lines = ['Email,Email Marketing Consent', 'a@x.example,SUBSCRIBED'];
+  const reason = await holdReason(mapCustomerLines('klaviyo', lines));
+  expect(reason).toMatchObject({
+    code: 'column_missing',
+    message: expect.stringContaining('"Email Suppressions"'),
+    help: expect.stringContaining('may_be_missing: { "Email Suppressions": "…" }'),
+  });
+  const klaviyo = loadLayout('klaviyo');
+  const layout = { ...klaviyo, mayBeMissing: { 'email suppressions': 'we suppress nobody' } };
+  expect(submittedOf(await mapCustomerLines('klaviyo', lines, { layout }))).toEqual(['a@x.example']);
+});
+
+test('a yes has the date that the row gives it, and a no that of the row or of the file; without a zone, a yes is as early and a no as late as it may have been', async () => {
+  const asOf = new Date('2026-06-01T00:00:00Z');
+  const hours = (from: string, ms: number | null | undefined) => ((ms ?? 0) - Date.parse(from)) / 3_600_000;
+  const read = async (row: string, timeZone: string | null) => {
+    const lines = ['email,consent,consent_at,unsubscribed,unsubscribed_at', row];
+    const source = { name: 'shop', currency: null, consent: 'recorded', timeZone } as const;
+    const mapped = await mapCustomerLines('generic-customers', lines, { asOf, source });
+    return mapped.customers[0];
+  };
+  const yes = 'a@x.example,yes,2026-05-01 10:00:00,,';
+  expect(hours('2026-05-01T10:00:00Z', (await read(yes, 'UTC'))?.consentedAt)).toBe(0);
+  expect(hours('2026-05-01T10:00:00Z', (await read(yes, null))?.consentedAt)).toBe(-14);
+  const no = await read('a@x.example,,,yes,2026-05-01', null);
+  expect(hours('2026-05-01T00:00:00Z', no?.refusedAt)).toBe(24 + 14);
+  expect(hours('2026-06-01T00:00:00Z', (await read('a@x.example,no,,,', 'UTC'))?.refusedAt)).toBe(0);
+  // A date after the file was written is wrong.
+  expect((await read('a@x.example,yes,2026-07-01 10:00:00,,', 'UTC'))?.consentedAt).toBeNull();
+  // A yes and a no in one row are a no, and the later yes of the row is part of the contradiction.
+  const both = await read('a@x.example,yes,2026-05-03 10:00:00,yes,2026-05-01 10:00:00', 'UTC');
+  expect(hours('2026-05-03T10:00:00Z', both?.refusedAt)).toBe(0);
 });

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
-import { type MapCustomersOptions, mapCustomers } from '../../src/map/customers/map-customers.ts';
+import type { MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
+import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
   type CustomersSeen,
+  consentOf,
   NOBODY_PASSED_OVER,
   NOTHING_SEEN,
   PASSED_OVER,
@@ -15,11 +17,22 @@ import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
 
 export type Mapped = {
   customers: StatedCustomer[];
+  doubtful: StatedCustomer[];
   rejected: RejectedRow[];
   passedOver: Record<PassedOver, number>;
   rowsRead: number;
   seen: CustomersSeen;
 };
+
+/** True if the customer is recorded only so that nobody submits them. */
+export function isRefused(customer: StatedCustomer): boolean {
+  return consentOf(customer) === 'no';
+}
+
+/** Returns the addresses that would be submitted. */
+export function submittedOf({ customers }: Mapped): readonly string[] {
+  return customers.filter((customer) => !isRefused(customer)).map(({ address }) => address);
+}
 
 /** A source whose exports do not record consent. */
 export const NOT_RECORDED = { source: { name: 'shop', currency: null, consent: 'not_recorded' } } as const;
@@ -36,6 +49,7 @@ export async function mapCustomerLines(
   const layout = options.layout ?? loadLayout(layoutName);
   const mapped: Mapped = {
     customers: [],
+    doubtful: [],
     rejected: [],
     passedOver: { ...NOBODY_PASSED_OVER },
     rowsRead: 0,
@@ -47,20 +61,22 @@ export async function mapCustomerLines(
     otherLayouts: () => loadLayouts().filter(({ name }) => name !== layoutName),
     source: { name: 'shop', currency: null, consent: 'recorded' },
     consent: 'not_refused',
+    asOf: new Date('2026-04-12T00:00:00Z'),
     hashOf: (folded) => folded,
     ...options,
   });
   for await (const batch of batches) {
     mapped.customers.push(...batch.customers);
+    mapped.doubtful.push(...batch.doubtful);
     mapped.rejected.push(...batch.rejected);
     mapped.rowsRead += batch.rowsRead;
     mapped.seen = batch.seen;
     for (const reason of PASSED_OVER) mapped.passedOver[reason] += batch.passedOver[reason];
   }
-  const unsubscribed = mapped.customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
-  const { no_address, no_consent, forgotten } = mapped.passedOver;
-  expect(mapped.passedOver.unsubscribed).toBe(unsubscribed);
-  const passedOver = no_address + no_consent + forgotten;
+  const { no_address, refused, contradicting, unknown, forgotten } = mapped.passedOver;
+  if (options.consent !== null)
+    expect(refused + contradicting).toBe(mapped.customers.filter(isRefused).length);
+  const passedOver = no_address + unknown + forgotten;
   expect(mapped.rowsRead).toBe(mapped.customers.length + passedOver + mapped.rejected.length);
   return mapped;
 }

@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest';
-import type { MapCustomersOptions } from '../../src/map/customers/map-customers.ts';
+import type { MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
 import { layoutFor } from '../../src/map/layout/layout-for.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
-import { type Mapped, mapCustomerLines as mapText, NOT_RECORDED } from './map-customer-lines.ts';
+import { NOBODY_PASSED_OVER } from '../../src/model/customer.ts';
+import { isRefused, type Mapped, mapCustomerLines as mapText, NOT_RECORDED } from './map-customer-lines.ts';
 
-/** Returns `address orders spent` of each customer, prefixed with a minus if they have unsubscribed. */
+/** Returns `address orders spent` of each customer, prefixed with a minus if their consent is no. */
 function facts({ customers }: Mapped): string[] {
-  return customers.map(({ address, isUnsubscribed, ordersCount, spent }) =>
-    `${isUnsubscribed ? '-' : ''}${address} ${ordersCount ?? ''} ${spent ?? ''}`.trimEnd(),
-  );
+  return customers.map((customer) => {
+    const { address, ordersCount, spent } = customer;
+    return `${isRefused(customer) ? '-' : ''}${address} ${ordersCount ?? ''} ${spent ?? ''}`.trimEnd();
+  });
+}
+
+/** The counts of rows whose customer is not submitted. */
+function skipped(counts: Partial<Mapped['passedOver']>): Mapped['passedOver'] {
+  return { ...NOBODY_PASSED_OVER, ...counts };
 }
 
 test('shopify-customers: apostrophes, CRLF without a BOM, customers without consent, customers with only a phone', async () => {
@@ -19,8 +26,12 @@ test('shopify-customers: apostrophes, CRLF without a BOM, customers without cons
     `'9013808660773,Cy,C,cy@example.com,no,,,no,5.00,1,,no,`,
     `'9013808660774,Di,D,,yes,,'+44,yes,5.00,1,,no,`,
   ]);
-  expect(facts(mapped)).toEqual(['ann@example.com 3 1120.50', 'bob@example.com 0 0.00']);
-  expect(mapped.passedOver).toEqual({ no_address: 1, no_consent: 1, unsubscribed: 0, forgotten: 0 });
+  expect(facts(mapped)).toEqual([
+    'ann@example.com 3 1120.50',
+    'bob@example.com 0 0.00',
+    '-cy@example.com 1 5.00',
+  ]);
+  expect(mapped.passedOver).toEqual(skipped({ no_address: 1, refused: 1 }));
 });
 
 test('shopify-customers: the older header', async () => {
@@ -29,7 +40,7 @@ test('shopify-customers: the older header', async () => {
     "Ann,A,ann@example.com,,Street 1,'01234,,yes,10.00,2,,,no",
     "Cy,C,cy@example.com,,Street 1,'01234,,no,10.00,2,,,no",
   ]);
-  expect(facts(mapped)).toEqual(['ann@example.com 2 10.00']);
+  expect(facts(mapped)).toEqual(['ann@example.com 2 10.00', '-cy@example.com 2 10.00']);
 });
 
 test('woocommerce-customers: orders and total spend, currency symbols, no consent', async () => {
@@ -43,7 +54,7 @@ test('woocommerce-customers: orders and total spend, currency symbols, no consen
   expect(
     (await mapText('woocommerce-customers', lines, { ...NOT_RECORDED, consent: 'required' })).passedOver,
   ).toMatchObject({
-    no_consent: 1,
+    unknown: 1,
   });
 });
 
@@ -90,11 +101,12 @@ test('klaviyo: both names of the column, consent and suppressions', async () => 
   ]);
   expect(facts(mapped)).toEqual([
     'ann@example.com 3',
+    '-bob@example.com 0',
     '-cy@example.com 1',
     '-di@example.com 1',
     'ed@example.com',
   ]);
-  expect(mapped.passedOver.no_consent).toBe(1);
+  expect(mapped.passedOver).toMatchObject({ refused: 2, contradicting: 1 });
   const other = ['Klaviyo ID,Email Address,City', 'k1,ann@example.com,Oslo'];
   expect(facts(await mapText('klaviyo', other, NOT_RECORDED))).toEqual(['ann@example.com']);
 });
@@ -118,8 +130,8 @@ test('omnisend: subscribed, never subscribed and unsubscribed', async () => {
     'cy@example.com,Cy,,Unsubscribed,,2026-01-02T10:00:00Z,',
     ',,+31600000000,,,,Subscribed',
   ]);
-  expect(facts(mapped)).toEqual(['ann@example.com', '-cy@example.com']);
-  expect(mapped.passedOver).toMatchObject({ no_consent: 1, no_address: 1 });
+  expect(facts(mapped)).toEqual(['ann@example.com', '-bob@example.com', '-cy@example.com']);
+  expect(mapped.passedOver).toMatchObject({ refused: 2, no_address: 1 });
 });
 
 test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or numbers, and custom fields', async () => {
@@ -137,12 +149,14 @@ test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or
   ]);
   expect(facts(mapped)).toEqual([
     'ann@example.com',
+    '-bob@example.com',
     '-cy@example.com',
     '-di@example.com',
     'eve@example.com',
     '-fay@example.com',
+    '-gus@example.com',
   ]);
-  expect(mapped.passedOver).toMatchObject({ no_consent: 2, no_address: 1 });
+  expect(mapped.passedOver).toMatchObject({ refused: 5, no_address: 1 });
   const { rejected } = await mapText('activecampaign', [
     header,
     'ann@example.com,Ann,A,,2026-01-02 10:00:00,,Customer,',
@@ -168,8 +182,12 @@ test('salesforce-contacts: opted out, bounced and deleted contacts, checkboxes a
     '"003A3","0","001A1","C","Cy","cy@example.com","0","0","550 no such user"',
     '"003A4","1","001A1","D","Di","di@example.com","0","0",""',
   ]);
-  expect(facts(dataExport)).toEqual(['ann@example.com', '-bob@example.com', '-cy@example.com']);
-  expect(dataExport.passedOver.no_consent).toBe(1);
+  expect(facts(dataExport)).toEqual([
+    'ann@example.com',
+    '-bob@example.com',
+    '-cy@example.com',
+    '-di@example.com',
+  ]);
   const report = [
     'Contact ID,Email,Email Opt Out',
     '003A1,ann@example.com,false',
@@ -197,14 +215,12 @@ test('generic-customers: consent, by the rule of the job', async () => {
   ];
   const withRule = async (consent: MapCustomersOptions['consent']) =>
     facts(await mapText('generic-customers', lines, { consent }));
-  expect(await withRule('not_refused')).toEqual(['a@example.com 1 10.00', 'b@example.com', '-d@example.com']);
-  expect(await withRule('required')).toEqual(['a@example.com 1 10.00', '-d@example.com']);
-  expect(await withRule('ignored')).toEqual([
-    'a@example.com 1 10.00',
-    'b@example.com',
-    'c@example.com',
-    'd@example.com',
-  ]);
+  const refused = ['-c@example.com', '-d@example.com'];
+  expect(await withRule('not_refused')).toEqual(['a@example.com 1 10.00', 'b@example.com', ...refused]);
+  expect(await withRule('required')).toEqual(['a@example.com 1 10.00', ...refused]);
+  expect(await withRule('by_source')).toEqual(['a@example.com 1 10.00', ...refused]);
+  // To forget customers, their consent does not matter.
+  expect(await withRule(null)).toHaveLength(4);
 });
 
 test('unreadable cells of optional columns are counted for each column, with the line of the first', async () => {
@@ -250,9 +266,9 @@ test('shopify-orders: line items add no customers, whatever they repeat; codes a
     '#1002,bob@example.com,,,,,,,Bowl,',
     '#1003,,paid,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,3',
   ]);
-  expect(facts(mapped)).toEqual(['ann@example.com']);
+  expect(facts(mapped)).toEqual(['ann@example.com', '-bob@example.com']);
   expect(mapped.customers[0]?.boughtWithCode).toBe(true);
-  expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0, forgotten: 0 });
+  expect(mapped.passedOver).toEqual(skipped({ no_address: 3, refused: 1 }));
 });
 
 test('an invalid address is rejected with line and column, and its masked value identifies no one', async () => {
@@ -270,6 +286,7 @@ test('every layout has a use, and those of orders and customers are tested here 
   const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'customers') !== null);
   expect(ofCustomers.map(({ name }) => name)).toEqual([
     'activecampaign',
+    'beehiiv',
     'bigcommerce-orders',
     'brevo',
     'ebay-orders',
@@ -281,6 +298,7 @@ test('every layout has a use, and those of orders and customers are tested here 
     'mailchimp',
     'matrixify-orders',
     'omnisend',
+    'patreon',
     'paypal-activity',
     'salesforce-contacts',
     'shopify-customers',
@@ -288,6 +306,7 @@ test('every layout has a use, and those of orders and customers are tested here 
     'shopware-orders',
     'squarespace-orders',
     'stripe-payments',
+    'substack',
     'wix-orders',
     'woocommerce-customers',
     'woocommerce-orders',

@@ -135,7 +135,8 @@ describe('the page of a run', () => {
   });
 
   it('lists influencers among customers who have no deal yet', async () => {
-    const job = '  customers: {kind: identify-customers, source: shop, brand_id: 4819, consent: ignored}\n';
+    const job =
+      '  customers: {kind: identify-customers, source: shop, brand_id: 4819, consent: not_refused}\n';
     const shop = await openWorkshop({ flow: FLOW.replace('statements:', `${job}statements:`) });
     shop.drop('orders.csv', `${[HEADER, ...ROWS].join('\n')}\n`);
     expect(await pageOf(shop, 'customers')).not.toContain('Influencers among customers');

@@ -1,5 +1,7 @@
+import type { PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import type { TracedRow } from '../../pipeline/privacy/trace-customer.ts';
 import type { Output } from '../terminal/output.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
@@ -47,9 +49,9 @@ export const explainCommand: CommandDefinition = {
         .command('customer')
         .argument(
           '[address]',
-          'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it',
+          'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it, and then also shows which rows of which files said what about consent',
         )
-        .description('show whether a customer was submitted, and the result'),
+        .description('show whether a customer was submitted, why, and the result'),
     );
     addExamples(customer, [
       ['explain customer', 'asks for the address, so that your shell history does not contain it'],
@@ -64,16 +66,35 @@ export const explainCommand: CommandDefinition = {
         const { explainCustomer } = await import('../../report/explain-customer.ts');
         const { renderCustomerLife } = await import('../../present/lives/customer-life.ts');
         const config = await openConfig(options);
-        const hashes = hashesOf(config, given ?? (await askAddress('explain customer')));
+        const typed = given ?? (await askAddress('explain customer'));
+        const hashes = hashesOf(config, typed);
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
-        if (lives.length === 0) throw customerNotFound();
+        // Rows are shown only if the address is not in the history of the shell and the list of processes.
+        const rows = given === undefined ? await traceRows(config, typed) : [];
+        if (lives.length === 0 && rows.every(({ held }) => held !== null)) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });
-        output.print(lives.map((life) => renderCustomerLife(life, output.terminal)).join('\n\n'));
+        for (const row of rows) output.emit({ event: 'customer_row', ...row });
+        const parts = lives.map((life) => renderCustomerLife(life, output.terminal));
+        if (given === undefined) {
+          const { renderConsentTrace } = await import('../../present/lives/consent-trace.ts');
+          parts.push(renderConsentTrace(rows, output.terminal));
+        }
+        output.print(parts.join('\n\n'));
         return EXIT.ok;
       }),
     );
   },
 };
+
+/** Reads which rows of which files name the person. */
+async function traceRows(config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
+  const { readersOf } = await import('../actions/privacy/customer-readers.ts');
+  const { traceCustomer } = await import('../../pipeline/privacy/trace-customer.ts');
+  const { openSourceClients } = await import('../../source/source-clients.ts');
+  const clients = openSourceClients();
+  const reading = { readers: readersOf(config), clients, typed };
+  return Array.fromAsync(traceCustomer(config, reading)).finally(clients.close);
+}
 
 /** Explains records of the other kinds of jobs: `explain clicks MIA10`. */
 async function explainByKind(
@@ -129,8 +150,8 @@ function nothingKnown(what: string, text: string): KnownError {
 function customerNotFound(): KnownError {
   return new KnownError({
     code: 'customer_not_found',
-    message: 'No file names this customer with consent.',
-    help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
+    message: 'No file names this customer with a yes or a no.',
+    help: 'The consent may be unknown: write the address to standard input to see which rows say what. The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
     exitCode: EXIT.configuration,
   });
 }

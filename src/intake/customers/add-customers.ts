@@ -56,12 +56,13 @@ async function add(
     with fence as materialized (${fenceOf(read)}),
     added as (
       insert into intake.customers
-        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code, key_no)
+        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code, said_yes,
+         consented_at, refused_at, key_no)
       select g.hash, ${brandId}, g.is_out, f.source, case when not g.is_out then f.source_file_id end, case when not g.is_out then g.batch_id end,
-        g.orders_count, g.spent, g.currency, g.with_code, ${CURRENT_KEY_NO}
+        g.orders_count, g.spent, g.currency, g.with_code, g.said_yes, g.consented_at, g.refused_at, ${CURRENT_KEY_NO}
       from fence f
       cross join (
-        select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code
+        select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code, said_yes, consented_at, refused_at
         from ${toCustomerRows(placed)} order by hash
       ) g
       ${areLikelyNew ? sql`` : UNKNOWN}

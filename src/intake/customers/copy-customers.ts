@@ -4,6 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import type { CopyRows } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
+import { consentOf } from '../../model/customer.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import type { PlacedCustomer } from './placed-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
@@ -34,7 +35,9 @@ export async function copyNewCustomers(
     const copied = toRows(placed, { brandId, source, sourceFileId: read.sourceFileId, keyNo });
     await sql`
       copy intake.customers (brand_id, source, key_no, staged_file_id, batch_id, is_unsubscribed, customer_hash, orders_count, spent,
-        currency, bought_with_code) from stdin (format binary) /* ${copied} */`.execute(trx);
+        currency, bought_with_code, said_yes, consented_at, refused_at) from stdin (format binary) /* ${copied} */`.execute(
+      trx,
+    );
     return [];
   });
 }
@@ -47,9 +50,9 @@ type Shared = {
   readonly keyNo: number;
 };
 
-const COLUMNS = 11;
+const COLUMNS = 14;
 /** Room for a row with short names of brand and source. */
-const ROW_BYTES = 160;
+const ROW_BYTES = 180;
 const KEY_BYTES = 16;
 /** More customers than one statement has. A place and 32 bits fit into the 53 bits of a number. */
 const PLACES = 2 ** 20;
@@ -73,7 +76,7 @@ function toRows(placed: readonly PlacedCustomer[], shared: Shared): CopyRows {
     const given = placed[place];
     if (given === undefined) throw new Error(`there is no customer at ${place}`);
     const { customer, batchId } = given;
-    const ownBatch = customer.isUnsubscribed ? null : batchId;
+    const ownBatch = consentOf(customer) === 'no' ? null : batchId;
     const ofBatch = valuesByBatch.get(ownBatch) ?? valuesOfBatch(ownBatch, shared);
     valuesByBatch.set(ownBatch, ofBatch);
     rows.begin();
@@ -83,11 +86,14 @@ function toRows(placed: readonly PlacedCustomer[], shared: Shared): CopyRows {
     rows.numeric(customer.spent);
     rows.text(customer.currency);
     rows.boolean(customer.boughtWithCode);
+    rows.boolean(customer.saidYes);
+    rows.timestamptz(customer.consentedAt);
+    rows.timestamptz(customer.refusedAt);
   }
   return rows.toCopyRows();
 }
 
-/** The values of columns that all customers of a batch have in common. @param batchId null: they have unsubscribed. */
+/** The values of columns that all customers of a batch have in common. @param batchId null: their consent is no. */
 function valuesOfBatch(batchId: string | null, { brandId, source, sourceFileId, keyNo }: Shared): Buffer {
   return BinaryRows.valuesOf((values) => {
     values.text(brandId);

@@ -3,6 +3,8 @@ import {
   type CustomerBatch,
   type CustomerHash,
   type CustomersSeen,
+  IS_RECORDED,
+  mergeConsent,
   NOBODY_PASSED_OVER,
   NOTHING_SEEN,
   PASSED_OVER,
@@ -48,8 +50,10 @@ export type CustomerTotals = {
   readonly new: number;
   /** Customers whose addresses were stored for submission. */
   readonly toSubmit: number;
-  /** Customers who were waiting to be submitted and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and whose consent has become no. */
   readonly withdrawn: number;
+  /** Customers of rejected rows, whose consent is a word that the layout does not list. */
+  readonly doubts: readonly PlacedCustomer[];
   readonly lookups: { readonly within: readonly CustomerHash[]; readonly beyond: number };
 };
 
@@ -76,6 +80,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
   let isLost = false;
   let gathered: StatedCustomer[] = [];
   let rejected: RejectedRow[] = [];
+  const doubtful: StatedCustomer[] = [];
 
   async function stage(placed: readonly PlacedCustomer[], bad: readonly RejectedRow[]): Promise<void> {
     if (isLost) return;
@@ -146,10 +151,10 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
       seen = batch.seen;
       for (const customer of batch.customers) gathered.push(customer);
       for (const row of batch.rejected) rejected.push(row);
+      for (const customer of batch.doubtful) doubtful.push(customer);
       for (const reason of PASSED_OVER) {
         passedOver[reason] += batch.passedOver[reason];
-        // Customers who have unsubscribed are already in `batch.customers`.
-        if (reason !== 'unsubscribed') totals.customerRows += batch.passedOver[reason];
+        if (!IS_RECORDED[reason]) totals.customerRows += batch.passedOver[reason];
       }
       if (gathered.length + rejected.length < STATEMENT_CUSTOMERS) return !isLost;
       await stageGathered();
@@ -162,18 +167,22 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
       await storing;
       if (!isLost) await store(packs.take(true));
       if (isLost) return null;
-      return { ...totals, passedOver, seen, toSubmit: packs.submitted(), lookups: packs.lookedUp() };
+      // They count only if the file does, so they are staged when it is sealed.
+      const doubts = unite(doubtful).map((customer) => ({ customer, batchId: NO_BATCH }));
+      await rekey(doubts);
+      const { submitted, lookedUp } = packs;
+      return { ...totals, passedOver, seen, doubts, toSubmit: submitted(), lookups: lookedUp() };
     },
   };
 }
 
+/** Nobody among the doubtful is put into a batch. */
+const NO_BATCH = '0';
 const NOTHING = { known: new Map(), withdrawn: 0 };
 const NOBODY: ReadonlySet<CustomerHash> = new Set();
 
 /**
- * Merges rows of the same customer, because a statement does not see the rows that it inserts itself. A
- * customer who has unsubscribed in one row counts as unsubscribed.
- */
+ * Merges rows of the same customer, because a statement does not see the rows that it inserts itself. */
 function unite(customers: readonly StatedCustomer[]): readonly StatedCustomer[] {
   if (new Set(customers.map(({ hash }) => hash)).size === customers.length) return customers;
   const byHash = new Map<CustomerHash, StatedCustomer>();
@@ -187,7 +196,7 @@ function unite(customers: readonly StatedCustomer[]): readonly StatedCustomer[] 
 function merge(one: StatedCustomer, other: StatedCustomer): StatedCustomer {
   return {
     ...one,
-    isUnsubscribed: one.isUnsubscribed || other.isUnsubscribed,
+    ...mergeConsent(one, other),
     ordersCount: other.ordersCount ?? one.ordersCount,
     spent: other.spent ?? one.spent,
     currency: other.spent === null ? one.currency : other.currency,

@@ -1,4 +1,4 @@
-import type { CustomerHash, StatedCustomer } from '../../model/customer.ts';
+import { type CustomerHash, consentOf, type StatedCustomer } from '../../model/customer.ts';
 import type { PlacedCustomer } from './placed-customer.ts';
 import type { Decision } from './stage-customers.ts';
 import type { CustomersToStore } from './store-customer-batches.ts';
@@ -71,7 +71,8 @@ export function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerP
     add(placed, { known, wanted }) {
       for (const { customer, batchId } of placed) {
         const pack = packOf(batchId);
-        const decision = known.get(customer.hash) ?? (customer.isUnsubscribed ? 'unsubscribed' : 'submit');
+        const decision =
+          known.get(customer.hash) ?? (consentOf(customer) === 'no' ? 'unsubscribed' : 'submit');
         if (decision === 'submit') {
           put(pack, customer);
           submitted += 1;

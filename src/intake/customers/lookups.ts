@@ -3,6 +3,7 @@ import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { CustomerHash, Profile } from '../../model/customer.ts';
+import { maySend } from './prepare-batches.ts';
 
 /** A customer to look up. Contains a plain address: it must not reach any log, error or other table. */
 export type WantedLookup = { readonly hash: CustomerHash; readonly address: string };
@@ -19,15 +20,20 @@ export type LookupResult = {
     | { readonly kind: 'refused'; readonly message: string };
 };
 
-export type LookupScope = { readonly brandId: string; readonly recheckAfterDays: number | null };
+export type LookupScope = {
+  readonly brandId: string;
+  readonly recheckAfterDays: number | null;
+  /** Sources whose customers are submitted although their consent is unknown. */
+  readonly unknownFrom: readonly string[];
+};
 
 /**
- * Yields the customers of sealed files who have not been looked up yet and have not unsubscribed. A customer
- * of two files may be yielded twice.
+ * Yields the customers of sealed files who have not been looked up yet and may be submitted. A customer of two
+ * files may be yielded twice.
  */
 export async function* wantedLookups(
   db: Database,
-  { brandId, recheckAfterDays }: LookupScope,
+  { brandId, recheckAfterDays, unknownFrom }: LookupScope,
 ): AsyncGenerator<WantedLookup> {
   for (let after = '0'; ; ) {
     const { rows: next } = await sql<{ batch_id: string }>`
@@ -43,7 +49,7 @@ export async function* wantedLookups(
       cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
         with ordinality as m(address, hash, place)
       where b.batch_id = ${batchId}::bigint
-        and not exists (select from intake.customers c where c.customer_hash = m.hash and c.is_unsubscribed)
+        and exists (select from intake.customers c where c.customer_hash = m.hash and ${maySend(unknownFrom)})
         and not exists (
           select from intake.lookups l where l.customer_hash = m.hash
             and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false)

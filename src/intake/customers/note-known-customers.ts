@@ -13,15 +13,16 @@ export type NoteKnownOptions = FileRead & {
 export type NotedCustomers = {
   /** One letter for each customer, in the order given. See `NOTED`. */
   readonly noted: string;
-  /** Customers who were waiting to be submitted and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and whose consent has become no. */
   readonly withdrawn: number;
 };
 
-/** Decision about a known customer: nothing to do now, never submit, submit, or no longer in the database. */
+/** Decision about a known customer: nothing to do now, not to submit, submit, or no longer in the database. */
 export const NOTED = { known: 'k', unsubscribed: 'u', submit: 's', gone: 'g' } as const;
 
 /**
- * Updates known customers with the data of a file, and decides which of them are submitted with this file.
+ * Updates known customers with the data of a file, merges what it says about their consent as `mergeConsent`
+ * does, and decides which of them are submitted with this file.
  * These are customers whose batch no longer exists because its file was never sealed, and customers whose
  * recheck is due. The array of changed hashes makes Postgres look each of them up in the unique index.
  *
@@ -33,30 +34,41 @@ export async function noteKnownCustomers(
 ): Promise<NotedCustomers | null> {
   const { rows: answer } = await sql<{ fenced: string; noted: string; withdrawn: string }>`
     with fence as materialized (${fenceOf(read)}),
-    judged as materialized (
-      select f.source_file_id, f.source, g.hash, g.batch_id, coalesce(g.is_out, false) as is_out, g.orders_count, g.spent, g.currency,
-        g.with_code, g.place, c.customer_hash is not null as is_known, c.is_unsubscribed, c.answer, c.settled_at,
-        case
-          when c.customer_hash is null then null
-          when g.is_out then case when not c.is_unsubscribed then 'withdraw' end
-          when c.is_unsubscribed or c.staged_file_id = f.source_file_id then null
-          when c.answer is null and ${isStored} then null
-          when coalesce(c.settled_at, c.earlier_submitted_at) is null then 'submit'
-          when coalesce(c.settled_at, c.earlier_submitted_at) <= now() - ${recheckAfterDays}::numeric * interval '1 day' then 'submit'
-        end as change,
-        g.is_out and c.answer is null and (c.staged_file_id = f.source_file_id or ${isStored}) as is_waiting,
-        c.customer_hash is not null and row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
-          coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), coalesce(g.currency, c.currency),
-          coalesce(g.with_code, false) or c.bought_with_code) as says_more
+    met as (
+      select f.source_file_id, f.source, g.hash, g.batch_id, g.is_out as says_no, g.orders_count, g.spent, g.currency, g.with_code, g.place,
+        c.customer_hash is not null as is_known, c.is_unsubscribed, c.staged_file_id, c.batch_id as old_batch_id, c.answer, c.settled_at,
+        c.earlier_submitted_at, g.said_yes or coalesce(c.said_yes, false) as said_yes, greatest(g.consented_at, c.consented_at) as consented_at,
+        -- A process of the previous version records a no without a time. It holds.
+        greatest(g.refused_at, c.refused_at,
+          case when c.is_unsubscribed and (c.refused_at is null or c.consented_at > c.refused_at) then timestamptz 'infinity' end) as refused_at,
+        c.customer_hash is not null and (
+          row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
+            coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), coalesce(g.currency, c.currency),
+            coalesce(g.with_code, false) or c.bought_with_code)
+          or g.said_yes > c.said_yes or g.consented_at > c.consented_at or g.consented_at is not null and c.consented_at is null
+          or g.refused_at > c.refused_at or g.refused_at is not null and c.refused_at is null) as says_more
       from fence f cross join ${toCustomerRows(placed)}
       left join lateral (
         select c.*, b.state as answer, b.settled_at
         from intake.customers c left join intake.identify_batches b on b.batch_id = c.batch_id
         where c.customer_hash = g.hash limit 1) c on true
     ),
+    judged as materialized (
+      select c.*, c.is_out and c.answer is null and (c.staged_file_id = c.source_file_id or ${isStored}) as is_waiting,
+        case
+          when not c.is_known then null
+          when c.is_out then case when not c.is_unsubscribed then 'withdraw' end
+          -- A row that says no begins nothing, even if another row said yes later.
+          when c.says_no or c.staged_file_id = c.source_file_id then null
+          when c.answer is null and ${isStored} then null
+          when coalesce(c.settled_at, c.earlier_submitted_at) is null then 'submit'
+          when coalesce(c.settled_at, c.earlier_submitted_at) <= now() - ${recheckAfterDays}::numeric * interval '1 day' then 'submit'
+        end as change
+      from (select *, refused_at is not null and (consented_at > refused_at) is not true as is_out from met) c
+    ),
     changed as (
       update intake.customers c
-      set is_unsubscribed = c.is_unsubscribed or k.change is not distinct from 'withdraw',
+      set is_unsubscribed = k.is_out, said_yes = k.said_yes, consented_at = k.consented_at, refused_at = k.refused_at,
           source = case when k.change = 'withdraw' then k.source else c.source end,
           staged_file_id = case when k.change = 'submit' then k.source_file_id else c.staged_file_id end,
           batch_id = case when k.change = 'submit' then k.batch_id else c.batch_id end,
@@ -71,7 +83,7 @@ export async function noteKnownCustomers(
     )
     select (select count(*) from fence) as fenced, count(*) filter (where change = 'withdraw' and is_waiting) as withdrawn,
       coalesce(string_agg(
-        case when not is_known then ${NOTED.gone} when is_out or is_unsubscribed then ${NOTED.unsubscribed}
+        case when not is_known then ${NOTED.gone} when is_out then ${NOTED.unsubscribed}
           when change = 'submit' then ${NOTED.submit} else ${NOTED.known} end, '' order by place), '') as noted
     from judged`.execute(db);
   const [row] = answer;
@@ -83,5 +95,5 @@ export async function noteKnownCustomers(
  * Postgres look both up by their keys, whatever the planner's statistics say.
  */
 const isStored = sql`exists (
-  select from intake.waiting_batches w where w.batch_id = c.batch_id
+  select from intake.waiting_batches w where w.batch_id = c.old_batch_id
     and (select f.state from intake.source_files f where f.source_file_id = w.source_file_id) = 'sealed')`;

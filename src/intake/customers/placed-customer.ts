@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toArrayParameter, toUuidArrayParameter } from '../../db/array-parameters.ts';
-import type { StatedCustomer } from '../../model/customer.ts';
+import { consentOf, type StatedCustomer } from '../../model/customer.ts';
 
 /** A customer, and the batch in which their address would be sent. */
 export type PlacedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };
 
 /**
- * Builds SQL for a record set `g (hash, batch_id, is_out, orders_count, spent, currency, with_code, place)` with
- * one row for each customer, in the same order. The parameters are columns, because whole columns are written and
+ * Builds SQL for a record set `g (hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent,
+ * currency, with_code, place)` with one row for each customer, in the same order. `is_out`: consent is no. The parameters are columns, because whole columns are written and
  * read several times faster than rows.
  */
 export function toCustomerRows(placed: readonly PlacedCustomer[]): RawBuilder<unknown> {
@@ -15,10 +15,16 @@ export function toCustomerRows(placed: readonly PlacedCustomer[]): RawBuilder<un
     toArrayParameter(placed.map(({ customer }) => read(customer)));
   return sql`rows from (
     unnest(${toUuidArrayParameter(placed.map(({ customer }) => customer.hash))}::uuid[]), unnest(${toArrayParameter(placed.map(({ batchId }) => batchId))}::bigint[]),
-    unnest(${column(({ isUnsubscribed }) => isUnsubscribed || null)}::boolean[]),
+    unnest(${column((customer) => consentOf(customer) === 'no' || null)}::boolean[]),
+    unnest(${column(({ saidYes }) => saidYes)}::boolean[]),
+    unnest(${column(({ consentedAt }) => toInstant(consentedAt))}::timestamptz[]), unnest(${column(({ refusedAt }) => toInstant(refusedAt))}::timestamptz[]),
     unnest(${column(({ ordersCount }) => ordersCount)}::integer[]), unnest(${column(({ spent }) => spent)}::numeric(18,4)[]),
     unnest(${column(({ currency }) => currency)}::text[]), unnest(${column(({ boughtWithCode }) => boughtWithCode)}::boolean[])
-  ) with ordinality as g(hash, batch_id, is_out, orders_count, spent, currency, with_code, place)`;
+  ) with ordinality as g(hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent, currency, with_code, place)`;
+}
+
+function toInstant(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /**

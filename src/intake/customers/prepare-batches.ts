@@ -1,27 +1,40 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
-export type PrepareOptions = { readonly brandId: string; readonly batchSize: number };
+export type PrepareOptions = {
+  readonly brandId: string;
+  readonly batchSize: number;
+  /** Sources whose customers are submitted although their consent is unknown. */
+  readonly unknownFrom: readonly string[];
+};
 
 /**
- * Prepares a brand's waiting batches for sending: removes customers who have unsubscribed, and uses as few
- * calls as possible.
+ * Prepares a brand's waiting batches for sending: removes customers who may not be submitted, and uses as few
+ * calls as possible. Whatever happened between reading a file and now, only customers who said yes are left,
+ * and those whose consent is unknown if a setting permits it.
  */
 export async function prepareBatches(db: Database, options: PrepareOptions): Promise<void> {
-  await takeOutUnsubscribed(db, options.brandId);
+  await takeOutForbidden(db, options);
   await repack(db, options);
 }
 
-/** Removes customers who have unsubscribed since from their batches, together with their addresses. */
-async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void> {
+/** SQL that lists which customers `c` may be sent to the service. Everybody else may not. */
+export function maySend(unknownFrom: readonly string[]): RawBuilder<boolean> {
+  return sql`(c.consent = 'yes' or c.consent = 'unknown' and coalesce(c.staged_file_id in (
+    select s.source_file_id from intake.source_files s where s.source = any (${[...unknownFrom]}::text[])), false))`;
+}
+
+/** Removes customers who may not be submitted from their batches, together with their addresses. */
+async function takeOutForbidden(
+  db: Database,
+  { brandId, unknownFrom }: Pick<PrepareOptions, 'brandId' | 'unknownFrom'>,
+): Promise<void> {
   await sql`
-    with unsubscribed as materialized (
-      select customer_hash, batch_id from intake.customers
-      where brand_id = ${brandId} and is_unsubscribed and batch_id is not null
-    ),
-    gone as materialized (
-      select u.customer_hash from unsubscribed u join intake.waiting_batches b on b.batch_id = u.batch_id and b.purpose = 'submit'
+    with gone as materialized (
+      select c.customer_hash from intake.customers c
+      join intake.waiting_batches b on b.batch_id = c.batch_id and b.purpose = 'submit'
+      where c.brand_id = ${brandId} and not ${maySend(unknownFrom)}
     ),
     members as materialized (
       select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_gone

@@ -53,7 +53,8 @@ async function uniteDoubles(
 ): Promise<void> {
   const { rows } = await sql<{ previous: string }>`
     update intake.customers n
-    set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed,
+    set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed, said_yes = n.said_yes or o.said_yes,
+        consented_at = greatest(n.consented_at, o.consented_at), refused_at = greatest(n.refused_at, o.refused_at),
         earlier_submissions = greatest(n.earlier_submissions, o.earlier_submissions, (b.state = 'accepted')::integer),
         earlier_submitted_at = greatest(n.earlier_submitted_at, o.earlier_submitted_at, case when b.state = 'accepted' then b.settled_at end)
     from ${pairs}

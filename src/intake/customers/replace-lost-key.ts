@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import type { StatedCustomer } from '../../model/customer.ts';
+import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../model/customer.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { toCustomerRows } from './placed-customer.ts';
@@ -64,17 +64,25 @@ export async function restoreCustomers(
     readonly source: string;
   },
 ): Promise<void> {
-  const once = [...new Map(customers.map((customer) => [customer.hash, customer])).values()];
+  const byHash = new Map<CustomerHash, StatedCustomer>();
+  for (const customer of customers) {
+    const before = byHash.get(customer.hash) ?? customer;
+    byHash.set(customer.hash, { ...customer, ...mergeConsent(before, customer) });
+  }
+  const once = [...byHash.values()];
   if (once.length === 0) return;
-  const unsubscribed = customers.filter(({ isUnsubscribed }) => isUnsubscribed).map(({ hash }) => hash);
   const from = toCustomerRows(once.map((customer) => ({ customer, batchId: '0' })));
   await sql`
-    insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, orders_count, spent, currency, bought_with_code,
-      earlier_submissions, earlier_submitted_at, key_no)
-    select g.hash, ${brandId}, ${source}, g.hash = any (${toUuidArrayParameter(unsubscribed)}::uuid[]), g.orders_count, g.spent, g.currency,
-      g.with_code, 1, clock_timestamp(), ${CURRENT_KEY_NO} + 1
+    insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, said_yes, consented_at, refused_at,
+      orders_count, spent, currency, bought_with_code, earlier_submissions, earlier_submitted_at, key_no)
+    select g.hash, ${brandId}, ${source}, coalesce(g.is_out, false), g.said_yes, g.consented_at, g.refused_at, g.orders_count, g.spent,
+      g.currency, g.with_code, 1, clock_timestamp(), ${CURRENT_KEY_NO} + 1
     from ${from}
-    on conflict (customer_hash) do update set is_unsubscribed = customers.is_unsubscribed or excluded.is_unsubscribed`.execute(
+    on conflict (customer_hash) do update
+    set said_yes = customers.said_yes or excluded.said_yes, consented_at = greatest(customers.consented_at, excluded.consented_at),
+      refused_at = greatest(customers.refused_at, excluded.refused_at),
+      is_unsubscribed = greatest(customers.refused_at, excluded.refused_at) is not null
+        and (greatest(customers.consented_at, excluded.consented_at) > greatest(customers.refused_at, excluded.refused_at)) is not true`.execute(
     db,
   );
 }

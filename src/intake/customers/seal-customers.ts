@@ -4,8 +4,9 @@ import type { DB } from '../../db/tables.ts';
 import type { ConsentCount } from '../../model/customer.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { judgeOptionalColumns, judgeRows } from '../files/find-hold-reason.ts';
-import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
+import { type FileColumns, type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import type { CustomerTotals } from './create-customer-stager.ts';
+import { stageCustomers } from './stage-customers.ts';
 
 export type SealCustomersOptions = SealReadOptions & {
   /** Totals of the stager. */
@@ -17,6 +18,7 @@ export type SealCustomersOptions = SealReadOptions & {
   readonly maxUnreadableShare: number;
   /** Name of the source. */
   readonly source: string;
+  readonly brandId: string;
 };
 
 type Totals = { readonly customerRows: number; readonly rejectedRows: number; readonly stored: number };
@@ -34,17 +36,42 @@ export function sealCustomers(db: Database, options: SealCustomersOptions): Prom
       const { yes, no, blank } = staged.seen.consent;
       return { rejectedRows, orders: null, consent: { customers: yes + no + blank, refused: no } };
     },
-    publish: async (_trx, { customerRows, rejectedRows }) => ({
-      customer_rows: customerRows,
-      customers_new: staged.new,
-      rejected_rows: rejectedRows,
-      consent_columns: staged.seen.consent.columns,
-      consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
-      passed_over: JSON.stringify(
-        Object.fromEntries(Object.entries(staged.passedOver).filter(([, rows]) => rows > 0)),
-      ),
-    }),
+    publish: async (trx, { customerRows, rejectedRows }) => {
+      await stageDoubts(trx, options);
+      return columnsOf(staged, { customerRows, rejectedRows });
+    },
   });
+}
+
+/**
+ * Records a no for customers whose word of consent the layout does not list: it may mean no. This waits until
+ * the file counts, because a file of the wrong format would refuse for everybody.
+ */
+async function stageDoubts(
+  trx: Transaction<DB>,
+  { staged: { doubts }, brandId, ...read }: SealCustomersOptions,
+): Promise<void> {
+  for (let at = 0; at < doubts.length; at += STATEMENT_CUSTOMERS) {
+    const placed = doubts.slice(at, at + STATEMENT_CUSTOMERS);
+    await stageCustomers(trx, { ...read, brandId, placed, recheckAfterDays: null, areLikelyNew: false });
+  }
+}
+const STATEMENT_CUSTOMERS = 10_000;
+
+function columnsOf(
+  staged: CustomerTotals,
+  { customerRows, rejectedRows }: Pick<Totals, 'customerRows' | 'rejectedRows'>,
+): FileColumns {
+  return {
+    customer_rows: customerRows,
+    customers_new: staged.new,
+    rejected_rows: rejectedRows,
+    consent_columns: staged.seen.consent.columns,
+    consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
+    passed_over: JSON.stringify(
+      Object.fromEntries(Object.entries(staged.passedOver).filter(([, rows]) => rows > 0)),
+    ),
+  };
 }
 
 function countsOf({ yes, no, blank }: ConsentCount) {

@@ -16,15 +16,15 @@ export type StageCustomersOptions = FileRead & {
 };
 
 export type StagedCustomers = {
-  /** Decisions about known customers. All others are new, and are submitted unless they have unsubscribed. */
+  /** Decisions about known customers. All others are new, and are submitted unless their consent is no. */
   readonly known: ReadonlyMap<CustomerHash, Decision>;
-  /** Customers who were waiting to be submitted and have unsubscribed since. */
+  /** Customers who were waiting to be submitted and whose consent has become no. */
   readonly withdrawn: number;
 };
 
 /**
  * `submit`: submit the customer. `known`: do nothing, because the customer was or will be submitted.
- * `unsubscribed`: never submit the customer.
+ * `unsubscribed`: do not submit the customer, whose consent is no.
  */
 export type Decision = 'submit' | 'known' | 'unsubscribed';
 
@@ -33,8 +33,7 @@ export type Decision = 'submit' | 'known' | 'unsubscribed';
  * decides which of them to submit. Sends no address to the database: the addresses of customers to submit are
  * stored later.
  *
- * A customer who has unsubscribed stays unsubscribed whatever another file says, because files do not show
- * which of them is newer.
+ * A no holds whatever another file says, unless that has a yes with a later date.
  *
  * @returns null if another reader has taken over the file. Rows stored until then are removed with everything
  * else that this reader staged.

@@ -39,8 +39,14 @@ export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: stri
       delete from intake.waiting_batches where source_file_id = ${sourceFileId}::bigint and purpose = 'lookup'
     ),
     forgotten as (
-      delete from intake.customers c using mine m where c.customer_hash = m.customer_hash and c.earlier_submissions = 0
+      delete from intake.customers c using mine m
+      where c.customer_hash = m.customer_hash and c.earlier_submissions = 0 and c.refused_at is null
     )
-    update intake.customers c set staged_file_id = null, batch_id = null
-    from mine m where c.customer_hash = m.customer_hash and c.earlier_submissions > 0`.execute(trx);
+    -- Whoever had refused, and for whom the file said yes with a later date, has refused again.
+    update intake.customers c
+    set staged_file_id = null, batch_id = null, is_unsubscribed = c.refused_at is not null,
+      said_yes = c.said_yes and c.refused_at is null, consented_at = case when c.refused_at is null then c.consented_at end
+    from mine m where c.customer_hash = m.customer_hash and (c.earlier_submissions > 0 or c.refused_at is not null)`.execute(
+    trx,
+  );
 }

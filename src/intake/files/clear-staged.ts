@@ -23,7 +23,8 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
 }
 
 /**
- * Deletes the customers whom this file introduced, and resets known customers who wait with it. It reads the
+ * Deletes the customers whom this file introduced, and resets known customers who wait with it. Customers who
+ * had refused, and for whom this file said yes with a later date, have refused again. It reads the
  * whole table, which is acceptable because this is rare; an index would cost as much for each customer as the
  * row itself.
  */
@@ -33,6 +34,12 @@ async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promi
     trx,
   );
   if (rows.length === 0) return;
+  await sql`
+    update intake.customers
+    set is_unsubscribed = true, said_yes = false, consented_at = null, staged_file_id = null, batch_id = null
+    where staged_file_id = ${sourceFileId}::bigint and refused_at is not null and earlier_submissions = 0`.execute(
+    trx,
+  );
   await sql`
     delete from intake.customers
     where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`.execute(

@@ -1,37 +1,16 @@
-import type { SourceSettings } from '../../model/config.ts';
 import {
-  type ConsentRule,
   type CustomerBatch,
-  type CustomerHash,
-  type CustomersSeen,
+  consentOf,
   NOBODY_PASSED_OVER,
-  type OptionalColumn,
-  type OptionalField,
-  type PassedOver,
   type StatedCustomer,
 } from '../../model/customer.ts';
-import type { Layout, LayoutField, OtherLayouts } from '../../model/layout.ts';
-import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
-import { type Fault, reject } from '../fault.ts';
-import { layoutFor } from '../layout/layout-for.ts';
-import { type Column, type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
-import { isBlank } from '../values/clean-text.ts';
-import { currencyParser } from '../values/parse-currency.ts';
-import { parseMoney } from '../values/parse-money.ts';
-import { foldAddress, parseAddress } from './parse-address.ts';
-import { type ConsentPlan, planConsent, requireConsent, requireFormat, SAYS } from './plan-consent.ts';
-
-export type MapCustomersOptions = {
-  readonly layout: Layout;
-  readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
-  /** Other layouts, to suggest one if the header fits it better. */
-  readonly otherLayouts?: OtherLayouts;
-  readonly consent: ConsentRule;
-  /** Hash of a folded address, for the job's brand. */
-  readonly hashOf: (folded: string) => CustomerHash;
-  /** True if the customer with this folded address was forgotten on request. Default: no customer was. */
-  readonly isForgotten?: (folded: string) => boolean;
-};
+import type { CsvChunk } from '../../model/record.ts';
+import {
+  type ConsentTrace,
+  type CustomerReader,
+  type MapCustomersOptions,
+  openReader,
+} from './customer-reader.ts';
 
 /**
  * Converts records to customers: each row is one customer, or the reason why it is not. A row without an
@@ -39,26 +18,19 @@ export type MapCustomersOptions = {
  * value that is not an address is rejected.
  *
  * @returns a batch for each chunk. Every record is counted exactly once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `column_missing`, `consent_column_missing`,
+ * `consent_column_unread`.
  */
 export async function* mapCustomers(
   chunks: AsyncIterable<CsvChunk>,
   options: MapCustomersOptions,
 ): AsyncGenerator<CustomerBatch> {
-  const layout = layoutFor(options.layout, 'customers');
-  if (layout === null) throw new Error(`the layout ${options.layout.name} has no column email`);
-  const otherLayouts: OtherLayouts = () =>
-    (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'customers') ?? []);
   let reader: CustomerReader | null = null;
   for await (const { header, records, rejected } of chunks) {
-    if (reader === null) {
-      const resolved = resolveHeader(header, layout, otherLayouts);
-      requireFormat(header, options.layout);
-      requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
-      reader = customerReader(layout, planCustomers(layout, resolved), options);
-    }
+    reader ??= openReader(header, options);
     const batch = {
       customers: [] as StatedCustomer[],
+      doubtful: [] as StatedCustomer[],
       passedOver: { ...NOBODY_PASSED_OVER },
       rejected: [...rejected],
       rowsRead: rejected.length + records.length,
@@ -67,184 +39,35 @@ export async function* mapCustomers(
       const result = reader.read(record);
       if (typeof result === 'string') batch.passedOver[result] += 1;
       else if ('hash' in result) {
-        if (result.isUnsubscribed) batch.passedOver.unsubscribed += 1;
+        if (consentOf(result) === 'no') batch.passedOver[result.saidYes ? 'contradicting' : 'refused'] += 1;
         batch.customers.push(result);
-      } else batch.rejected.push(result);
+      } else {
+        batch.rejected.push(result.row);
+        if (result.doubtful !== null) batch.doubtful.push(result.doubtful);
+      }
     }
     if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
   }
 }
 
-type Read = StatedCustomer | PassedOver | RejectedRow;
-
-type CustomerReader = {
-  readonly read: (record: CsvRecord) => Read;
-  readonly seen: () => CustomersSeen;
-};
-
-function customerReader(
-  { name, money }: Layout,
-  plan: CustomerPlan,
-  { consent: rule, hashOf, isForgotten = () => false, source }: MapCustomersOptions,
-): CustomerReader {
-  const toCurrency = currencyParser(source.currency);
-  const columns = plan.consent.columns.map((column) => column.name);
-  const said = { yes: 0, no: 0, blank: 0 };
-  const toSpent = counted('spent', plan.spent, (text) => textOrNull(parseMoney(text, money)));
-  const toCount = counted('orders_count', plan.ordersCount, countOf);
-  const toSpentIn = counted('currency', plan.currency, (text) => textOrNull(toCurrency(text)));
-  const currencyOfSource = textOrNull(toCurrency(''));
-
-  function read(record: CsvRecord): Read {
-    const { cells } = record;
-    if (plan.marks.length > 0 && firstFilled(cells, plan.marks) === null) return 'no_address';
-    const emailColumn = firstFilled(cells, plan.email);
-    const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
-    const address = parseAddress(cell);
-    if (typeof address !== 'string') return rejectCell(record, address, emailColumn);
-    if (address === '') return 'no_address';
-    const folded = foldAddress(address);
-    if (isForgotten(folded)) return 'forgotten';
-    const says = plan.consent.read(cells);
-    const isRefused = (says & (SAYS.no | SAYS.unsubscribed)) !== 0;
-    if (says >= SAYS.unknown && !isRefused && rule !== 'ignored')
-      return rejectCell(record, unknownConsent(name), plan.consent.unknownIn(cells));
-    said[isRefused ? 'no' : (says & SAYS.yes) !== 0 ? 'yes' : 'blank'] += 1;
-    const isUnsubscribed = rule !== 'ignored' && (says & SAYS.unsubscribed) !== 0;
-    if (!isUnsubscribed && !consents(says, rule)) return 'no_consent';
-    const spent = toSpent.read(record);
-    const currency = toSpentIn.read(record, currencyOfSource);
-    return {
-      address,
-      hash: hashOf(folded),
-      isUnsubscribed,
-      ordersCount: toCount.read(record),
-      spent,
-      currency: spent === null ? null : currency,
-      boughtWithCode: plan.codes.length === 0 ? null : firstFilled(cells, plan.codes) !== null,
-    };
+/**
+ * Yields what the rows of one person say about consent. The words are values of the file: show them to the
+ * person who asked, and store and log nothing of them.
+ *
+ * @param folded the address of the person, as `foldAddress` returns it.
+ * @throws FileHeld like `mapCustomers`.
+ */
+export async function* traceConsent(
+  chunks: AsyncIterable<CsvChunk>,
+  options: MapCustomersOptions,
+  folded: string,
+): AsyncGenerator<ConsentTrace> {
+  let reader: CustomerReader | null = null;
+  for await (const { header, records } of chunks) {
+    reader ??= openReader(header, options);
+    for (const record of records) {
+      const trace = reader.trace(record, folded);
+      if (trace !== null) yield trace;
+    }
   }
-
-  return {
-    read,
-    seen: () => ({
-      consent: { columns, ...said },
-      optional: [toCount, toSpent, toSpentIn].flatMap((column) => column.seen()),
-    }),
-  };
-}
-
-function consents(says: number, rule: ConsentRule): boolean {
-  if (rule === 'ignored') return true;
-  if ((says & SAYS.no) !== 0) return false;
-  return rule === 'not_refused' || (says & SAYS.yes) !== 0;
-}
-
-function unknownConsent(layout: string): Fault {
-  return {
-    code: 'unknown_consent',
-    reason: `The layout ${layout} does not list this value as consent, refusal or neither.`,
-    help: "Correct the cell, or list the value under consent.given, consent.refused or consent.neither of the layout. The row's customer is not submitted.",
-  };
-}
-
-function firstFilled(cells: readonly string[], columns: readonly Column[]): Column | null {
-  for (const column of columns) if (!isBlank(cells[column.index] ?? '')) return column;
-  return null;
-}
-
-/**
- * Creates a reader for a column that only look-ups need. A value that cannot be read counts as missing and
- * does not reject its row. Such values are counted for each column, because many of them indicate a wrong
- * column or another format, and hold the file.
- */
-function counted<Value>(
-  holds: OptionalField,
-  columns: readonly Column[],
-  parse: (text: string) => Value | null,
-) {
-  const counts = columns.map(({ name: column, index }) => ({
-    index,
-    cells: { column, holds, filled: 0, unreadable: 0, firstUnreadableLine: null as number | null },
-  }));
-  return {
-    read({ cells: row, line }: CsvRecord, ifBlank: Value | null = null): Value | null {
-      for (const { index, cells } of counts) {
-        const text = row[index] ?? '';
-        if (isBlank(text)) continue;
-        const value = parse(text);
-        cells.filled += 1;
-        if (value !== null) return value;
-        cells.unreadable += 1;
-        cells.firstUnreadableLine ??= line;
-        return null;
-      }
-      return ifBlank;
-    },
-    seen: (): readonly OptionalColumn[] => counts.map(({ cells }) => ({ ...cells })),
-  };
-}
-
-function textOrNull(read: string | Fault): string | null {
-  return typeof read === 'string' ? read : null;
-}
-
-/** Allows a leading apostrophe from a spreadsheet. A number with more digits is not a count of orders. */
-const COUNT = /^\s*'?(\d{1,8})\s*$/;
-
-function countOf(text: string): number | null {
-  const [, digits] = COUNT.exec(text) ?? [];
-  return digits === undefined ? null : Number(digits);
-}
-
-function rejectCell(record: CsvRecord, fault: Fault, column: Column | null): RejectedRow {
-  const { line, cells } = record;
-  const value = column === null ? null : (cells[column.index] ?? '');
-  return reject({ line, record: record.record, count: 1 }, fault, {
-    column: column?.name ?? null,
-    value: value === null ? null : hideLetters(value),
-  });
-}
-
-/**
- * Hides most of a value that is not an address. It may still identify a person (`jane@example`, `jane at
- * example.com`, a name), so only the first letter and the punctuation stay, which is enough to see the fault.
- */
-function hideLetters(value: string): string {
-  let seen = 0;
-  return value.slice(0, MAX_SHOWN_CHARS).replace(/[\p{L}\p{M}\p{N}]/gu, (letter) => {
-    seen += 1;
-    return seen === 1 ? letter : '*';
-  });
-}
-const MAX_SHOWN_CHARS = 80;
-
-/** The columns that are read for customers. All other columns are ignored. */
-type CustomerPlan = {
-  /** In order of preference: the first column that is not blank counts. */
-  readonly email: readonly Column[];
-  readonly ordersCount: readonly Column[];
-  readonly spent: readonly Column[];
-  readonly currency: readonly Column[];
-  readonly codes: readonly Column[];
-  /**
-   * If rows are line items: columns that only an order's first row fills. Later rows may repeat the address
-   * but not the consent.
-   */
-  readonly marks: readonly Column[];
-  readonly consent: ConsentPlan;
-};
-
-/** Selects the columns of a file that are read for its customers. */
-function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
-  const field = (name: LayoutField): readonly Column[] => header.fields[name];
-  return {
-    email: field('email'),
-    ordersCount: field('orders_count'),
-    spent: field('spent'),
-    currency: field('currency'),
-    codes: field('codes'),
-    marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
-    consent: planConsent(layout, header),
-  };
 }

@@ -1,16 +1,18 @@
-import type { SourceSettings } from '../../model/config.ts';
-import type { ConsentRule } from '../../model/customer.ts';
-import { FileHeld } from '../../model/file-held.ts';
-import type { CellTest, Layout, OtherLayouts } from '../../model/layout.ts';
+import { type ConsentStatement, later } from '../../model/customer.ts';
+import type { CellTest, Layout } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
-import { toNfkc } from '../../model/text/normal-form.ts';
-import { bestFit, type Column, provenBy, quoteAll, type ResolvedHeader } from '../layout/resolve-header.ts';
+import { type Column, listSpellings, type ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
 import { isBlank } from '../values/clean-text.ts';
+import { timeParser } from '../values/parse-time.ts';
 import { remember } from '../values/remember.ts';
+import { isNo, isRefusal, smellOf } from './consent-words.ts';
 
 /** What a row says about consent, as bits, because several columns may each say something. */
-export const SAYS = { yes: 1, no: 2, unsubscribed: 4, neither: 8, unknown: 16 } as const;
+export const SAYS = { yes: 1, no: 2, neither: 4, unlisted: 8 } as const;
+
+/** What one column says in one row. */
+export type ConsentCell = { readonly column: Column; readonly says: number };
 
 /** The consent columns of one file, and how they are read. */
 export type ConsentPlan = {
@@ -18,141 +20,173 @@ export type ConsentPlan = {
   readonly columns: readonly Column[];
   /** Reads a row. @returns a combination of `SAYS`; 0 if every column is blank. */
   readonly read: (cells: readonly string[]) => number;
-  /** Returns the column whose value the layout does not list, for a row that says `unknown`. */
-  readonly unknownIn: (cells: readonly string[]) => Column | null;
+  /** Adds the dates to what a row says. */
+  readonly state: (cells: readonly string[], says: number) => ConsentStatement;
+  /** Reads each column of a row by itself, to explain the row. */
+  readonly cells: (cells: readonly string[]) => readonly ConsentCell[];
 };
 
-/** Finds the consent columns in a header, and assigns the layout's tests to each. */
-export function planConsent(layout: Layout, header: ResolvedHeader): ConsentPlan {
+export type PlanConsentOptions = {
+  readonly layout: Layout;
+  readonly source: { readonly timeZone?: string | null };
+  /** The header as written. */
+  readonly names: readonly string[];
+  /** Age of the file, in milliseconds since 1970: what it says without a date was said by then. */
+  readonly asOfMs: number;
+  /** False for layouts of orders, whose columns of states are about the order. */
+  readonly isOfCustomers: boolean;
+};
+
+/**
+ * Finds the consent columns in a header, and assigns the layout's tests to each. A column that no layout reads,
+ * but whose header says that it takes permission away, is read as such: `Unsubscribed` beside an opt-in time.
+ */
+export function planConsent(header: ResolvedHeader, options: PlanConsentOptions): ConsentPlan {
+  const { layout, source, names, asOfMs, isOfCustomers } = options;
   const { consent, unsubscribed } = layout;
-  const columnsOf = (names: readonly string[]): readonly Column[] =>
-    names.flatMap((name) => header.find([name]) ?? []);
-  const declared = columnsOf(consent.columns);
-  const rules = [
-    ...consent.given.map((test) => ({ test, says: SAYS.yes })),
-    ...consent.refused.map((test) => ({ test, says: SAYS.no })),
-    ...unsubscribed.map((test) => ({ test, says: SAYS.unsubscribed })),
-    ...consent.neither.map((test) => ({ test, says: SAYS.neither })),
-  ].map(({ test, says }) => ({ test, says, columns: columnsOf(test.columns) }));
+  const columnsOf = (spellings: readonly string[]): readonly Column[] =>
+    spellings.flatMap((name) => header.find([name]) ?? []);
+  const times = timeReader(layout, source.timeZone ?? null);
+  const givenAt = columnsOf(consent.givenAt);
+  const refusedAt = columnsOf(consent.refusedAt);
+  const isTime = (column: Column): boolean => givenAt.some(({ index }) => index === column.index);
+  const rulesOf = (tests: readonly CellTest[], says: number): readonly Rule[] =>
+    tests.flatMap((test) =>
+      columnsOf(test.columns).map((column) =>
+        // Where any text is a refusal, a text that says no is none.
+        says === SAYS.no && test.notBlank
+          ? { column, says, test: takesAway, isVaried: true }
+          : { column, says, test: cellTest(test) },
+      ),
+    );
+  const given = consent.given.flatMap((test) =>
+    columnsOf(test.columns).map((column): Rule => {
+      const passes = cellTest(test);
+      // A time that does not exist is no yes, and neither is a no in a column where any text means yes.
+      const isYes = (cell: string): boolean =>
+        passes(cell) && (!test.notBlank || (isTime(column) ? times.earliest(cell) !== null : !isNo(cell)));
+      return { column, says: SAYS.yes, test: isYes, isVaried: test.notBlank };
+    }),
+  );
+  const read = new Set(listSpellings(layout).map(foldHeader));
+  const smelling = names.flatMap((name, index): Rule[] => {
+    const smell = read.has(foldHeader(name)) ? null : smellOf(name);
+    const column = { index, name: name.trim() };
+    if (smell === 'refusal') return [{ column, says: SAYS.no, test: takesAway, isVaried: true }];
+    if (smell === 'consent') return [{ column, says: SAYS.no, test: isNo }];
+    return smell === 'status' && isOfCustomers ? [{ column, says: SAYS.no, test: isRefusal }] : [];
+  });
+  const rules: readonly Rule[] = [
+    ...given,
+    ...rulesOf(consent.refused, SAYS.no),
+    ...rulesOf(unsubscribed, SAYS.no),
+    ...rulesOf(consent.neither, SAYS.neither),
+    ...refusedAt.map((column) => ({ column, says: SAYS.no, test: takesAway, isVaried: true })),
+    ...smelling,
+  ];
+  const declared = new Set(columnsOf(consent.columns).map(({ index }) => index));
   const byIndex = new Map<number, Column>();
-  for (const column of [...declared, ...rules.flatMap(({ columns }) => columns)])
+  for (const column of [...columnsOf(consent.columns), ...rules.map(({ column }) => column)])
     byIndex.set(column.index, byIndex.get(column.index) ?? column);
   const columns = [...byIndex.values()];
   const readers = columns.map((column) => {
-    const isDeclared = declared.some(({ index }) => index === column.index);
-    const own = rules.filter((rule) => rule.columns.some(({ index }) => index === column.index));
-    return { column, says: cellReader(own, isDeclared) };
+    const own = rules.filter((rule) => rule.column.index === column.index);
+    return { column, index: column.index, ...cellReader(own, declared.has(column.index)) };
   });
+
+  /** The date of a no is the latest that the row names. A no without a date is as old as its file. */
+  function refusedAtOf(cells: readonly string[], consentedAt: number | null): number {
+    let last: number | null = null;
+    for (const { index } of refusedAt) last = later(last, times.latest(cells[index] ?? ''));
+    return later(last ?? asOfMs, consentedAt) ?? asOfMs;
+  }
+
+  function consentedAtOf(cells: readonly string[]): number | null {
+    let last: number | null = null;
+    for (const { index } of givenAt) {
+      const at = times.earliest(cells[index] ?? '');
+      // A date after the file was written is wrong, so the yes has none.
+      if (at !== null && at <= asOfMs) last = later(last, at);
+    }
+    return last;
+  }
+
   return {
     columns,
     read(cells) {
       let sum = 0;
-      for (const { column, says } of readers) {
-        const cell = cells[column.index] ?? '';
-        if (cell !== '') sum |= says(cell);
+      for (const { index, says, ifBlank } of readers) {
+        const cell = cells[index] ?? '';
+        sum |= cell === '' ? ifBlank : says(cell);
       }
       return sum;
     },
-    unknownIn: (cells) =>
-      readers.find(({ column, says }) => (says(cells[column.index] ?? '') & SAYS.unknown) !== 0)?.column ??
-      null,
+    state(cells, says) {
+      const saidYes = (says & SAYS.yes) !== 0;
+      const consentedAt = saidYes ? consentedAtOf(cells) : null;
+      const isRefused = (says & (SAYS.no | SAYS.unlisted)) !== 0;
+      return { saidYes, consentedAt, refusedAt: isRefused ? refusedAtOf(cells, consentedAt) : null };
+    },
+    cells: (cells) => readers.map(({ column, index, says }) => ({ column, says: says(cells[index] ?? '') })),
   };
 }
 
-/**
- * Creates the reader of one cell. Times of consent differ from row to row, so results are cached only for
- * words.
- */
-function cellReader(
-  rules: readonly { readonly test: CellTest; readonly says: number }[],
-  isDeclared: boolean,
-): (cell: string) => number {
-  const tests = rules.map(({ test, says }) => ({ says, passes: cellTest(test) }));
-  const read = (cell: string): number => {
-    let sum = 0;
-    for (const { says, passes } of tests) if (passes(cell)) sum |= says;
-    return sum === 0 && isDeclared && !isBlank(cell) ? SAYS.unknown : sum;
-  };
-  return rules.every(({ test }) => test.notBlank) ? read : remember(read);
-}
-
-export type RequireConsentOptions = {
-  readonly layout: Layout;
-  /** Layouts that are searched for a consent column if this layout's are missing. */
-  readonly otherLayouts: OtherLayouts;
-  readonly source: Pick<SourceSettings, 'name' | 'consent'>;
-  readonly rule: ConsentRule;
+type Rule = {
+  readonly column: Column;
+  readonly says: number;
+  readonly test: (cell: string) => boolean;
+  /** True if the cells differ from row to row, so that results are not worth caching. */
+  readonly isVaried?: boolean;
 };
 
-/**
- * Refuses a file that is not proven to be the layout's export of customers. Exports of orders are recognised
- * by their required columns, but a single column of addresses occurs in nearly every export.
- *
- * @throws FileHeld `header_mismatch`.
- */
-export function requireFormat(names: readonly string[], layout: Layout): void {
-  const isOfCustomers = !layout.required.includes('order_id');
-  if (!isOfCustomers || layout.signature.length === 0 || provenBy(layout, names) > 0) return;
-  const signs = [...new Set(layout.signature.map((set) => set.join('" with "')))];
-  throw new FileHeld({
-    code: 'header_mismatch',
-    message: `The file has none of the columns that identify ${layout.title}: ${quoteAll(signs)}.`,
-    help: `Export the file with one of these columns, or set the layout of its format on the source. For your own export, use generic-customers or a layout without signature. Nobody in the file is submitted.`,
-  });
+/** True if a cell of a column of refusals is one. */
+function takesAway(cell: string): boolean {
+  return !isBlank(cell) && !isNo(cell);
 }
+
+/** Creates the reader of one cell. */
+function cellReader(
+  rules: readonly Rule[],
+  isDeclared: boolean,
+): { readonly says: (cell: string) => number; readonly ifBlank: number } {
+  const read = (cell: string): number => {
+    const isEmpty = isBlank(cell);
+    let sum = 0;
+    // A blank cell may say no, if the layout says so, and never yes.
+    for (const { says, test } of rules) if ((!isEmpty || says !== SAYS.yes) && test(cell)) sum |= says;
+    if (sum !== 0 || !isDeclared || isEmpty) return sum;
+    return rules.some(({ isVaried }) => isVaried) && isNo(cell) ? SAYS.neither : SAYS.unlisted;
+  };
+  const says = rules.some(({ isVaried }) => isVaried) ? read : remember(read);
+  return { says, ifBlank: read('') };
+}
+
+const HOUR_MS = 3_600_000;
+/** Zones are at most 14 hours ahead of UTC and 12 behind it. */
+const UNKNOWN_ZONE_MS = 14 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Refuses a file that does not show who has consented. If it were read, customers who refused would look like
- * customers who were never asked.
- *
- * @param names the header as written.
- * @throws FileHeld `consent_column_missing`, `consent_column_unread`.
+ * Reads times of consent, which are compared with each other. If the zone is unknown or the time of day is
+ * missing, a yes is as early and a no as late as it may have been, so that no yes seems later than it was.
  */
-export function requireConsent(
-  names: readonly string[],
-  header: ResolvedHeader,
-  { layout, otherLayouts, source, rule }: RequireConsentOptions,
-): void {
-  if (rule === 'ignored') return;
-  const wanted = layout.consent.columns;
-  if (header.find(wanted) !== null) return;
-  const others = otherLayouts();
-  const isOfOtherThings = namesOfFields([layout, ...others]);
-  const readers = others.filter((other) => {
-    const column = header.find(other.consent.columns);
-    if (column === null) return false;
-    // Shops also use Status for the state of an order. It means consent only in a file that is proven to be
-    // an export of that layout.
-    return provenBy(other, names) > 0 || !isOfOtherThings.has(foldHeader(column.name));
-  });
-  const reader = bestFit(names, layout, readers) ?? readers[0];
-  const unread = header.find(reader?.consent.columns ?? []);
-  // The file records consent, even if the source says that it does not.
-  if (reader !== undefined && unread !== null) {
-    throw new FileHeld({
-      code: 'consent_column_unread',
-      message: `The file has a column ${quoteAll([unread.name])}, in which the layout ${reader.name} reads consent. The layout ${layout.name} does not read it.`,
-      help: `Set layout: ${reader.name} under sources.${source.name} if it is such an export. Otherwise add the column to consent.columns of your layout. Nobody in the file is submitted.`,
-    });
-  }
-  if (source.consent === 'not_recorded') return;
-  const near = names.filter((name) => LIKE_CONSENT.test(toNfkc(name))).slice(0, MAX_NEAR);
-  const missing =
-    wanted.length === 0
-      ? `The layout ${layout.name} does not say which column holds consent, so nobody can tell who in this file has refused.`
-      : `The file has no column of consent: the layout ${layout.name} looks for ${quoteAll(wanted)}.`;
-  throw new FileHeld({
-    code: 'consent_column_missing',
-    message: `${missing}${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
-    help: `Export the file with that column, or add its own column to consent.columns of the layout. If this export does not record consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
-  });
+function timeReader(layout: Layout, timeZone: string | null) {
+  const zone = layout.times.zone ?? timeZone;
+  const parse = timeParser(layout.times.formats, zone ?? 'UTC');
+  const slack = zone === null ? UNKNOWN_ZONE_MS : 0;
+  const read = (cell: string): number | null => {
+    if (isBlank(cell)) return null;
+    const instant = parse(cell);
+    return typeof instant === 'string' ? Date.parse(instant) : null;
+  };
+  return {
+    earliest(cell: string): number | null {
+      const at = read(cell);
+      return at === null ? null : at - slack;
+    },
+    latest(cell: string): number | null {
+      const at = read(cell);
+      return at === null ? null : at + slack + (cell.includes(':') ? 0 : DAY_MS);
+    },
+  };
 }
-
-/** Returns the headers that layouts read as fields of an order, a customer or a creator. */
-function namesOfFields(layouts: readonly Layout[]): ReadonlySet<string> {
-  return new Set(layouts.flatMap(({ columns }) => Object.values(columns).flat().map(foldHeader)));
-}
-
-/** Headers that may contain consent. Used only for messages. */
-const LIKE_CONSENT = /consent|opt.?(?:in|out)|subscri|marketing|blacklist|newsletter/iu;
-const MAX_NEAR = 5;

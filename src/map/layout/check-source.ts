@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type { ConsentRule } from '../../model/customer.ts';
+import { type ConsentRule, submitsUnknown } from '../../model/customer.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
@@ -61,7 +61,8 @@ function findNeedlessOrder(layout: Layout, source: SourceSettings): readonly Pro
 /** Checks that the files of a source contain what the job must know about consent. */
 function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
   const where = `sources.${source.name}`;
-  const { given } = layout.consent;
+  const { given, columns } = layout.consent;
+  const isLacking = layout.lacks.includes('consent');
   if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
     const why =
       given.length === 0
@@ -71,18 +72,22 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
       {
         where,
         message: `The job has consent: required, but ${why}, so no customer would be submitted.`,
-        help: 'Remove the source from the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
+        help: 'Remove the source from the job, use a layout whose format records consent (consent.given), or set consent: by_source on the job and consent: not_recorded on the source.',
       },
     ];
   }
   // A layout that does not declare it may be older than the setting. Its files are held, and other sources
   // are read.
-  if (rule === 'ignored' || !layout.lacks.includes('consent') || source.consent === 'not_recorded') return [];
+  const isKnownToLack = isLacking || (columns.length > 0 && given.length === 0);
+  if (source.consent === 'not_recorded' || !isKnownToLack) return [];
+  if (!isLacking && submitsUnknown(rule, source)) return [];
   return [
     {
       where,
-      message: `The layout ${layout.name} has no column of consent, so the job cannot tell who has refused.`,
-      help: `If no customer in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
+      message: isLacking
+        ? `The layout ${layout.name} has no column of consent, so the job cannot tell who has agreed and who has refused.`
+        : `The layout ${layout.name} shows who has refused, but not who has agreed, so no customer would be submitted.`,
+      help: `If you may submit customers of this export whose consent is unknown, add to ${where}:  consent: not_recorded   Otherwise name the column under consent of your layout.`,
     },
   ];
 }

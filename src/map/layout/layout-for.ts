@@ -89,7 +89,7 @@ function forOrders(layout: Layout): Layout | null {
     columns: keep(layout.columns, (field) => !OF_CUSTOMERS_ALONE.includes(field)),
     required: layout.required.filter((field) => !OF_CUSTOMERS_ALONE.includes(field)),
     lines: null,
-    consent: { columns: [], given: [], refused: [], neither: [] },
+    consent: { columns: [], given: [], refused: [], neither: [], givenAt: [], refusedAt: [] },
     unsubscribed: [],
   };
 }

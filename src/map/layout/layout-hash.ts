@@ -8,6 +8,11 @@ import { layoutFor } from './layout-for.ts';
  * again.
  */
 const MEANING = 2;
+/**
+ * The same for customers. 3: a no is recorded and holds until a later yes with a date, and customers whose
+ * consent is unknown are submitted only under a setting that says so. Every file is read again for that.
+ */
+const CONSENT_MEANING = 3;
 
 /**
  * Computes a digest of everything that affects the meaning of a file's rows. Names, titles and credited
@@ -25,19 +30,22 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     lines: ___,
     mayBeMissing,
     refundList,
+    consent,
     ...others
   } = reduced;
   const { item, ...grouping } = others.grouping;
-  const rest = { ...others, grouping };
+  const { givenAt, refusedAt, ...said } = consent;
+  const isOfCustomers = purpose.readFor === 'customers';
   const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
-    purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
-    consent: purpose.readFor === 'customers' ? source.consent : null,
+    purpose: isOfCustomers ? { ...purpose, readFor: 'contacts' } : purpose,
+    consent: isOfCustomers ? source.consent : null,
+    ...(isOfCustomers ? { CONSENT_MEANING, givenAt, refusedAt, mayBeMissing } : {}),
     // Omitted if they are not set, so that the digest of files that were read before these settings existed does
     // not change.
-    layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
+    layout: { ...others, grouping, consent: said, ...(belowHeader.length === 0 ? {} : { belowHeader }) },
     ...(endsWithoutLineBreak ? { endsWithoutLineBreak } : {}),
     ...(item.length > 0 ? { item } : {}),
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),

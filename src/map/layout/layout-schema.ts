@@ -89,7 +89,7 @@ export const layoutSchema = z
       .record(z.string().trim().min(1), z.string().trim().min(10))
       .default({})
       .describe(
-        'Columns that can only lower an amount or exclude an order (status, refunded, cancelled_at, exclusions, minus, adds_nothing, left_after_refund), and that a file may lack nevertheless, with the reason. A file without any other such column is held.',
+        'Columns that can only lower an amount, exclude an order (status, refunded, cancelled_at, exclusions, minus, adds_nothing, left_after_refund) or take permission away (refused, refused_at, unsubscribed), and that a file may lack nevertheless, with the reason. A file without any other such column is held.',
       ),
     conditional_columns: z
       .array(
@@ -258,18 +258,22 @@ export const layoutSchema = z
           .array(z.string().trim().min(1))
           .default([])
           .describe(
-            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed.',
+            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed and refused_at.',
           ),
         given: cellTests.describe('Tests for customers who said yes; one must pass.'),
         refused: cellTests.describe('Tests for customers who said no; one must pass.'),
         neither: cellTests.describe(
           'Values that say neither yes nor no. A row with any other value is rejected.',
         ),
+        given_at: names
+          .optional()
+          .describe('Columns with the time of the yes. A yes without a time never replaces a no.'),
+        refused_at: names.optional().describe('Columns with the time of the no. Any text in them is a no.'),
       })
       .prefault({})
       .describe('Which columns hold consent, and what their values mean.'),
     unsubscribed: cellTests.describe(
-      'Tests for customers who unsubscribed or were blacklisted; one must pass.',
+      'Tests for customers who unsubscribed, bounced or were blacklisted, which is a no; one must pass.',
     ),
   })
   .superRefine((layout, context) => {
@@ -285,17 +289,23 @@ export const layoutSchema = z
     for (const [index, name] of layout.required.entries()) mustHave(name, ['required', index]);
     for (const [index, list] of layout.required_any.entries())
       for (const [place, name] of list.entries()) mustHave(name, ['required_any', index, place]);
-    const { columns, given, refused } = layout.consent;
+    const { columns, given, refused, refused_at: refusedAt } = layout.consent;
+    for (const [index, test] of given.entries())
+      if (test.none_of !== undefined)
+        fault(
+          ['consent', 'given', index],
+          'Words that the layout does not list would be a yes. List the words that mean yes: equals.',
+        );
     const tests = [...given, ...refused, ...layout.unsubscribed];
-    if (columns.length > 0 && tests.length === 0)
+    if (columns.length > 0 && tests.length === 0 && refusedAt === undefined)
       fault(['consent'], 'Define what the columns mean: consent.given, consent.refused or unsubscribed.');
     const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
-    const lowering = new Set(listLowering(layout).map(foldHeader));
+    const lowering = new Set([...listLowering(layout), ...listRefusing(layout)].map(foldHeader));
     for (const name of Object.keys(layout.may_be_missing))
       if (!lowering.has(foldHeader(name)))
         fault(
           ['may_be_missing', name],
-          'No column of this name lowers an amount or excludes an order. Name one of status, refunded, cancelled_at, exclusions, minus, adds_nothing or left_after_refund.',
+          'No column of this name lowers an amount, excludes an order or takes permission away. Name one of status, refunded, cancelled_at, exclusions, minus, adds_nothing, left_after_refund, refused, refused_at or unsubscribed.',
         );
     const isOfOrders = layout.required.includes('order_id');
     if (!isOfOrders && layout.required.some((name) => marks.includes(name))) return;
@@ -347,6 +357,15 @@ function listLowering({
     ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
     ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
   ];
+}
+
+/** Lists the columns that can only take permission away. */
+function listRefusing({
+  consent,
+  unsubscribed,
+}: Pick<z.output<typeof layoutSchema>, 'consent' | 'unsubscribed'>): readonly string[] {
+  const tests = [...consent.refused, ...unsubscribed];
+  return [...tests.flatMap(({ columns }) => columns), ...(consent.refused_at ?? [])];
 }
 
 function isRegex(source: string): boolean {

@@ -92,6 +92,8 @@ export function listSpellings(layout: Layout): readonly string[] {
     ...layout.timeOfDay,
     ...layout.times.zoneColumn,
     ...layout.consent.columns,
+    ...layout.consent.givenAt,
+    ...layout.consent.refusedAt,
     ...layout.conditionalColumns.flatMap(({ columns }) => columns),
     ...(layout.refundList?.columns ?? []),
     ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),

@@ -68,15 +68,18 @@ export function toLayout(name: string, file: LayoutFile): Layout {
  * refusal.
  */
 function toConsent({ consent, unsubscribed }: LayoutFile): Layout['consent'] {
-  const { columns, given, refused, neither } = consent;
+  const { columns, given, refused, neither, given_at: givenAt = [], refused_at: refusedAt = [] } = consent;
   const tested = columnsOf([...given, ...refused]);
   const left = columns.length + tested.length > 0 ? [] : columnsOf(unsubscribed);
   const isNotLeft = { columns: left, equals: ['no', 'false', '0'] };
+  const found = [...tested, ...left, ...(tested.length > 0 ? [] : refusedAt)];
   return {
-    columns: columns.length > 0 ? columns : [...tested, ...left],
+    columns: columns.length > 0 ? columns : found,
     given: given.map(toCellTest),
     refused: refused.map(toCellTest),
     neither: [...neither, ...(left.length > 0 ? [isNotLeft] : [])].map(toCellTest),
+    givenAt,
+    refusedAt,
   };
 }
 

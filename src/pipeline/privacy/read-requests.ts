@@ -50,5 +50,6 @@ function readFile(
   const layout = loadLayout(source.layout, layoutFolders(config.path));
   const { records } = openRecords(file, layout, { source, clients, signal });
   // Forgetting a customer requires no consent.
-  return mapCustomers(records, { layout, source, consent: 'ignored', hashOf: (folded) => folded });
+  const asOf = file.modifiedAt ?? new Date();
+  return mapCustomers(records, { layout, source, consent: null, asOf, hashOf: (folded) => folded });
 }

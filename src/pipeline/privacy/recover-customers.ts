@@ -98,9 +98,10 @@ async function restoreSource(
     if (!names.has(`${file.uri}\n${file.version}`)) continue;
     files += 1;
     const { records } = openRecords(file, layout, { source, clients, signal });
+    const asOf = file.modifiedAt ?? new Date();
     let customers: StatedCustomer[] = [];
-    for await (const batch of mapCustomers(records, { layout, source, consent, hashOf })) {
-      customers.push(...batch.customers);
+    for await (const batch of mapCustomers(records, { layout, source, consent, asOf, hashOf })) {
+      customers.push(...batch.customers, ...batch.doubtful);
       if (customers.length < CUSTOMERS) continue;
       await restoreCustomers(db, { customers, brandId, source: source.name });
       customers = [];

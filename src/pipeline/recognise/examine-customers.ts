@@ -1,6 +1,7 @@
 import { mapCustomers } from '../../map/customers/map-customers.ts';
 import {
   type ConsentCount,
+  consentOf,
   NOBODY_PASSED_OVER,
   NOTHING_SEEN,
   PASSED_OVER,
@@ -20,12 +21,12 @@ export type CustomersExamined = {
   readonly rows: number;
   readonly isPartial: boolean;
   readonly consent: ConsentCount;
-  /** Number of customers that would be submitted under `not_refused`. */
+  /** Number of customers that would be submitted; if `needsConsent`, once the source says `not_recorded`. */
   readonly submitted: number;
   /** Numbers of rows of the other customers. */
   readonly passedOver: PassedOverCounts;
   readonly rejected: number;
-  /** The export does not state which customers have consented, so the source must state it. */
+  /** The export does not state which customers have consented, so the source must say whether they are submitted. */
   readonly needsConsent: boolean;
   readonly held: readonly string[];
 };
@@ -42,7 +43,7 @@ export async function examineCustomers({
   signal,
 }: ExamineOptions): Promise<CustomersExamined> {
   const held = new Set<string>();
-  const needsConsent = layout.lacks.includes('consent');
+  const needsConsent = layout.consent.given.length === 0;
   const counts = { rows: 0, submitted: 0, rejected: 0 };
   const passedOver = { ...NOBODY_PASSED_OVER };
   const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
@@ -54,12 +55,13 @@ export async function examineCustomers({
       const batches = mapCustomers(chunks, {
         layout,
         source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },
-        consent: 'not_refused',
+        consent: 'by_source',
+        asOf: file.modifiedAt ?? new Date(),
         hashOf: () => NOBODY,
       });
       for await (const batch of batches) {
         counts.rows += batch.rowsRead;
-        counts.submitted += batch.customers.filter(({ isUnsubscribed }) => !isUnsubscribed).length;
+        counts.submitted += batch.customers.filter((customer) => consentOf(customer) !== 'no').length;
         counts.rejected += batch.rejected.length;
         for (const why of PASSED_OVER) passedOver[why] += batch.passedOver[why];
         seen = batch.seen;

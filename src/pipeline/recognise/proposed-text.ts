@@ -1,3 +1,4 @@
+import { isYes, smellOf } from '../../map/customers/consent-words.ts';
 import { foldWord } from '../../map/values/clean-text.ts';
 import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
 import { toPrintableJson } from '../../model/text/printable.ts';
@@ -178,60 +179,65 @@ function signatureOf(
   return fields.flatMap((field) => chosen.get(field)?.header ?? []).slice(0, 3);
 }
 
-/** Names of columns that may hold consent. */
-const LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|marketing|blacklist|newsletter|einwilligung|abonn/iu;
-const YES = /^(?:yes|true|1|y|ja|oui|si|sí|subscribed|opted.?in|active)$/iu;
-const NO = /^(?:no|false|0|n|nein|nee|non|never.?subscribed|not.?subscribed|none)$/iu;
-const LEFT = /unsubscri|opted.?out|blacklist|bounced|cleaned|suppress|complain/iu;
+/** Headers that may be about consent, in addition to those that `smellOf` knows. */
+const LIKE_CONSENT = /subscri|marketing|permission/iu;
+/** A column of consent has few different words. */
+const MAX_WORDS = 12;
 
-/** Generates a layout of customers, with comments for the person who checks it. */
+/**
+ * Generates a layout of customers, with comments for the person who checks it. Only words that are known to mean
+ * yes are one; every other word is a no. A column whose header takes permission away is read as a refusal.
+ */
 export function customersText({ columns, chosen, title }: ProposedParts): string {
-  const consent = columns.find(
-    ({ header, cells }) => LIKE_CONSENT.test(header) && cells.counts.size > 0 && cells.counts.size <= 12,
-  );
   const email = chosen.get('email')?.header ?? '';
-  const values = consent === undefined ? [] : [...consent.cells.counts.keys()];
-  // In columns such as "Unsubscribed" and "Opt out", yes means that the customer refused.
-  const isNegative = consent !== undefined && LEFT.test(consent.header);
-  const left = values.filter((value) => LEFT.test(value) || (isNegative && YES.test(value)));
-  const given = values.filter((value) => !isNegative && !left.includes(value) && YES.test(value));
-  const refused = values.filter((value) => !isNegative && !left.includes(value) && NO.test(value));
-  const rest = values.filter((value) => ![...left, ...given, ...refused].includes(value));
-  const test = (words: readonly string[]): string =>
-    `[{ columns: ${list([consent?.header ?? ''])}, equals: ${list(words)} }]`;
+  const others = columns.filter(({ header }) => header !== email && header !== '');
+  const refusals = others.filter(({ header }) => smellOf(header) === 'refusal').map(({ header }) => header);
+  const words = others.filter(
+    ({ header, cells: { counts } }) =>
+      !refusals.includes(header) &&
+      (smellOf(header) !== null || LIKE_CONSENT.test(header)) &&
+      counts.size > 0 &&
+      counts.size <= MAX_WORDS,
+  );
+  const tests = (isWanted: (word: string, header: string) => boolean): readonly string[] =>
+    words.flatMap(({ header, cells }) => {
+      const found = [...cells.counts.keys()].filter((word) => isWanted(word, header));
+      return found.length === 0 ? [] : [`{ columns: ${list([header])}, equals: ${list(found)} }`];
+    });
+  const given = tests(isYes);
+  const refused = tests((word, header) => !isYes(word, header));
+  const isRecorded = words.length + refusals.length > 0;
+  const consentColumns = [...words.map(({ header }) => header), ...refusals];
+  const proof = isRecorded ? consentColumns : others.map(({ header }) => header);
   return [
     HEAD,
     `title: ${quote(title)}`,
-    ...(consent === undefined
-      ? ['lacks: [consent]     # no column of consent was found: see docs/customers.md']
-      : []),
+    ...(isRecorded ? [] : ['lacks: [consent]     # no column of consent was found: see docs/customers.md']),
     `columns: { email: ${list([email])} }`,
     'required: [email]',
-    `signature: [${list([
-      email,
-      ...(consent === undefined
-        ? columns
-            .map(({ header }) => header)
-            .filter((name) => name !== email && name !== '')
-            .slice(0, 2)
-        : [consent.header]),
-    ])}]`,
-    ...(consent === undefined
-      ? []
-      : [
+    `signature: [${list([email, ...proof.slice(0, 2)])}]`,
+    ...(isRecorded
+      ? [
           'consent:',
-          `  columns: ${list([consent.header])}`,
-          ...(given.length === 0 ? [] : [`  given: ${test(given)}`]),
-          ...(refused.length === 0 ? [] : [`  refused: ${test(refused)}`]),
-          ...(rest.length === 0 ? [] : [`  neither: ${test(rest)}     # neither yes nor no; check these`]),
-          ...(left.length === 0 ? [] : [`unsubscribed: ${test(left)}`]),
-          // A consent section needs at least one test.
-          ...(given.length + refused.length + left.length === 0
+          `  columns: ${list(consentColumns)}`,
+          ...(given.length === 0
             ? [
-                `unsubscribed: ${test(['unsubscribed'])}     # none of the values is known: list those that mean no`,
+                '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]',
               ]
-            : []),
-        ]),
+            : ['  given:     # these customers are submitted', ...given.map((test) => `    - ${test}`)]),
+          ...(refused.length === 0
+            ? []
+            : [
+                '  refused:     # no, and every word that is not known to mean yes',
+                ...refused.map((test) => `    - ${test}`),
+              ]),
+          ...(refusals.length === 0
+            ? []
+            : [
+                `  refused_at: ${list(refusals)}     # any text is a refusal, unless it says no; remove a column that means something else`,
+              ]),
+        ]
+      : []),
     '',
   ].join('\n');
 }

@@ -114,7 +114,10 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
     }))
     .sort((one, other) => other.weight - one.weight);
   const fields = Object.keys(layout.columns) as LayoutField[];
-  const foundFields = fields.filter((field) => spellingsOf(layout, field).some(has));
+  const isOfCustomers = subjectOf(layout) === 'customers';
+  const foundFields = fields.filter(
+    (field) => !(isOfCustomers && field === 'currency') && spellingsOf(layout, field).some(has),
+  );
   const consent = layout.consent.columns.some(has) ? 1 : 0;
   const lacks = (field: LayoutField): boolean => !spellingsOf(layout, field).some(has);
   const missing = [

@@ -14,6 +14,7 @@ export function renderCustomerLife(life: CustomerLife, terminal: Terminal): stri
   const lines = [
     ['read', `from ${source}, first on ${formatInstant(firstSeenAt).slice(0, 16)}`],
     ['stands', describeState(life)],
+    ['consent', describeConsentOf(life)],
     ['says', [...orders, ...money].join(', ')],
     ['looked up', describeLookup(life)],
     ['hash', customerHash],
@@ -38,9 +39,18 @@ function describeState(life: CustomerLife): string {
   if (state === 'refused') return `refused by the service: ${stateReason ?? 'no reason was given'}${again}`;
   if (state === 'unsubscribed')
     return submittedAt === null
-      ? 'unsubscribed: not submitted'
-      : `unsubscribed: not submitted again; was${when}`;
+      ? 'not submitted: consent is no (unsubscribed)'
+      : `not submitted again: consent is no (unsubscribed); was${when}`;
   return isWaiting ? 'waits to be submitted' : 'read, but its file does not count yet';
+}
+
+function describeConsentOf({ consent, consentedAt, refusedAt }: CustomerLife): string {
+  const day = (at: Date) => formatInstant(at).slice(0, 16);
+  if (consent === 'unknown') return 'unknown: submitted only if a setting permits it';
+  if (consent === 'yes') return consentedAt === null ? 'yes, without a date' : `yes, on ${day(consentedAt)}`;
+  return refusedAt === null
+    ? 'no'
+    : `no, known to hold until ${day(refusedAt)}; only a yes with a later date replaces it`;
 }
 
 function describeLookup({ lookup }: CustomerLife): string {

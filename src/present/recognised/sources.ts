@@ -173,7 +173,7 @@ export function customersLines({
   const skipped = listPassedOver(passedOver);
   return [
     `  ${plural(rows, 'row')}${isPartial ? ' looked at' : ''}: ${plural(submitted, 'customer')} to be submitted${rejected === 0 ? '' : `, ${plural(rejected, 'row')} cannot be used`}.`,
-    ...(skipped.length === 0 ? [] : [`  Rows skipped: ${skipped.join(', ')}.`]),
+    ...(skipped.length === 0 ? [] : [`  Rows not submitted, by reason: ${skipped.join(', ')}.`]),
     `  Consent: ${needsConsent ? 'the export does not say' : toPrintableLine(describeConsent(consent))}.`,
     ...held.map((reason) => `  ! ${toPrintableLine(reason)}`),
   ];

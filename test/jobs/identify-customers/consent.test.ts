@@ -35,7 +35,7 @@ describe('a file whose consent is not read', () => {
       columns: ['Accepts Email Marketing'],
       ...{ yes: 1, no: 1, blank: 1 },
     });
-    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com']);
   });
 
   it('is held if your own layout does not define consent: plan, run and doctor explain what to add', async () => {

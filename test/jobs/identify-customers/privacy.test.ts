@@ -84,7 +84,8 @@ describe('plain e-mail addresses', () => {
       rejected_rows: 3,
       submitted: 3,
       refused: 1,
-      unsubscribed: 1,
+      // One refused, and one unsubscribed.
+      unsubscribed: 2,
     });
     const outputs: CliResult[] = [run];
     for (const command of [

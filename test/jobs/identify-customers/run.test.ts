@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../support/run-cli.ts';
+import { readEvents, runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
 import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
 
@@ -33,9 +33,10 @@ describe('a run of identify-customers', () => {
         files: 1,
         rows: 6,
         rejected_rows: 1,
-        passed_over: { no_address: 1, no_consent: 1, unsubscribed: 0, forgotten: 0 },
-        customers: 2,
+        passed_over: { no_address: 1, refused: 1, contradicting: 0, unknown: 0, forgotten: 0 },
+        customers: 3,
         submitted: 2,
+        unsubscribed: 1,
         waiting: 0,
         calls: { accepted: 1, to_make: 0 },
       },
@@ -44,7 +45,7 @@ describe('a run of identify-customers', () => {
     const second = await shop.identify();
     expect(second).toMatchObject({
       exitCode: 0,
-      finished: { counts: { customers: 2, submitted: 0, already: 2, files: 0 } },
+      finished: { counts: { customers: 3, submitted: 0, already: 2, unsubscribed: 1, files: 0 } },
     });
     const { rows } = await sql`
       select state, orders_count, spent, submissions from intake.customer_states order by spent desc`.execute(
@@ -53,6 +54,7 @@ describe('a run of identify-customers', () => {
     expect(rows).toEqual([
       { state: 'submitted', orders_count: 4, spent: '130.0000', submissions: 1 },
       { state: 'submitted', orders_count: 1, spent: '10.0000', submissions: 1 },
+      { state: 'unsubscribed', orders_count: 0, spent: '0.0000', submissions: 0 },
     ]);
     for (const command of [['runs'], ['status'], ['rejected']] as const) {
       const { exitCode, stdout } = await shop.cli(...command);
@@ -159,7 +161,7 @@ jobs:
 });
 
 describe('the customers who must not be submitted', () => {
-  it('include unsubscribed ones forever, even if an earlier or later export says otherwise', async () => {
+  it('include unsubscribed ones, even if an earlier or later export says otherwise without a date', async () => {
     const shop = await openCustomers({ layout: 'generic-customers' });
     shop.drop('1.csv', 'email,unsubscribed\nann@example.com,yes\nbob@example.com,no\n');
     shop.drop('2.csv', toCustomers(['ANN@example.com', 'cy@example.com', 'di@example.com']));
@@ -169,7 +171,7 @@ describe('the customers who must not be submitted', () => {
       customers: 4,
       submitted: 2,
       unsubscribed: 2,
-      passed_over: { unsubscribed: 2 },
+      passed_over: { refused: 2 },
     });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['bob@example.com', 'di@example.com']);
   });
@@ -177,14 +179,19 @@ describe('the customers who must not be submitted', () => {
   it('include those without consent if the job requires consent', async () => {
     const shop = await openCustomers({ job: 'consent: required', consent: 'recorded' });
     shop.drop('1.csv', 'email,consent\na@example.com,yes\nb@example.com,\nc@example.com,no\n');
-    expect((await shop.identify()).finished?.counts).toMatchObject({ passed_over: { no_consent: 2 } });
+    expect((await shop.identify()).finished?.counts).toMatchObject({
+      passed_over: { refused: 1, unknown: 1 },
+    });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['a@example.com']);
   });
 
-  it('include no one if the job ignores consent', async () => {
+  it('cannot be submitted by ignoring consent: the setting of earlier versions is refused', async () => {
     const shop = await openCustomers({ job: 'consent: ignored' });
     shop.drop('1.csv', 'email,consent,unsubscribed\na@example.com,no,\nb@example.com,,yes\n');
-    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 2 });
+    const { exitCode, stderr } = await shop.cli('run', 'customers');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('by_source');
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
   });
 });
 
@@ -248,7 +255,7 @@ describe('explain customer', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/Customer of brand 4819.*submitted on .*"web", by run 1.*3 orders/s);
     expect(stdout).not.toMatch(/ann@/i);
-    expect((await explain('bob@example.com')).stdout).toContain('unsubscribed: not submitted');
+    expect((await explain('bob@example.com')).stdout).toContain('not submitted: consent is no');
     const unknown = await explain('nobody@example.com');
     expect(unknown.exitCode).toBe(2);
     expect(unknown.stderr).not.toContain('nobody');
@@ -263,5 +270,43 @@ describe('explain customer', () => {
     expect(read).toMatchObject({ exitCode: 0 });
     expect(read.stdout).toContain('Customer of brand 4819');
     expect(await piped('')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('shows which row of which file said what about consent, if the address comes from standard input', async () => {
+    const shop = await openCustomers({ consent: 'recorded' });
+    shop.drop('1.csv', 'email,consent,unsubscribed\nann@example.com,yes,\nbob@example.com,,\n');
+    shop.drop('2.csv', 'email,consent,unsubscribed\nANN@example.com,yes,true\ncy@example.com,perhaps,\n');
+    shop.drop('3.csv', 'email,Name\nann@example.com,A\n');
+    await shop.identify();
+    const explain = (address: string, ...args: string[]) =>
+      runCli(['explain', 'customer', '--config', join(shop.folder, 'pipeline.yaml'), ...args], {
+        env: shop.env,
+        input: `${address}\n`,
+      });
+    const ann = await explain('ann@example.com');
+    const said = ann.stdout.replaceAll(/\s+/g, ' ');
+    expect(said).toMatch(/consent no, known to hold until .* only a yes with a later date replaces it/);
+    expect(said).toContain('1.csv (source shop, brand 4819) line 2: yes consent: "yes" says yes');
+    expect(said).toMatch(
+      /2\.csv .* line 2: no: a yes and a no \(no until .*\) consent: "yes" says yes unsubscribed: "true" says no/,
+    );
+    expect(said).toContain('3.csv (source shop, brand 4819): not read:');
+    expect(ann.stdout + ann.stderr).not.toMatch(/ann@/i);
+    // Nothing is recorded about an unknown, and the rows still show why nobody submitted it.
+    expect(await explain('bob@example.com')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('line 3: unknown: neither yes nor no'),
+    });
+    const rows = readEvents(await explain('cy@example.com', '--json')).filter(
+      ({ event }) => event === 'customer_row',
+    );
+    expect(rows).toContainEqual(
+      expect.objectContaining({
+        line: 3,
+        verdict: 'unlisted',
+        cells: [{ column: 'consent', word: 'perhaps', says: 'unlisted' }],
+      }),
+    );
+    expect(await explain('nobody@example.com')).toMatchObject({ exitCode: 2 });
   });
 });

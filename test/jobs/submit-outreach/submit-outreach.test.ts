@@ -204,22 +204,6 @@ describe('the size of a run', () => {
     expect(mirror).toMatchObject({ exitCode: 2 });
     expect(mirror.stderr).toContain('needs no approval');
   });
-
-  it('cannot be planned with consent: ignored, because it is then unknown who has unsubscribed', async () => {
-    const shop = await openOutreach();
-    shop.write(
-      'ignored.yaml',
-      `customers: {hash_key: 0123456789abcdef0123456789abcdef}
-sources: {shop: {uri: ./exports/, layout: generic-customers}}
-jobs:
-  customers: {kind: identify-customers, source: shop, brand_id: 4819, consent: ignored}
-  outreach: {kind: submit-outreach, brand_id: 4819, outreach_id: O_SPRING1, platform: tiktok, credits: 1}
-`,
-    );
-    const { exitCode, stderr } = await shop.cli('plan', 'outreach', '--config', 'ignored.yaml');
-    expect(exitCode).toBe(2);
-    expect(stderr.replace(/\s+/g, ' ')).toContain('it is unknown who has unsubscribed');
-  });
 });
 
 describe('a customer who unsubscribes or is forgotten', () => {

@@ -46,6 +46,69 @@ test('a layout for unknown customers includes their consent, or states that cons
   expect(bare.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: true });
 });
 
+/** Lists whose formats no layout knows, without a single known yes, as tools of newsletters write them. */
+const LISTS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'email,name,status,unsubscribed_on',
+    [
+      'a@example.com,Ann,active,',
+      'b@example.com,Bob,inactive,',
+      'c@example.com,Cy,pending,',
+      'd@example.com,Di,active,2026-01-02',
+    ],
+  ],
+  ['Email,Premium subscription,email_disabled', ['a@example.com,true,false', 'b@example.com,false,true']],
+  [
+    'Email Address,Status,Engagement OptIn,Deleted at',
+    ['a@example.com,1,1,', 'b@example.com,2,0,', 'c@example.com,1,1,2026-01-02'],
+  ],
+  [
+    'E-Mail,Newsletter,Abgemeldet am',
+    ['a@example.com,vielleicht,', 'b@example.com,nein,', 'c@example.com,ja,02.01.2026'],
+  ],
+];
+
+test.each(LISTS)(
+  'of a list with the columns %s, nobody is to be submitted, because no word is known to mean yes',
+  async (header, rows) => {
+    const found = await look(folderWith({ 'people.csv': [header, ...rows, ''].join('\n') }));
+    const [source] = found.sources;
+    expect(source?.proposed?.text).toContain('consent:');
+    expect(source?.examined).toMatchObject({ kind: 'customers', rows: rows.length, held: [] });
+    const submitted =
+      source?.examined.kind === 'customers' && !source.examined.needsConsent ? source.examined.submitted : 0;
+    expect(submitted).toBe(0);
+  },
+);
+
+test('of a list without a layout, the words that are known to mean yes are a yes, every other word is a no, and a date of leaving is a refusal', async () => {
+  const header = 'Mail,Name,Newsletter consent,Unsubscribed at';
+  const rows = [
+    'a@example.com,Ann,yes,',
+    'b@example.com,Bob,maybe,',
+    'c@example.com,Cy,yes,2026-01-02',
+    'd@example.com,Di,,',
+  ];
+  const found = await look(folderWith({ 'people.csv': [header, ...rows, ''].join('\n') }));
+  expect(found.sources[0]?.examined).toMatchObject({
+    submitted: 1,
+    needsConsent: false,
+    passedOver: { refused: 1, contradicting: 1, unknown: 1 },
+  });
+  const text = found.sources[0]?.proposed?.text ?? '';
+  expect(text).toContain('{ columns: ["Newsletter consent"], equals: ["yes"] }');
+  expect(text).toContain('{ columns: ["Newsletter consent"], equals: ["maybe"] }');
+  expect(text).toContain('refused_at: ["Unsubscribed at"]');
+});
+
+test('an export of Shopify orders without a required column is not a list of customers', async () => {
+  const header =
+    'Name,Email,Financial Status,Currency,Subtotal,Shipping,Taxes,Discount Code,Created at,Lineitem name,Lineitem price';
+  const row = '#1001,ann@example.com,paid,EUR,10.00,0.00,2.10,MIA10,2026-04-10 11:11:26 +0200,Mug,10.00';
+  const found = await look(folderWith({ 'orders.csv': `${header}\n${row}\n` }));
+  expect(found.sources.filter(({ examined }) => examined.kind === 'customers')).toEqual([]);
+});
+
 test('a layout for a Spanish header is proposed: accents, statuses, and a column of times on one day', async () => {
   const header =
     'Número de orden;Email;Fecha;Estado del pago;Moneda;Total;Cupón de descuento;Fecha de pago;Provincia o estado';

@@ -70,8 +70,8 @@ test('each source in a mixed folder gets a pattern that matches only its files',
     'products.csv unknown_header',
   ]);
   expect(found.sources[0]?.examined).toMatchObject({
-    submitted: 2,
-    passedOver: { no_address: 1, no_consent: 1, unsubscribed: 0 },
+    submitted: 1,
+    passedOver: { no_address: 1, refused: 1, contradicting: 0, unknown: 1 },
     consent: { columns: ['Accepts Email Marketing'], yes: 1, no: 1, blank: 1 },
   });
   expect(found.skipped).toBe(1);

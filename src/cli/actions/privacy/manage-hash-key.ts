@@ -1,4 +1,3 @@
-import { kindOf } from '../../../../jobs/index.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
 import {
@@ -11,7 +10,6 @@ import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { formatInstant } from '../../../model/text/format-instant.ts';
 import { customerLeases } from '../../../pipeline/privacy/customer-jobs.ts';
 import {
-  type CustomerReader,
   type RecoverCustomersOptions,
   recoverCustomers,
 } from '../../../pipeline/privacy/recover-customers.ts';
@@ -24,6 +22,7 @@ import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason, usageError } from '../../usage-error.ts';
+import { readersOf } from './customer-readers.ts';
 
 /** Prints whether the previous key is still needed. */
 export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
@@ -116,17 +115,4 @@ export async function replaceLostHashKey(output: Output, options: HashKeyOptions
       `${formatCount(forgotten)} customers had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
     );
   return EXIT.ok;
-}
-
-function readersOf(config: PipelineConfig): readonly CustomerReader[] {
-  return Object.values(config.jobs).flatMap((job) => {
-    const purpose = kindOf(job).purpose(job);
-    const { customersOf: brandId } = job;
-    if (purpose?.readFor !== 'customers' || brandId === undefined) return [];
-    const { consent } = purpose;
-    return job.sources.flatMap((name) => {
-      const source = config.sources[name];
-      return source === undefined ? [] : [{ brandId, source, consent }];
-    });
-  });
 }
