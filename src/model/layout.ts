@@ -186,6 +186,8 @@ export type Layout = {
    */
   readonly footer: readonly string[];
   readonly lacks: readonly LayoutLack[];
+  /** ISO 4217 currency of all amounts, if the format has only one (`Sale Price ($)`). Null: a column or the source says it. */
+  readonly currency: string | null;
   /**
    * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column
    * that any row fills is used for the whole file. For the other fields, the first column that is filled is

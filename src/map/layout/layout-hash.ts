@@ -16,7 +16,17 @@ const MEANING = 2;
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const reduced = layoutFor(layout, purpose.readFor) ?? layout;
-  const { name: _, title: __, status, belowHeader, lines: ___, mayBeMissing, refundList, ...rest } = reduced;
+  const {
+    name: _,
+    title: __,
+    status,
+    belowHeader,
+    lines: ___,
+    mayBeMissing,
+    refundList,
+    currency: stated,
+    ...rest
+  } = reduced;
   const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
@@ -29,6 +39,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     // Omitted if it is empty, for the same reason.
     ...(Object.keys(missing).length === 0 ? {} : { missing: Object.keys(missing) }),
+    ...(stated === null ? {} : { stated }),
     ...(refundList === null ? {} : { refundList }),
     words: status.words,
     known: status.known,

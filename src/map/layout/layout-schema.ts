@@ -33,10 +33,15 @@ const cellTests = z.array(oneCellTest).default([]);
 
 const field = z.enum(LAYOUT_FIELDS, { error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.` });
 
-const sum = z.strictObject({
-  plus: names.describe('Columns to add, row by row.'),
-  minus: names.optional().describe('Columns to subtract.'),
-});
+const minus = names.optional().describe('Columns to subtract.');
+const sum = z
+  .strictObject({
+    plus: z.array(z.string().trim().min(1)).default([]).describe('Columns to add, row by row.'),
+    minus,
+  })
+  .refine((rule) => rule.plus.length > 0 || rule.minus !== undefined, {
+    error: 'Name columns to add (plus) or to subtract (minus).',
+  });
 
 /** The schema of `config/layouts/<name>.yaml`. */
 export const layoutSchema = z
@@ -73,6 +78,14 @@ export const layoutSchema = z
       .default([])
       .describe(
         'What the format does not have. The source must give currency and time_zone, and consent: not_recorded.',
+      ),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, { error: 'Give a code of ISO 4217, such as USD.' })
+      .nullable()
+      .default(null)
+      .describe(
+        'The currency of all amounts, if the format has only one, for example by its headers: Sale Price ($).',
       ),
     columns: z
       .partialRecord(field, names)
@@ -136,8 +149,10 @@ export const layoutSchema = z
         adds_nothing: cellTests,
       })
       .prefault({}),
-    lines: sum
-      .extend({
+    lines: z
+      .strictObject({
+        plus: names.describe('Columns to add, row by row.'),
+        minus,
         sku: names.describe('Column of the SKU.'),
         times: names.optional().describe('Column of the quantity, if plus has the price of one piece.'),
       })
@@ -292,14 +307,19 @@ export const layoutSchema = z
         ['required'],
         'order_id must be required; or email for an export of customers, clicks for one of clicks, platform for one of creators.',
       );
+    if (has('currency') && layout.currency !== null)
+      fault(['currency'], 'The format has a column of the currency, so it cannot have only one.');
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
     if (has('status') && layout.status.credited === null && !layout.lacks.includes('status'))
       fault(
         ['status'],
         'status has a column, but status.credited names no status to credit. List those that count. A job can credit every status with include: any. If the column says nothing about the order, list status under lacks.',
       );
-    if (!has('currency') && !layout.lacks.includes('currency')) {
-      fault(['columns'], 'currency has no column. Name one, or list currency under lacks.');
+    if (!has('currency') && layout.currency === null && !layout.lacks.includes('currency')) {
+      fault(
+        ['columns'],
+        'currency has no column. Name one, or list currency under lacks, or set currency if the format has only one.',
+      );
     }
     if (
       layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&

@@ -22,6 +22,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     belowHeader: file.below_header,
     footer: file.footer,
     lacks: file.lacks,
+    currency: file.currency,
     columns: file.columns as Layout['columns'],
     required: file.required,
     requiredAny: file.required_any,

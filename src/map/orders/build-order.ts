@@ -68,7 +68,7 @@ export class OrderBuilder {
   constructor(layout: Layout, plan: ColumnPlan, given: Given) {
     this.#layout = layout;
     this.#plan = plan;
-    this.#currency = currencyParser(given.currency);
+    this.#currency = currencyParser(layout.currency ?? given.currency);
     const { formats, zone } = layout.times;
     this.#time = timeParser(formats, zone ?? given.timeZone);
     this.#timesIn = remember((cell) => {
