@@ -16,7 +16,7 @@ export type ExampleRow = {
 };
 
 /** The code that the example names, and its revenue. */
-export const EXAMPLE_CODE = 'MIA10';
+const EXAMPLE_CODE = 'MIA10';
 export const EXAMPLE_REVENUE = '100.00';
 
 const BY_FIELD: Readonly<Partial<Record<LayoutField, string>>> = {

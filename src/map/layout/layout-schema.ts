@@ -1,47 +1,21 @@
 import { z } from 'zod';
-import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import type { LayoutField } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
-import { linearPattern } from './linear-pattern.ts';
-
-const names = z.array(z.string().trim().min(1)).min(1);
-
-const regex = z.string().refine(isRegex, {
-  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
-});
-
-const cellTest = {
-  columns: names.describe("Spellings of the column's header."),
-  equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
-  none_of: names
-    .optional()
-    .describe('None of these words, ignoring case and outer blanks. A blank cell is none of them.'),
-  not_blank: z.literal(true).optional().describe('Any value except a blank.'),
-  matches: regex.optional().describe('Regular expression (RE2), ignoring case.'),
-};
-
-type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
-
-function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
-  return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
-}
-const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
-
-const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
-const cellTests = z.array(oneCellTest).default([]);
-
-const field = z.enum(LAYOUT_FIELDS, { error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.` });
-
-const minus = names.optional().describe('Columns to subtract.');
-const sum = z
-  .strictObject({
-    plus: z.array(z.string().trim().min(1)).default([]).describe('Columns to add, row by row.'),
-    minus,
-  })
-  .refine((rule) => rule.plus.length > 0 || rule.minus !== undefined, {
-    error: 'Name columns to add (plus) or to subtract (minus).',
-  });
+import {
+  cellTest,
+  cellTests,
+  field,
+  hasOneTest,
+  listLowering,
+  minus,
+  names,
+  ONE_TEST,
+  oneCellTest,
+  regex,
+  sum,
+} from './layout-parts.ts';
 
 /** The schema of `config/layouts/<name>.yaml`. */
 export const layoutSchema = z
@@ -334,34 +308,3 @@ export const layoutSchema = z
     }
   })
   .describe('How influencer-sync reads one kind of export.');
-
-/** Lists the spellings of all columns that can only lower an amount or exclude an order. */
-function listLowering({
-  columns,
-  exclusions,
-  grouping,
-  refund_list,
-  left_after_refund,
-  conditional_columns,
-}: Pick<
-  z.output<typeof layoutSchema>,
-  'columns' | 'exclusions' | 'grouping' | 'refund_list' | 'left_after_refund' | 'conditional_columns'
->): readonly string[] {
-  return [
-    ...[columns.status, columns.refunded, columns.cancelled_at].flatMap((names) => names ?? []),
-    ...[...exclusions, ...grouping.adds_nothing].flatMap((rule) => rule.columns),
-    ...Object.values(grouping.sum).flatMap(({ minus }) => minus ?? []),
-    ...(refund_list?.columns ?? []),
-    ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
-    ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
-  ];
-}
-
-function isRegex(source: string): boolean {
-  try {
-    linearPattern(source);
-    return true;
-  } catch {
-    return false;
-  }
-}
