@@ -188,6 +188,8 @@ export type Layout = {
   /** True if files of this format end without a line break. Otherwise a last row without one may be cut. */
   readonly endsWithoutLineBreak: boolean;
   readonly lacks: readonly LayoutLack[];
+  /** ISO 4217 currency of all amounts, if the format has only one (`Sale Price ($)`). Null: a column or the source says it. */
+  readonly currency: string | null;
   /**
    * Spellings of each field's column, in order of preference. For `group` and `order_id`, the first column
    * that any row fills is used for the whole file. For the other fields, the first column that is filled is

@@ -87,3 +87,21 @@ test('the hash changes with every setting that changes the meaning of a file, an
   ];
   expect(new Set([hash, ...others]).size).toBe(others.length + 1);
 });
+
+test('a source may not give another currency than the only one of the format, nor excuse a column that is not required', () => {
+  const gumroad = loadLayout('gumroad-sales');
+  const problemsOf = (settings: Partial<SourceSettings>): readonly string[] => {
+    try {
+      checkSource(gumroad, { ...SOURCE, ...settings });
+      return [];
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      return (error.details.problems ?? []).map(({ message }) => message);
+    }
+  };
+  expect(problemsOf({ currency: 'USD', missingColumns: { 'disputed?': 'Nobody disputes' } })).toEqual([]);
+  expect(problemsOf({ currency: 'EUR', missingColumns: { Referrer: 'Not in our exports' } })).toEqual([
+    'The source gives the currency EUR, but all amounts of the layout gumroad-sales are in USD.',
+    'missing_columns names "Referrer", but the layout gumroad-sales does not require it.',
+  ]);
+});

@@ -16,7 +16,7 @@ export type ExampleRow = {
 };
 
 /** The code that the example names, and its revenue. */
-export const EXAMPLE_CODE = 'MIA10';
+const EXAMPLE_CODE = 'MIA10';
 export const EXAMPLE_REVENUE = '100.00';
 
 const BY_FIELD: Readonly<Partial<Record<LayoutField, string>>> = {
@@ -41,12 +41,21 @@ const BY_COLUMN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'matrixify-orders': { 'Line: Type': 'Discount', 'Line: Title': EXAMPLE_CODE, 'Line: Total': '' },
   'paypal-activity': { Type: 'Express Checkout Payment' },
+  'square-sales': {
+    'Event Type': 'Payment',
+    'Net Sales': EXAMPLE_REVENUE,
+    Tax: '0.00',
+    'Partial Refunds': '0.00',
+    Date: '2026-05-14',
+    Time: '10:15:00',
+  },
   'shopify-orders': { 'Payment Method': 'Shopify Payments', Source: 'web' },
 };
 
 /** How formats of times write the same moment. */
 const TIMES: Readonly<Record<string, string>> = {
   iso: '2026-05-14T10:15:00+02:00',
+  'YYYY-MM-DD H:mm:ss': '2026-05-14 10:15:00',
   'M/D/YYYY H:mm:ss': '5/14/2026 10:15:00',
   'M/D/YYYY h:mm:ss A': '5/14/2026 10:15:00 AM',
   'MMM-D-YY': 'May-14-26',

@@ -103,6 +103,13 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
       help: `Add to ${where}:  currency: EUR   (the currency in which the shop exports amounts)`,
     });
   }
+  if (layout.currency !== null && source.currency !== null && source.currency !== layout.currency) {
+    problems.push({
+      where,
+      message: `The source gives the currency ${source.currency}, but all amounts of the layout ${layout.name} are in ${layout.currency}.`,
+      help: `Remove currency from ${where}.`,
+    });
+  }
   if (layout.lacks.includes('time_zone') && source.timeZone === null) {
     problems.push({
       where,

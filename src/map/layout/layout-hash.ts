@@ -30,6 +30,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     lines: ___,
     mayBeMissing,
     refundList,
+    currency: stated,
     consent,
     ...others
   } = reduced;
@@ -51,6 +52,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     ...(purpose.readFor === 'orders' && source.orderLines ? { lines: layout.lines } : {}),
     // Omitted if it is empty, for the same reason.
     ...(Object.keys(missing).length === 0 ? {} : { missing: Object.keys(missing) }),
+    ...(stated === null ? {} : { stated }),
     ...(refundList === null ? {} : { refundList }),
     words: status.words,
     known: status.known,

@@ -1,42 +1,22 @@
 import { z } from 'zod';
-import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import type { LayoutField } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
-import { linearPattern } from './linear-pattern.ts';
-
-const names = z.array(z.string().trim().min(1)).min(1);
-
-const regex = z.string().refine(isRegex, {
-  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
-});
-
-const cellTest = {
-  columns: names.describe("Spellings of the column's header."),
-  equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
-  none_of: names
-    .optional()
-    .describe('None of these words, ignoring case and outer blanks. A blank cell is none of them.'),
-  not_blank: z.literal(true).optional().describe('Any value except a blank.'),
-  matches: regex.optional().describe('Regular expression (RE2), ignoring case.'),
-};
-
-type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
-
-function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
-  return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
-}
-const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
-
-const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
-const cellTests = z.array(oneCellTest).default([]);
-
-const field = z.enum(LAYOUT_FIELDS, { error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.` });
-
-const sum = z.strictObject({
-  plus: names.describe('Columns to add, row by row.'),
-  minus: names.optional().describe('Columns to subtract.'),
-});
+import {
+  cellTest,
+  cellTests,
+  field,
+  hasOneTest,
+  listLowering,
+  listRefusing,
+  minus,
+  names,
+  ONE_TEST,
+  oneCellTest,
+  regex,
+  sum,
+} from './layout-parts.ts';
 
 /** The schema of `config/layouts/<name>.yaml`. */
 export const layoutSchema = z
@@ -79,6 +59,14 @@ export const layoutSchema = z
       .default([])
       .describe(
         'What the format does not have. The source must give currency and time_zone, and consent: not_recorded.',
+      ),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, { error: 'Give a code of ISO 4217, such as USD.' })
+      .nullable()
+      .default(null)
+      .describe(
+        'The currency of all amounts, if the format has only one, for example by its headers: Sale Price ($).',
       ),
     columns: z
       .partialRecord(field, names)
@@ -148,8 +136,10 @@ export const layoutSchema = z
         adds_nothing: cellTests,
       })
       .prefault({}),
-    lines: sum
-      .extend({
+    lines: z
+      .strictObject({
+        plus: names.describe('Columns to add, row by row.'),
+        minus,
         sku: names.describe('Column of the SKU.'),
         times: names.optional().describe('Column of the quantity, if plus has the price of one piece.'),
       })
@@ -314,14 +304,19 @@ export const layoutSchema = z
         ['required'],
         'order_id must be required; or email for an export of customers, clicks for one of clicks, platform for one of creators.',
       );
+    if (has('currency') && layout.currency !== null)
+      fault(['currency'], 'The format has a column of the currency, so it cannot have only one.');
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
     if (has('status') && layout.status.credited === null && !layout.lacks.includes('status'))
       fault(
         ['status'],
         'status has a column, but status.credited names no status to credit. List those that count. A job can credit every status with include: any. If the column says nothing about the order, list status under lacks.',
       );
-    if (!has('currency') && !layout.lacks.includes('currency')) {
-      fault(['columns'], 'currency has no column. Name one, or list currency under lacks.');
+    if (!has('currency') && layout.currency === null && !layout.lacks.includes('currency')) {
+      fault(
+        ['columns'],
+        'currency has no column. Name one, or list currency under lacks, or set currency if the format has only one.',
+      );
     }
     if (
       layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&
@@ -336,43 +331,3 @@ export const layoutSchema = z
     }
   })
   .describe('How influencer-sync reads one kind of export.');
-
-/** Lists the spellings of all columns that can only lower an amount or exclude an order. */
-function listLowering({
-  columns,
-  exclusions,
-  grouping,
-  refund_list,
-  left_after_refund,
-  conditional_columns,
-}: Pick<
-  z.output<typeof layoutSchema>,
-  'columns' | 'exclusions' | 'grouping' | 'refund_list' | 'left_after_refund' | 'conditional_columns'
->): readonly string[] {
-  return [
-    ...[columns.status, columns.refunded, columns.cancelled_at].flatMap((names) => names ?? []),
-    ...[...exclusions, ...grouping.adds_nothing].flatMap((rule) => rule.columns),
-    ...Object.values(grouping.sum).flatMap(({ minus }) => minus ?? []),
-    ...(refund_list?.columns ?? []),
-    ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
-    ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
-  ];
-}
-
-/** Lists the columns that can only take permission away. */
-function listRefusing({
-  consent,
-  unsubscribed,
-}: Pick<z.output<typeof layoutSchema>, 'consent' | 'unsubscribed'>): readonly string[] {
-  const tests = [...consent.refused, ...unsubscribed];
-  return [...tests.flatMap(({ columns }) => columns), ...(consent.refused_at ?? [])];
-}
-
-function isRegex(source: string): boolean {
-  try {
-    linearPattern(source);
-    return true;
-  } catch {
-    return false;
-  }
-}

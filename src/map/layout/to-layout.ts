@@ -23,6 +23,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     footer: file.footer,
     endsWithoutLineBreak: file.ends_without_line_break,
     lacks: file.lacks,
+    currency: file.currency,
     columns: file.columns as Layout['columns'],
     required: file.required,
     requiredAny: file.required_any,

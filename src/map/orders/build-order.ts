@@ -2,7 +2,6 @@ import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type {
   DecimalText,
   InstantText,
-  OrderContinuation,
   OrderItem,
   StagedOrder,
 } from '../../model/order.ts';
@@ -17,6 +16,7 @@ import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
 import { fromUnits, toUnits } from './add-money.ts';
+import { type Built, type Given, NO_REFUND_AMOUNT, ValueFault } from './built-order.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import { linkFinder, linkOf } from './find-links.ts';
@@ -25,34 +25,6 @@ import type { OpenOrder } from './open-order.ts';
 import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
-
-/** The result of building an order from its rows. */
-export type Built =
-  | { readonly kind: 'order'; readonly order: StagedOrder }
-  | { readonly kind: 'continuation'; readonly continuation: OrderContinuation }
-  | {
-      readonly kind: 'fault';
-      readonly fault: Fault;
-      readonly column: string | null;
-      readonly value: string | null;
-    };
-
-/** Values that the source provides if its format lacks them, and what its settings add to an order. */
-type Given = {
-  readonly timeZone: string | null;
-  readonly currency: string | null;
-  readonly dates: DateWatch | null;
-  readonly customerKeyOf: CustomerKeyOf | null;
-};
-
-/** Thrown and caught only in this file: the first faulty value ends the building of its order. */
-class ValueFault {
-  readonly built: Built;
-
-  constructor(fault: Fault, column: string | null, value: string | null) {
-    this.built = { kind: 'fault', fault, column, value };
-  }
-}
 
 /** Builds orders from grouped rows, for one layout and the columns of one file. */
 export class OrderBuilder {
@@ -74,7 +46,7 @@ export class OrderBuilder {
   constructor(layout: Layout, plan: ColumnPlan, given: Given) {
     this.#layout = layout;
     this.#plan = plan;
-    this.#currency = currencyParser(given.currency);
+    this.#currency = currencyParser(layout.currency ?? given.currency);
     const { formats, zone } = layout.times;
     this.#time = timeParser(formats, zone ?? given.timeZone);
     this.#timesIn = remember((cell) => {
@@ -328,12 +300,6 @@ export class OrderBuilder {
     return null;
   }
 }
-
-const NO_REFUND_AMOUNT: Fault = {
-  code: 'bad_money',
-  reason: 'The cell lists refunds, but no amount of one can be found in it.',
-  help: 'Export the amounts of the refunds, or change pattern under refund_list of the layout.',
-};
 
 const NONE: readonly string[] = [];
 const NO_MORE: NonNullable<OpenOrder['more']> = [];

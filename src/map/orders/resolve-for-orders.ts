@@ -25,7 +25,8 @@ export function resolveForOrders(
   refuseNotOrders(header, layout);
   const resolved = resolveHeader(header, layout, otherLayouts);
   requireLoweringColumns(resolved, layout, source);
-  if (resolved.fields.currency.length > 0 || source.currency !== null) return resolved;
+  const given = layout.currency ?? source.currency;
+  if (resolved.fields.currency.length > 0 || given !== null) return resolved;
   const [column = 'currency'] = layout.columns.currency ?? [];
   throw new FileHeld({
     code: 'currency_unknown',

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import { linearPattern } from './linear-pattern.ts';
+
+/** Parts of the schema of layouts. */
+
+export const names = z.array(z.string().trim().min(1)).min(1);
+
+export const regex = z.string().refine(isRegex, {
+  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
+});
+
+export const cellTest = {
+  columns: names.describe("Spellings of the column's header."),
+  equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
+  none_of: names
+    .optional()
+    .describe('None of these words, ignoring case and outer blanks. A blank cell is none of them.'),
+  not_blank: z.literal(true).optional().describe('Any value except a blank.'),
+  matches: regex.optional().describe('Regular expression (RE2), ignoring case.'),
+};
+
+type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
+
+export function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
+  return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
+}
+export const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
+
+export const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
+export const cellTests = z.array(oneCellTest).default([]);
+
+export const field = z.enum(LAYOUT_FIELDS, {
+  error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.`,
+});
+
+export const minus = names.optional().describe('Columns to subtract.');
+export const sum = z
+  .strictObject({
+    plus: z.array(z.string().trim().min(1)).default([]).describe('Columns to add, row by row.'),
+    minus,
+  })
+  .refine((rule) => rule.plus.length > 0 || rule.minus !== undefined, {
+    error: 'Name columns to add (plus) or to subtract (minus).',
+  });
+
+type Tested = { readonly columns: readonly string[] };
+
+type LoweringSettings = {
+  readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
+  readonly exclusions: readonly Tested[];
+  readonly grouping: {
+    readonly adds_nothing: readonly Tested[];
+    readonly sum: Readonly<Record<string, { readonly minus?: readonly string[] | undefined }>>;
+  };
+  readonly refund_list: Tested | null;
+  readonly left_after_refund: readonly {
+    readonly before: readonly string[];
+    readonly after: readonly string[];
+  }[];
+  readonly conditional_columns: readonly (Tested & { readonly when: Tested })[];
+};
+
+/** Lists the spellings of all columns that can only lower an amount or exclude an order. */
+export function listLowering({
+  columns,
+  exclusions,
+  grouping,
+  refund_list,
+  left_after_refund,
+  conditional_columns,
+}: LoweringSettings): readonly string[] {
+  return [
+    ...[columns.status, columns.refunded, columns.cancelled_at].flatMap((names) => names ?? []),
+    ...[...exclusions, ...grouping.adds_nothing].flatMap((rule) => rule.columns),
+    ...Object.values(grouping.sum).flatMap(({ minus }) => minus ?? []),
+    ...(refund_list?.columns ?? []),
+    ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
+    ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
+  ];
+}
+
+/** Lists the spellings of all columns that can only take permission away. */
+export function listRefusing({
+  consent,
+  unsubscribed,
+}: {
+  readonly consent: { readonly refused: readonly Tested[]; readonly refused_at?: readonly string[] | undefined };
+  readonly unsubscribed: readonly Tested[];
+}): readonly string[] {
+  const tests = [...consent.refused, ...unsubscribed];
+  return [...tests.flatMap(({ columns }) => columns), ...(consent.refused_at ?? [])];
+}
+
+function isRegex(source: string): boolean {
+  try {
+    linearPattern(source);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import type { OrderContinuation, StagedOrder } from '../../model/order.ts';
+import type { Fault } from '../fault.ts';
+import type { CustomerKeyOf } from './customer-key.ts';
+import type { DateWatch } from './date-order.ts';
+
+/** The result of building an order from its rows. */
+export type Built =
+  | { readonly kind: 'order'; readonly order: StagedOrder }
+  | { readonly kind: 'continuation'; readonly continuation: OrderContinuation }
+  | {
+      readonly kind: 'fault';
+      readonly fault: Fault;
+      readonly column: string | null;
+      readonly value: string | null;
+    };
+
+/** Values that the source provides if its format lacks them, and what its settings add to an order. */
+export type Given = {
+  readonly timeZone: string | null;
+  readonly currency: string | null;
+  readonly dates: DateWatch | null;
+  readonly customerKeyOf: CustomerKeyOf | null;
+};
+
+/** Thrown and caught only in build-order.ts: the first faulty value ends the building of its order. */
+export class ValueFault {
+  readonly built: Built;
+
+  constructor(fault: Fault, column: string | null, value: string | null) {
+    this.built = { kind: 'fault', fault, column, value };
+  }
+}
+
+export const NO_REFUND_AMOUNT: Fault = {
+  code: 'bad_money',
+  reason: 'The cell lists refunds, but no amount of one can be found in it.',
+  help: 'Export the amounts of the refunds, or change pattern under refund_list of the layout.',
+};

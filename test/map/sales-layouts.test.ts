@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import type { StagedOrder } from '../../src/model/order.ts';
+import { type MapTextOptions, mapText } from './map-text.ts';
+
+async function read(rows: readonly string[], layout: string, options: MapTextOptions = {}) {
+  return mapText(`${rows.join('\n')}\n`, { layout, source: { timeZone: 'UTC', currency: null }, ...options });
+}
+
+function facts(order: StagedOrder): string {
+  const { orderId, status, currency, total, refunded, codes, links, placedAt, exclusion } = order;
+  return [
+    orderId,
+    status,
+    currency,
+    total,
+    refunded,
+    [...codes, ...links].join(' '),
+    placedAt,
+    exclusion,
+  ].join(' | ');
+}
+
+test('square-sales: items are added up, a refund is a negative row with the same id, and a refund alone has no total', async () => {
+  const { orders, rejected } = await read(
+    [
+      'Date,Time,Time Zone,Item,Qty,Gross Sales,Discounts,Net Sales,Tax,Transaction ID,Payment ID,Notes,Details,Event Type',
+      '2026-05-20,09:00:00,Eastern Time (US & Canada),Mug,-1,-$8.00,$0.00,-$8.00,-$0.64,T1,P1,,,Refund',
+      '2026-05-14,10:15:00,Eastern Time (US & Canada),Mug,1,$8.00,$0.00,$8.00,$0.64,T1,P1,ref: mira,,Payment',
+      '2026-05-14,10:15:00,Eastern Time (US & Canada),Pot,1,"$1,250.00",-$50.00,"$1,200.00",$96.00,T1,P1,,,Payment',
+      '2026-05-21,11:00:00,Eastern Time (US & Canada),Pot,-1,-$20.00,$0.00,-$20.00,$0.00,T0,P0,,,Refund',
+      '2026-05-22,11:00:00,Eastern Time (US & Canada),Pot,1,$20.00,$0.00,$20.00,$0.00,T2,P2,,,Chargeback',
+    ],
+    'square-sales',
+    { source: { timeZone: 'America/New_York', currency: 'USD' } },
+  );
+  expect(rejected).toEqual([]);
+  expect(orders.map(facts)).toEqual([
+    'T1 |  | USD | 1304.64 | 8.64 | mira | 2026-05-14T14:15:00Z | ',
+    'T0 |  | USD |  | 20.00 |  |  | ',
+    'T2 |  | USD |  |  |  |  | not_a_payment',
+  ]);
+});
+
+test('square-sales: the export of transactions has its partial refunds in a column of their own', async () => {
+  const { orders, rejected } = await read(
+    [
+      'Date,Time,Time Zone,Gross Sales,Discounts,Net Sales,Tax,Tip,Partial Refunds,Total Collected,Transaction ID,Payment ID,Description,Event Type',
+      '2026-05-14,10:15:00,Eastern Time (US & Canada),$30.00,$0.00,$30.00,$2.40,$5.00,$0.00,$37.40,T1,P1,Mug,Payment',
+      '2026-05-15,10:15:00,Eastern Time (US & Canada),$0.00,$0.00,$0.00,$0.00,$0.00,-$12.00,-$12.00,T1,P2,Mug,Refund',
+    ],
+    'square-sales',
+    { source: { timeZone: 'America/New_York', currency: 'USD' } },
+  );
+  expect(rejected).toEqual([]);
+  expect(orders.map(facts)).toEqual(['T1 |  | USD | 32.40 | 12.00 |  | 2026-05-14T14:15:00Z | ']);
+});
+
+test('gumroad-sales: dollars by the header, partial and full refunds, disputes, renewals, a last row of totals', async () => {
+  const row = (id: string, flags: string, more = 'MIA10'): string =>
+    `${id},2026-05-14,10:15:00,50.00,${flags},${more},spring,https://example.com/?ref=mira`;
+  const { orders, rejected } = await read(
+    [
+      'Purchase ID,Purchase Date,Purchase Time (UTC timezone),Sale Price ($),Refunded?,Partial Refund ($),Fully Refunded?,Disputed?,Recurring Charge?,Discount Code,UTM Campaign,Referrer',
+      row('g1==', '0,0.0,0,0,0'),
+      row('g2==', '1,12.5,0,0,0'),
+      row('g3==', '1,0.0,1,0,0'),
+      row('g4==', '0,0.0,0,1,0'),
+      row('g5==', '0,0.0,0,0,1'),
+      row('g6==', '0,0.0,0,0,maybe'),
+      "'g7==,2026-05-14,10:15:00,50.00,0,0.0,0,0,0,,,",
+      'Totals,,,350.00,,12.5,,,,,,',
+    ],
+    'gumroad-sales',
+  );
+  expect(rejected).toEqual([]);
+  expect(
+    orders
+      .slice(0, 6)
+      .map(({ orderId, currency, refunded, exclusion }) => [orderId, currency, refunded, exclusion]),
+  ).toEqual([
+    ['g1==', 'USD', '0.00', null],
+    ['g2==', 'USD', '12.50', null],
+    ['g3==', 'USD', '0.00', 'refunded'],
+    ['g4==', 'USD', '0.00', 'disputed'],
+    ['g5==', 'USD', '0.00', 'renewal'],
+    ['g6==', 'USD', '0.00', 'unknown_renewal'],
+  ]);
+  expect(orders).toHaveLength(7);
+  expect(orders[0]).toMatchObject({
+    codes: ['MIA10'],
+    links: expect.arrayContaining(['spring']),
+    placedAt: '2026-05-14T10:15:00Z',
+  });
+});
+
+const TIENDA =
+  'Número de orden;Email;Fecha;Estado de la orden;Estado del pago;Moneda;Total;Cupón de descuento;Nombre del producto;Identificador de la orden';
+
+test.each([
+  ['as written', (text: string) => text],
+  ['with destroyed accents', (text: string) => text.replaceAll(/[úó]/g, '\ufffd')],
+])(
+  'tienda-nube-orders: semicolons, days first, later rows blank, words of the payment, %s',
+  async (_, damage) => {
+    const { orders, rejected } = await read(
+      [
+        TIENDA,
+        '101;a@example.com;14/05/2026 10:15:30;Abierta;Recibido;ARS;1500.50;MIA10;Taza;9001',
+        '101;;;;;;;;Plato;',
+        '102;b@example.com;15/05/2026 10:15:30;Abierta;Pendiente;ARS;20.00;MIA10;Taza;9002',
+        '103;c@example.com;16/05/2026 10:15:30;Cancelada;Anulado;ARS;20.00;;Taza;9003',
+        '104;d@example.com;17/05/2026 10:15:30;Archivada;Reembolsado;ARS;20.00;;Taza;9004',
+        '105;e@example.com;18/05/2026 10:15:30;Pausada;Recibido;ARS;20.00;;Taza;9005',
+      ].map(damage),
+      'tienda-nube-orders',
+    );
+    expect(rejected).toEqual([]);
+    expect(orders.map(facts)).toEqual([
+      '9001 | paid | ARS | 1500.50 |  | MIA10 | 2026-05-14T10:15:30Z | ',
+      '9002 | pending | ARS | 20.00 |  | MIA10 | 2026-05-15T10:15:30Z | ',
+      '9003 | voided | ARS | 20.00 |  |  | 2026-05-16T10:15:30Z | cancelled',
+      '9004 | refunded | ARS | 20.00 |  |  | 2026-05-17T10:15:30Z | ',
+      '9005 | paid | ARS | 20.00 |  |  | 2026-05-18T10:15:30Z | unknown_cancelled',
+    ]);
+  },
+);
+
+test("woocommerce-orders: WooCommerce's own attribution is read, drafts are known words, and a custom status is not listed", async () => {
+  const { orders } = await read(
+    [
+      'order_id,status,order_total,order_currency,order_date,refunded_total,_wc_order_attribution_utm_campaign,meta:_wc_order_attribution_referrer',
+      '1,wc-completed,5.00,EUR,2026-05-14T10:00:00Z,,Mira-Spring,https://creator.test/mira',
+      '2,wc-checkout-draft,5.00,EUR,2026-05-14T10:00:00Z,,,',
+      '3,auto-draft,5.00,EUR,2026-05-14T10:00:00Z,,,',
+      '4,wc-shipped,5.00,EUR,2026-05-14T10:00:00Z,,,',
+    ],
+    'woocommerce-orders',
+  );
+  expect(orders.map(({ status }) => status)).toEqual(['completed', 'checkout_draft', 'draft', 'wc-shipped']);
+  expect(orders[0]?.links).toContain('Mira-Spring');
+  expect(orders[0]?.links).toHaveLength(2);
+});
