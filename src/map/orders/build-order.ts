@@ -1,10 +1,5 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
-import type {
-  DecimalText,
-  InstantText,
-  OrderItem,
-  StagedOrder,
-} from '../../model/order.ts';
+import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
 import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
@@ -21,6 +16,7 @@ import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
+import { toItems } from './item-sums.ts';
 import type { OpenOrder } from './open-order.ts';
 import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
@@ -67,10 +63,10 @@ export class OrderBuilder {
   }
 
   build(open: OpenOrder): Built {
-    if (open.fault !== null) return { kind: 'fault', ...open.fault };
-    const { key: groupKey, line, record, rowCount } = open;
-    if (this.#isContinuation(open))
-      return { kind: 'continuation', continuation: { groupKey, line, record, rowCount } };
+    const { key: groupKey, line, record, rowCount, fault } = open;
+    if (fault !== null) return { kind: 'fault', ...fault };
+    const continuation = { groupKey, line, record, rowCount };
+    if (this.#isContinuation(open)) return { kind: 'continuation', continuation };
     try {
       return { kind: 'order', order: this.#toOrder(open) };
     } catch (error) {
@@ -141,10 +137,8 @@ export class OrderBuilder {
   }
 
   #missing(field: LayoutField): ValueFault {
-    const slot = this.#plan.fields[field][0];
-    const column =
-      (slot === undefined ? undefined : this.#plan.slots[slot]?.name) ??
-      this.#plan.sums.find((sum) => sum.field === field)?.name;
+    const { slots, fields, sums } = this.#plan;
+    const column = slots[fields[field][0] ?? -1]?.name ?? sums.find((sum) => sum.field === field)?.name;
     return new ValueFault(
       missingValue(column === undefined ? field : `"${column}" of this order`),
       column ?? null,
@@ -303,13 +297,3 @@ export class OrderBuilder {
 
 const NONE: readonly string[] = [];
 const NO_MORE: NonNullable<OpenOrder['more']> = [];
-
-/** Returns the items in the order of their ids, so that equal lists compare as equal. */
-function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
-  if (items === null) return null;
-  const amount = (units: bigint | undefined): DecimalText | null =>
-    units === undefined ? null : fromUnits(units);
-  return [...items]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
-}

@@ -41,7 +41,7 @@ export function namedBy(cells: readonly string[] | null, around: OrdersAround): 
 }
 
 /** Returns the form of an id: `#9999` for `#1001`, `a-99` for `x7k-12`. */
-export function shapeOf(id: string): string {
+function shapeOf(id: string): string {
   return id.replace(/[\p{L}\p{N}]+/gu, (run) => (/^\d+$/.test(run) ? '9'.repeat(run.length) : 'a'));
 }
 

@@ -1,16 +1,14 @@
-import { FileHeld } from '../../model/file-held.ts';
-import type { MoneyFormat, SummedField } from '../../model/layout.ts';
+import type { MoneyFormat } from '../../model/layout.ts';
 import type { MissingRow } from '../../model/order.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
-import { parseMoney } from '../values/parse-money.ts';
-import { toUnits } from './add-money.ts';
+import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
-import { addRow, type ItemSums, lastRecordOf, type OpenOrder } from './open-order.ts';
+import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
-import type { ColumnPlan, SumColumn } from './plan-columns.ts';
+import type { ColumnPlan } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
 /**
@@ -249,48 +247,10 @@ export class OrderWindow {
   }
 
   #addItem(order: OpenOrder, cells: readonly string[]): void {
-    if (this.#plan.sums.length > 0 && !this.#addSums(order, cells)) return;
-    this.#addLine(order, cells);
-  }
-
-  /** Adds the amounts of a row. @returns false if the order has the item already. */
-  #addSums(order: OpenOrder, cells: readonly string[]): boolean {
+    const reading = { plan: this.#plan, money: this.#money };
     const addsNothing = this.#addsNothing(cells);
-    const row: Partial<Record<SummedField, bigint>> = {};
-    for (const column of this.#plan.sums) {
-      const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-      if (!isBlank(cell)) this.#addSum(order, row, column, cell);
-    }
-    this.#noteText(order, cells);
-    if (!this.#noteItem(order, cells, row)) return false;
-    for (const [name, units] of Object.entries(row)) {
-      const field = name as SummedField;
-      order.sums ??= {};
-      order.sums[field] = (order.sums[field] ?? 0n) + units;
-    }
-    return true;
-  }
-
-  /** Notes an item. @returns false if the order has it already. */
-  #noteItem(order: OpenOrder, cells: readonly string[], row: ItemSums): boolean {
-    const { item } = this.#plan;
-    if (item === null || order.items === null) return true;
-    const cell = cells[item.index] ?? '';
-    const id = parseId(cell);
-    if (typeof id !== 'string' || order.items.size >= MAX_ITEMS) {
-      order.items = null;
-      return true;
-    }
-    const known = order.items.get(id);
-    if (known === undefined) order.items.set(id, row);
-    else if (FIELDS.some((field) => known[field] !== row[field]))
-      order.fault ??= { fault: CONFLICTING_ROWS, column: item.name, value: cell };
-    return known === undefined;
-  }
-
-  /** Notes a row whose item has no id, to find rows that occur twice. */
-  #noteText({ texts }: OpenOrder, cells: readonly string[]): void {
-    texts?.add(cells.join('\u001f'));
+    if (this.#plan.sums.length > 0 && !addSums(order, cells, { ...reading, addsNothing })) return;
+    if (!addsNothing) this.#addLine(order, cells);
   }
 
   #addsNothing(cells: readonly string[]): boolean {
@@ -299,22 +259,8 @@ export class OrderWindow {
 
   #addLine({ lines }: OpenOrder, cells: readonly string[]): void {
     const plan = this.#plan.lines;
-    if (plan === null || lines === null || this.#addsNothing(cells)) return;
+    if (plan === null || lines === null) return;
     addLine(lines, cells, { plan, money: this.#money });
-  }
-
-  #addSum(
-    order: OpenOrder,
-    row: Partial<Record<SummedField, bigint>>,
-    { field, sign, name }: SumColumn,
-    cell: string,
-  ): void {
-    const amount = parseMoney(cell, this.#money);
-    if (typeof amount !== 'string') {
-      order.fault ??= { fault: amount, column: name, value: cell };
-      return;
-    }
-    row[field] = (row[field] ?? 0n) + sign * toUnits(amount);
   }
 
   #rejectRow({ cells, record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
@@ -328,21 +274,3 @@ export class OrderWindow {
     return reject({ record, line, count: 1 }, what, { column: name, value: cell });
   }
 }
-
-/** More items are not identified: such an order would need as much space as a thousand others. */
-const MAX_ITEMS = 500;
-const FIELDS = ['total', 'subtotal', 'refunded'] as const;
-
-function holdRepeated(orders: number): FileHeld {
-  return new FileHeld({
-    code: 'repeated_rows',
-    message: `Every row of the file occurs at least twice, in each of its ${orders} orders. Their amounts would be added up twice.`,
-    help: 'The file was probably joined from two exports. Export it again. If the export has a column with an id of the item, name it under grouping.item of the layout.',
-  });
-}
-
-const CONFLICTING_ROWS: Fault = {
-  code: 'conflicting_rows',
-  reason: 'Rows of one order contradict each other in this column.',
-  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
-};

@@ -1,0 +1,103 @@
+import { FileHeld } from '../../model/file-held.ts';
+import type { MoneyFormat, SummedField } from '../../model/layout.ts';
+import type { DecimalText, OrderItem } from '../../model/order.ts';
+import type { Fault } from '../fault.ts';
+import { isBlank } from '../values/clean-text.ts';
+import { parseId } from '../values/parse-id.ts';
+import { parseMoney } from '../values/parse-money.ts';
+import { fromUnits, toUnits } from './add-money.ts';
+import type { ItemSums, OpenOrder } from './open-order.ts';
+import type { ColumnPlan, SumColumn } from './plan-columns.ts';
+
+type Reading = {
+  readonly plan: ColumnPlan;
+  readonly money: MoneyFormat;
+  /** True if the amounts of the row count as zero. */
+  readonly addsNothing: boolean;
+};
+
+/** Adds the amounts of a row. @returns false if the order has the item already. */
+export function addSums(
+  order: OpenOrder,
+  cells: readonly string[],
+  { plan, money, addsNothing }: Reading,
+): boolean {
+  const row: Partial<Record<SummedField, bigint>> = {};
+  for (const column of plan.sums) {
+    const cell = addsNothing ? '0' : (cells[column.index] ?? '');
+    if (!isBlank(cell)) addSum(order, row, { column, cell, money });
+  }
+  order.texts?.add(cells.join('\u001f'));
+  if (!noteItem(order, cells, { plan, row })) return false;
+  for (const [name, units] of Object.entries(row)) {
+    const field = name as SummedField;
+    order.sums ??= {};
+    order.sums[field] = (order.sums[field] ?? 0n) + units;
+  }
+  return true;
+}
+
+/** Notes an item. @returns false if the order has it already. */
+function noteItem(
+  order: OpenOrder,
+  cells: readonly string[],
+  { plan: { item }, row }: { readonly plan: ColumnPlan; readonly row: ItemSums },
+): boolean {
+  if (item === null || order.items === null) return true;
+  const cell = cells[item.index] ?? '';
+  const id = parseId(cell);
+  if (typeof id !== 'string' || order.items.size >= MAX_ITEMS) {
+    order.items = null;
+    return true;
+  }
+  const known = order.items.get(id);
+  if (known === undefined) order.items.set(id, row);
+  else if (FIELDS.some((field) => known[field] !== row[field]))
+    order.fault ??= { fault: CONFLICTING_ROWS, column: item.name, value: cell };
+  return known === undefined;
+}
+
+function addSum(
+  order: OpenOrder,
+  row: Partial<Record<SummedField, bigint>>,
+  {
+    column: { field, sign, name },
+    cell,
+    money,
+  }: { readonly column: SumColumn; readonly cell: string; readonly money: MoneyFormat },
+): void {
+  const amount = parseMoney(cell, money);
+  if (typeof amount !== 'string') {
+    order.fault ??= { fault: amount, column: name, value: cell };
+    return;
+  }
+  row[field] = (row[field] ?? 0n) + sign * toUnits(amount);
+}
+
+/** More items are not identified: such an order would need as much space as a thousand others. */
+const MAX_ITEMS = 500;
+const FIELDS = ['total', 'subtotal', 'refunded'] as const;
+
+export function holdRepeated(orders: number): FileHeld {
+  return new FileHeld({
+    code: 'repeated_rows',
+    message: `Every row of the file occurs at least twice, in each of its ${orders} orders. Their amounts would be added up twice.`,
+    help: 'The file was probably joined from two exports. Export it again. If the export has a column with an id of the item, name it under grouping.item of the layout.',
+  });
+}
+
+export const CONFLICTING_ROWS: Fault = {
+  code: 'conflicting_rows',
+  reason: 'Rows of one order contradict each other in this column.',
+  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
+};
+
+/** Returns the items in the order of their ids, so that equal lists compare as equal. */
+export function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
+  if (items === null) return null;
+  const amount = (units: bigint | undefined): DecimalText | null =>
+    units === undefined ? null : fromUnits(units);
+  return [...items]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
+}
