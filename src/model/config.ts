@@ -188,6 +188,10 @@ export type SourceSettings = {
    */
   readonly dateOrder: 'MDY' | 'DMY' | null;
   /**
+   * The mark before the decimals of amounts, if the layout leaves this open or is wrong. Null: as the layout says.
+   */
+  readonly decimalMark?: '.' | ',' | null;
+  /**
    * `not_recorded`: the exports do not record consent and are read nevertheless. Otherwise a file without a
    * consent column is held.
    */

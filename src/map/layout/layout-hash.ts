@@ -17,7 +17,7 @@ const MEANING = 2;
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const reduced = layoutFor(layout, purpose.readFor) ?? layout;
   const { name: _, title: __, status, belowHeader, lines: ___, ...rest } = reduced;
-  const { timeZone, currency, dateOrder, encoding, limits } = source;
+  const { timeZone, currency, dateOrder, decimalMark = null, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
@@ -31,6 +31,8 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     timeZone,
     currency,
     dateOrder,
+    // Omitted like belowHeader above.
+    ...(decimalMark === null ? {} : { decimalMark }),
     encoding: encoding ?? layout.encoding,
     limits,
   };

@@ -1,51 +1,35 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
-import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../../model/order.ts';
+import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../fault.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { findAddress, parseId } from '../values/parse-id.ts';
-import { isZero, parseMoney, statedCurrency } from '../values/parse-money.ts';
+import { isPlain, isZero, parseMoneyIn } from '../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
 import { fromUnits, toUnits } from './add-money.ts';
+import { checkSum } from './check-sum.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import type { OpenOrder } from './open-order.ts';
 import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
-
-/** The result of building an order from its rows. */
-export type Built =
-  | { readonly kind: 'order'; readonly order: StagedOrder }
-  | { readonly kind: 'continuation'; readonly continuation: OrderContinuation }
-  | {
-      readonly kind: 'fault';
-      readonly fault: Fault;
-      readonly column: string | null;
-      readonly value: string | null;
-    };
+import { type Built, ValueFault } from './value-fault.ts';
 
 /** Values that the source provides if its format lacks them, and what its settings add to an order. */
 type Given = {
   readonly timeZone: string | null;
   readonly currency: string | null;
   readonly dates: DateWatch | null;
+  readonly marks: MarkWatch | null;
   readonly customerKeyOf: CustomerKeyOf | null;
 };
-
-/** Thrown and caught only in this file: the first faulty value ends the building of its order. */
-class ValueFault {
-  readonly built: Built;
-
-  constructor(fault: Fault, column: string | null, value: string | null) {
-    this.built = { kind: 'fault', fault, column, value };
-  }
-}
 
 /** Builds orders from grouped rows, for one layout and the columns of one file. */
 export class OrderBuilder {
@@ -56,6 +40,7 @@ export class OrderBuilder {
   /** Returns the time parser for a zone that a row names. */
   readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #dates: DateWatch | null;
+  readonly #marks: MarkWatch | null;
   readonly #customerKeyOf: CustomerKeyOf | null;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
@@ -74,6 +59,7 @@ export class OrderBuilder {
       return typeof named === 'string' ? timeParser(formats, named) : named;
     });
     this.#dates = given.dates;
+    this.#marks = given.marks;
     this.#customerKeyOf = given.customerKeyOf;
     const words = new Map(
       Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
@@ -108,15 +94,16 @@ export class OrderBuilder {
   #toOrder(open: OpenOrder): StagedOrder {
     const orderId = this.#plan.isGroupedById ? open.key : this.#id(open, 'order_id');
     if (orderId === null) throw this.#missing('order_id');
+    const currency = this.#currencyOf(open);
     const meaning = {
       groupKey: open.key,
       orderId,
       orderName: this.#text(open, 'order_name'),
       status: this.#statusOf(open),
-      currency: this.#currencyOf(open),
-      total: this.#amount(open, 'total'),
-      subtotal: this.#amount(open, 'subtotal'),
-      refunded: this.#amount(open, 'refunded'),
+      currency,
+      total: this.#amount(open, 'total', currency),
+      subtotal: this.#amount(open, 'subtotal', currency),
+      refunded: this.#amount(open, 'refunded', currency),
       codes: this.#codesOf(open),
       links: this.#linksOf(open),
       influencerHandle: this.#text(open, 'influencer_handle'),
@@ -131,7 +118,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
-      lines: closeLines(open.lines),
+      lines: closeLines(open.lines, currency),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -202,36 +189,35 @@ export class OrderBuilder {
     return currency;
   }
 
-  #amount(open: OpenOrder, field: SummedField): DecimalText | null {
+  #amount(open: OpenOrder, field: SummedField, currency: string): DecimalText | null {
     const sum = open.sums?.[field];
-    if (sum !== undefined) return fromUnits(sum);
+    if (sum !== undefined) return checkSum(open, { field, sum, currency, plan: this.#plan });
     // A pending order has no amounts yet (Amazon): it is recorded, but there is nothing to credit.
     if (this.#layout.grouping.sum[field] !== undefined) return null;
     const slot = this.#place(open, field);
     if (slot === -1) {
       if (this.#mustHave.has(field)) throw this.#missing(field);
-      return field === 'refunded' ? this.#leftAfterRefund(open) : null;
+      return field === 'refunded' ? this.#leftAfterRefund(open, currency) : null;
     }
-    return this.#amountIn(open, slot);
+    return this.#amountIn(open, slot, currency);
   }
 
-  #amountIn(open: OpenOrder, slot: number): DecimalText {
+  #amountIn(open: OpenOrder, slot: number, currency: string): DecimalText {
     const value = open.values[slot] ?? '';
-    const { money } = this.#layout;
-    const amount = parseMoney(value, money);
+    if (!isPlain(value)) this.#marks?.see(value, open.line, currency);
+    const amount = parseMoneyIn(currency, value, this.#layout.money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
-    const stated = money.symbols ? statedCurrency(value) : null;
-    if (stated !== null && stated !== this.#currencyOf(open)) throw this.#fault(OTHER_CURRENCY, slot, value);
     return amount;
   }
 
   /** Computes the refunded amount if the export contains only what is left; null if nothing was refunded. */
-  #leftAfterRefund(open: OpenOrder): DecimalText | null {
+  #leftAfterRefund(open: OpenOrder, currency: string): DecimalText | null {
     let refunded = 0n;
     for (const { before, after } of this.#plan.leftAfterRefund) {
       const left = open.values[after] ?? '';
       if (isBlank(left) || isZero(left) || isBlank(open.values[before] ?? '')) continue;
-      refunded += toUnits(this.#amountIn(open, before)) - toUnits(this.#amountIn(open, after));
+      refunded +=
+        toUnits(this.#amountIn(open, before, currency)) - toUnits(this.#amountIn(open, after, currency));
     }
     return refunded > 0n ? fromUnits(refunded) : null;
   }

@@ -9,6 +9,7 @@ import type { ResolvedHeader } from '../layout/resolve-header.ts';
 import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
+import { type MarkWatch, withDecimalMark } from './decimal-mark.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
@@ -19,9 +20,11 @@ export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
-    Partial<Pick<SourceSettings, 'dateOrder' | 'orderLines'>>;
+    Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'orderLines'>>;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
+  /** Receives every amount, to check at the end that its decimal mark was read correctly. */
+  readonly marks?: MarkWatch | null;
   /** Set if the source requests customer keys. Orders then contain the key of their customer. */
   readonly customerKeyOf?: CustomerKeyOf | null;
   /** Called with the column that identifies the file's orders, once it is known. */
@@ -58,7 +61,8 @@ export async function* mapOrders(
   const asked = { customerKey: customerKeyOf !== null, lines: source.orderLines === true };
   const ofOrders = layoutForOrders(options.layout, asked);
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
-  const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
+  const inOrder = withDateOrder(ofOrders, source.dateOrder ?? null);
+  const layout = withDecimalMark(inOrder, source.decimalMark ?? null);
   const otherLayouts: OtherLayouts = () =>
     (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let resolved: ResolvedHeader | null = null;
@@ -109,13 +113,14 @@ type Stage = {
 function openStage(
   header: NamedHeader,
   layout: Layout,
-  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders }: MapOptions,
+  { source, dates = null, marks = null, customerKeyOf = null, onIdColumn, generationOrders }: MapOptions,
 ): Stage {
   const { check, fields } = header;
   const plan = planColumns(layout, header);
-  const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
+  const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, customerKeyOf });
   const window = new OrderWindow(plan, {
     money: layout.money,
+    marks,
     generationOrders: generationOrders ?? GENERATION_ORDERS,
   });
   const [column] = fields.order_id;

@@ -11,6 +11,8 @@ export type OpenOrder = {
   more: { readonly slot: number; readonly value: string }[] | null;
   /** Sums over its rows in ten-thousandths. Null if no column is summed, or while all of them are blank. */
   sums: Partial<Record<SummedField, bigint>> | null;
+  /** What the amounts in `sums` say about their currency, and the last that said something new. Null: nothing. */
+  stated: { readonly currencies: readonly string[]; readonly column: string; readonly value: string } | null;
   /** The order lines of its rows so far. Null if the source does not ask for them. */
   lines: OpenLines | null;
   /** Its first row. `together` is the number of consecutive rows from there on. */

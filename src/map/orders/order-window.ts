@@ -1,10 +1,11 @@
 import type { MoneyFormat } from '../../model/layout.ts';
 import type { CsvRecord, RejectedRow } from '../../model/record.ts';
-import { type Fault, missingValue, reject } from '../fault.ts';
+import { type Fault, missingValue, OTHER_CURRENCY, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
-import { parseMoney } from '../values/parse-money.ts';
+import { isPlain, readMoney } from '../values/parse-money.ts';
 import { toUnits } from './add-money.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import { addRow, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
@@ -18,6 +19,7 @@ import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 export class OrderWindow {
   readonly #plan: ColumnPlan;
   readonly #money: MoneyFormat;
+  readonly #marks: MarkWatch | null;
   readonly #generationOrders: number;
   #young = new Map<string, OpenOrder>();
   #old = new Map<string, OpenOrder>();
@@ -30,11 +32,16 @@ export class OrderWindow {
 
   constructor(
     plan: ColumnPlan,
-    { money, generationOrders }: { money: MoneyFormat; generationOrders: number },
+    {
+      money,
+      marks,
+      generationOrders,
+    }: { money: MoneyFormat; marks: MarkWatch | null; generationOrders: number },
   ) {
     this.#plan = plan;
     this.#columns = plan.slots.map((slot) => slot.index);
     this.#money = money;
+    this.#marks = marks;
     this.#generationOrders = generationOrders;
   }
 
@@ -99,6 +106,7 @@ export class OrderWindow {
       values,
       more: null,
       sums: null,
+      stated: null,
       lines: this.#plan.lines === null ? null : openLines(),
       record,
       line,
@@ -107,7 +115,7 @@ export class OrderWindow {
       rowCount: 1,
       fault: null,
     };
-    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    if (this.#plan.sums.length > 0) this.#addSums(order, row);
     this.#addLine(order, cells);
     return order;
   }
@@ -120,7 +128,7 @@ export class OrderWindow {
       const cell = cells[columns[at] ?? -1] ?? '';
       if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
     }
-    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    if (this.#plan.sums.length > 0) this.#addSums(order, row);
     this.#addLine(order, cells);
     addRow(order, row.record, row.line);
   }
@@ -143,11 +151,11 @@ export class OrderWindow {
     else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
   }
 
-  #addSums(order: OpenOrder, cells: readonly string[]): void {
+  #addSums(order: OpenOrder, { cells, line }: CsvRecord): void {
     const addsNothing = this.#addsNothing(cells);
     for (const column of this.#plan.sums) {
       const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-      if (!isBlank(cell)) this.#addSum(order, column, cell);
+      if (!isBlank(cell)) this.#addSum(order, column, cell, line);
     }
   }
 
@@ -161,14 +169,22 @@ export class OrderWindow {
     addLine(lines, cells, { plan, money: this.#money });
   }
 
-  #addSum(order: OpenOrder, { field, sign, name }: SumColumn, cell: string): void {
-    const amount = parseMoney(cell, this.#money);
-    if (typeof amount !== 'string') {
-      order.fault ??= { fault: amount, column: name, value: cell };
+  #addSum(order: OpenOrder, { field, sign, name }: SumColumn, cell: string, line: number): void {
+    const money = readMoney(cell, this.#money);
+    if (!('amount' in money)) {
+      order.fault ??= { fault: money, column: name, value: cell };
       return;
     }
+    if (!isPlain(cell)) this.#marks?.see(cell, line, this.#currencyCell(order));
+    if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
     order.sums ??= {};
-    order.sums[field] = (order.sums[field] ?? 0n) + sign * toUnits(amount);
+    order.sums[field] = (order.sums[field] ?? 0n) + sign * toUnits(money.amount);
+  }
+
+  /** The currency that the rows so far state, as it is written. Null if they state none. */
+  #currencyCell({ values }: OpenOrder): string | null {
+    const slot = this.#plan.fields.currency.find((one) => !isBlank(values[one] ?? ''));
+    return slot === undefined ? null : (values[slot] ?? '').trim().toUpperCase();
   }
 
   #rejectRow({ record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
@@ -180,6 +196,16 @@ export class OrderWindow {
     this.#lastCell = null;
     return reject({ record, line, count: 1 }, what, { column: name, value: cell });
   }
+}
+
+/** Notes what one more amount of an order says about its currency. All must be able to mean the same one. */
+function narrow(order: OpenOrder, stated: NonNullable<OpenOrder['stated']>): void {
+  const before = order.stated?.currencies ?? stated.currencies;
+  if (before === stated.currencies && order.stated !== null) return;
+  const currencies = stated.currencies.filter((currency) => before.includes(currency));
+  const { column, value } = stated;
+  if (currencies.length === 0) order.fault ??= { fault: OTHER_CURRENCY, column, value };
+  else order.stated = { ...stated, currencies };
 }
 
 const CONFLICTING_ROWS: Fault = {
