@@ -28,7 +28,8 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     return [...codes];
   };
   // Cached, because the same few codes occur in most rows.
-  return remember((cell) => {
+  return remember((written) => {
+    const cell = unquoted(written);
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
     if (found.length > 0) return found;
@@ -36,6 +37,14 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return read(parts);
   });
+}
+
+/** Removes the marks of spreadsheets and exports for text, which are never part of a code: `="MIA10"` and `'MIA10`. */
+function unquoted(cell: string): string {
+  const text = cell.trim();
+  const isQuoted = text.length > 3 && text.startsWith('="') && text.endsWith('"');
+  const content = isQuoted ? text.slice(2, -1) : cell;
+  return content.replace(/^\s*'(?=[\p{L}\p{N}])/u, '');
 }
 
 export const TOO_MANY_CODES: Fault = {
