@@ -13,6 +13,7 @@ import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-toget
 import { customerHasher } from '../../src/map/customers/customer-hash.ts';
 import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
 import { watchDates } from '../../src/map/orders/date-order.ts';
+import { watchMarks } from '../../src/map/orders/decimal-mark.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { statusRules } from '../../src/map/layout/status-rules.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
@@ -113,7 +114,7 @@ async function take(
   const stager = createStager(db, { ...read, runId, sums });
   const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
   let rowsRead = 0;
-  const { batches, dates, orderIdColumn } = mapFile(reading, chunks);
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, chunks);
   for await (const batch of batches) {
     throwIfDraining(run);
     rejectedSoFar.take(batch);
@@ -125,6 +126,7 @@ async function take(
   }
   if (!(await stager.settle())) return { kind: 'lost' };
   dates?.require();
+  marks?.require();
   const thresholds = thresholdsOf(reading);
   const column = orderIdColumn();
   const sealing = {
@@ -184,7 +186,7 @@ async function mapWhole(
   reading: OrderReading,
   { chunks }: Pick<WholeContent, 'chunks'>,
 ): Promise<MappedWhole | null> {
-  const { batches, dates, orderIdColumn } = mapFile(reading, inTurn(chunks));
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, inTurn(chunks));
   const orders: StagedOrder[] = [];
   let rowsRead = 0;
   try {
@@ -194,6 +196,7 @@ async function mapWhole(
       rowsRead += batch.rowsRead;
     }
     dates?.require();
+    marks?.require();
   } catch (error) {
     if (error instanceof FileHeld) return null;
     throw error;
@@ -210,13 +213,14 @@ function mapFile(
   chunks: AsyncIterable<CsvChunk>,
 ) {
   const dates = watchDates(layout, source);
+  const marks = watchMarks(layout, source);
   let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
   const onIdColumn = (column: OrderIdColumn): void => {
     orderIdColumn = column;
   };
   const customerKeyOf = customerKeys?.keyOf ?? null;
-  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn, anyStatus };
-  return { batches: mapOrders(chunks, mapping), dates, orderIdColumn: () => orderIdColumn };
+  const mapping = { layout, source, otherLayouts, dates, marks, customerKeyOf, onIdColumn, anyStatus };
+  return { batches: mapOrders(chunks, mapping), dates, marks, orderIdColumn: () => orderIdColumn };
 }
 
 function thresholdsOf({ source, expected }: OrderReading): Thresholds {

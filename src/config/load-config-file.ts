@@ -227,6 +227,7 @@ function toSource(
     timeZone: file.time_zone,
     currency: file.currency,
     dateOrder: file.date_order,
+    decimalMark: file.decimal_mark,
     consent: file.consent,
     customerKey: file.customer_key,
     orderLines: file.order_lines,

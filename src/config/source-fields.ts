@@ -149,6 +149,13 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
     ),
+  decimal_mark: z
+    .enum(['.', ','])
+    .nullable()
+    .default(null)
+    .describe(
+      'The mark before the decimals of amounts, "." or ",", if the files of the shop do not show it: 1.250 is 1250 or 1.25. Omit it if they do.',
+    ),
   consent: z
     .enum(['recorded', 'not_recorded'])
     .default('recorded')

@@ -1,3 +1,4 @@
+import { hasFittingDecimals } from '../model/money.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { foldCode } from '../model/text/fold.ts';
@@ -137,6 +138,12 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
       value: currency,
       reason: 'A fee needs its currency.',
       help: 'Write three letters, for example EUR.',
+    });
+  if (fixedFee !== '' && !hasFittingDecimals(fixedFee, currency))
+    return problem(line, 'fixed_fee', {
+      value: fixedFee,
+      reason: `The fee has more decimals than ${currency} has.`,
+      help: 'Check the currency, and round the fee. The tool never rounds an amount that is stated.',
     });
   const [from, to] = [cell('valid_from'), cell('valid_to')];
   for (const [column, day] of [

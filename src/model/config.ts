@@ -188,6 +188,10 @@ export type SourceSettings = {
    */
   readonly dateOrder: 'MDY' | 'DMY' | null;
   /**
+   * The mark before the decimals of amounts, if the layout leaves this open or is wrong. Null: as the layout says.
+   */
+  readonly decimalMark?: '.' | ',' | null;
+  /**
    * `not_recorded`: the exports do not record consent. They are read nevertheless, and customers whose consent
    * is unknown are submitted. Otherwise a file without a consent column is held.
    */

@@ -14,6 +14,16 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BHD JOD KWD LYD OMR TND'.split(' ').map((currency) => [currency, 3] as const),
 ]);
 const SCALE_DIGITS = 4;
+/**
+ * Numbers of decimals that amounts of a currency can have, where it is not two: those of ISO 4217. For some currencies
+ * that are written without decimals today, such as HUF, it still has two.
+ */
+const ISO_DIGITS: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+    .split(' ')
+    .map((currency) => [currency, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((currency) => [currency, 3] as const),
+]);
 
 /**
  * Formats an amount: `1234.5000` EUR → `1,234.50 EUR`. It works on the text, because an amount is never a
@@ -37,6 +47,21 @@ export function formatMoney(amount: DecimalText, currency: string | null): strin
 export function minorDigits(currency: string | null): number {
   if (currency === null) return DEFAULT_DIGITS;
   return DIGITS.get(currency) ?? DIGITS.get(currency.toUpperCase()) ?? DEFAULT_DIGITS;
+}
+
+/** Returns the largest number of decimals that an amount of a currency can have: 2 for EUR and HUF, 0 for JPY. */
+export function maxDecimals(currency: string): number {
+  return ISO_DIGITS.get(currency) ?? DEFAULT_DIGITS;
+}
+
+/** True if an amount has no more decimals than its currency. Zeros at the end do not count: 10.0000 EUR, 1200.00 JPY. */
+export function hasFittingDecimals(amount: DecimalText, currency: string): boolean {
+  const digits = maxDecimals(currency);
+  const mark = amount.indexOf('.');
+  if (mark === -1 || amount.length - mark - 1 <= digits) return true;
+  for (let at = mark + 1 + digits; at < amount.length; at += 1)
+    if (amount.charCodeAt(at) !== 48) return false;
+  return true;
 }
 
 /** Formats one total for each currency, `1,204.50 EUR, 310.00 USD`. Currencies are never added together. */

@@ -755,7 +755,9 @@ describe('a setting with a closed list of words', () => {
     const lists = [...pipelineJsonSchema(jobKinds).matchAll(/"enum": \[([^\]]*)\]/g)].map(
       ([, words = '']) => words,
     );
-    const untried = lists.filter((words) => !SETTINGS.some(([, , meant]) => words.includes(`"${meant}"`)));
+    // A mark such as "." cannot be misspelled.
+    const spelled = lists.filter((words) => /\w/.test(words));
+    const untried = spelled.filter((words) => !SETTINGS.some(([, , meant]) => words.includes(`"${meant}"`)));
     expect(lists.length).toBeGreaterThan(5);
     expect(untried).toEqual([]);
   });

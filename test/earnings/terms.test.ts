@@ -93,6 +93,12 @@ describe('terms.csv', () => {
       'Write three letters, for example EUR.',
     ],
     [
+      'D1,,,300.5,JPY,2026-01-01,',
+      'fixed_fee',
+      'The fee has more decimals than JPY has.',
+      'Check the currency, and round the fee. The tool never rounds an amount that is stated.',
+    ],
+    [
       'D1,,,300,EUR,,',
       'valid_from',
       'A fee needs the day from which it is owed.',

@@ -262,13 +262,79 @@ test.each([
   expect(orders[0]?.total).toBe(amount);
 });
 
-test.each(['US $3,013.00', '3.00 USD', 'EUR 3.00', '€3.00', 'XYZ 3.00'])(
+test.each(['US $3,013.00', '3.00 USD', 'EUR 3.00', '€3.00', '£3.00', 'kr 3.00', 'R$ 3.00', '3.00 zł'])(
   'an amount in another currency than its order is an error: %j',
   async (cell) => {
     const mapped = await mapRows(SYMBOLS, ['id,total,currency', `A,"${cell}",AUD`]);
     expect(onlyFault(mapped)).toEqual(['other_currency', 'total', cell]);
   },
 );
+
+test.each(['XYZ 3.00', '3.00 free', '¤3.00', '$3.00 EUR'])(
+  'an amount without a known currency is an error: %j',
+  async (cell) => {
+    const mapped = await mapRows(SYMBOLS, ['id,total,currency', `A,"${cell}",AUD`]);
+    expect(onlyFault(mapped)).toEqual(['bad_money', 'total', cell]);
+  },
+);
+
+const SUMMED = `${SYMBOLS}\ngrouping: { line_items: true, sum: { total: { plus: [price], minus: [off] } } }`;
+
+test.each([
+  ['€5.00', '$1.00', 'off', '$1.00'],
+  ['US$5.00', '1.00', 'price', 'US$5.00'],
+  ['$5.00', '£1.00', 'off', '£1.00'],
+  ['kr 5.00', '', 'price', 'kr 5.00'],
+])(
+  'amounts that are added up are of the currency of their order: %j less %j are not EUR',
+  async (price, off, column, value) => {
+    const mapped = await mapRows(SUMMED, [
+      'id,price,off,currency',
+      'A,10.00,,EUR',
+      `A,"${price}","${off}",EUR`,
+    ]);
+    expect(mapped.orders).toEqual([]);
+    expect(mapped.rejected.map((row) => [row.code, row.column, row.value])).toEqual([
+      ['other_currency', column, value],
+    ]);
+  },
+);
+
+test('amounts that are added up may have any symbol of the currency, and items more decimals than their sum', async () => {
+  const rows = [
+    'id,price,off,currency',
+    'A,$10.005,,USD',
+    'A,US$ 5.005,1.01 USD,USD',
+    'B,0.333,,EUR',
+    'B,0.333,,EUR',
+    'C,100.5,,JPY',
+    'C,99.5,,JPY',
+  ];
+  const { orders, rejected } = await mapRows(SUMMED, rows);
+  expect(orders.map(({ orderId, total }) => [orderId, total])).toEqual([
+    ['A', '14.00'],
+    ['C', '200.00'],
+  ]);
+  expect(rejected).toMatchObject([{ code: 'too_many_decimals', line: 4, column: 'price', value: '0.666' }]);
+});
+
+test('an amount with more decimals than its currency is an error of its row', async () => {
+  const { orders, rejected } = await mapRows('', [
+    'id,total,currency',
+    'A,10.50,JPY',
+    'B,10.005,EUR',
+    'C,1200.00,JPY',
+    'D,10.0000,EUR',
+  ]);
+  expect(orders.map(({ orderId, total }) => [orderId, total])).toEqual([
+    ['C', '1200.00'],
+    ['D', '10.00'],
+  ]);
+  expect(rejected.map(({ code, line, value }) => [code, line, value])).toEqual([
+    ['too_many_decimals', 2, '10.50'],
+    ['too_many_decimals', 3, '10.005'],
+  ]);
+});
 
 test('a file without any of several alternative columns is held, and the reason names them all', async () => {
   const yaml = 'columns: { codes: [Code], notes: [Note] }\nrequired_any: [[codes, notes]]';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isTimeFormat, timeParser } from '../../src/map/values/parse-time.ts';
+import { parseZone } from '../../src/map/values/parse-zone.ts';
 
 test.each([
   ['2026-04-10 11:11:26 +0530', '2026-04-10T05:41:26Z'],
@@ -109,3 +110,90 @@ test('time formats are validated', () => {
     false,
   ]);
 });
+
+/** Each part of a time with its lowest and highest value, and the values just outside. */
+const LIMITS: readonly (readonly [
+  part: string,
+  time: (value: string) => string,
+  good: readonly string[],
+  bad: readonly string[],
+])[] = [
+  ['year', (year) => `${year}-04-10 11:11:26 +0530`, ['1990', '2100'], ['1989', '2101', '0000', '9999']],
+  ['month', (month) => `2026-${month}-10 11:11:26 +0530`, ['01', '12'], ['00', '13', '99']],
+  ['day', (day) => `2026-05-${day} 11:11:26 +0530`, ['01', '28', '29', '31'], ['00', '32', '99']],
+  ['day of a short month', (day) => `2026-04-${day} 11:11:26 +0530`, ['30'], ['31']],
+  ['day of February', (day) => `2026-02-${day} 11:11:26 +0530`, ['28'], ['29', '30']],
+  ['day of February in a leap year', (day) => `2028-02-${day} 11:11:26 +0530`, ['29'], ['30']],
+  ['hour', (hour) => `2026-04-10 ${hour}:11:26 +0530`, ['00', '23'], ['24', '99']],
+  ['minute', (minute) => `2026-04-10 11:${minute}:26 +0530`, ['00', '59'], ['60', '99']],
+  // The 61st second of a minute is a leap second.
+  ['second', (second) => `2026-04-10 11:11:${second} +0530`, ['00', '59', '60'], ['61', '99']],
+  [
+    'hours of the offset',
+    (hours) => `2026-04-10 11:11:26 +${hours}00`,
+    ['00', '13', '14'],
+    ['15', '24', '99'],
+  ],
+  [
+    'minutes of the offset',
+    (minutes) => `2026-04-10 11:11:26 -05${minutes}`,
+    ['00', '30', '59'],
+    ['60', '99'],
+  ],
+  [
+    'offset',
+    (offset) => `2026-04-10 11:11:26 ${offset}`,
+    ['+1400', '-1400'],
+    ['+1401', '-1459', '+9930', '-2400'],
+  ],
+];
+
+test.each(LIMITS)(
+  'the %s has limits, and what is outside of them is no time in any notation',
+  (_, write, good, bad) => {
+    const spellings = (time: string) => [
+      time,
+      time.replace(' ', 'T'),
+      time.replace(/(\d\d) ([+-]\d\d)(\d\d)$/, '$1$2:$3'),
+      // The last two letters of a format with its own pattern.
+      time.replace(/^(\d{4})-(\d\d)-(\d\d)/, '$3.$2.$1'),
+    ];
+    const parse = timeParser(['iso', 'DD.MM.YYYY HH:mm:ss Z'], null);
+    for (const value of good) {
+      const instants = spellings(write(value)).map(parse);
+      expect(instants).toEqual(Array(instants.length).fill(expect.stringMatching(/Z$/)));
+      expect(new Set(instants).size).toBe(1);
+    }
+    for (const time of bad.flatMap((value) => spellings(write(value))))
+      expect([time, parse(time)]).toEqual([time, expect.objectContaining({ code: 'bad_time' })]);
+  },
+);
+
+test.each(['12', '01'])('%s o’clock in the morning and in the afternoon', (hour) => {
+  const parse = timeParser(['YYYY-MM-DD h:mm A'], 'UTC');
+  const at = (half: string) => parse(`2026-04-10 ${hour}:00 ${half}`);
+  const morning = Number(hour) % 12;
+  expect([at('AM'), at('pm')]).toEqual(
+    [morning, morning + 12].map((one) => `2026-04-10T${String(one).padStart(2, '0')}:00:00Z`),
+  );
+});
+
+test.each(['0:30', '13:30'])('%s is no hour before or after noon', (time) => {
+  expect(timeParser(['YYYY-MM-DD h:mm A'], 'UTC')(`2026-04-10 ${time} AM`)).toMatchObject({
+    code: 'bad_time',
+  });
+});
+
+test.each(['+14:00', '-14:00', 'UTC+5:30', 'GMT-3', '+0545', 'PST', 'Europe/Amsterdam'])(
+  '%s is a time zone',
+  (zone) => {
+    expect(typeof parseZone(zone)).toBe('string');
+  },
+);
+
+test.each(['+14:01', '-15', '+99:30', '+05:60', 'UTC+24', 'CST', 'Amsterdam', ''])(
+  '%j is no time zone',
+  (zone) => {
+    expect(parseZone(zone)).toMatchObject({ code: 'bad_time_zone' });
+  },
+);

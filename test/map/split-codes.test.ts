@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { codeSplitter } from '../../src/map/orders/split-codes.ts';
+import { foldCode } from '../../src/model/text/fold.ts';
 
 test.each([
   ['shopify-orders', 'ADA10', ['ADA10']],
@@ -16,3 +17,28 @@ test.each([
 ])('%s: %j contains the codes %j', (layout, cell, codes) => {
   expect(codeSplitter(loadLayout(layout).codes)(cell)).toEqual(codes);
 });
+
+test.each([
+  "'MIA10",
+  '="MIA10"',
+  '  ="MIA10" ',
+  "'MIA10 ",
+  'ＭＩＡ１０',
+  'MIA10\u00ad',
+  'M\u034fIA10',
+  'MIA\u200b10',
+  'MIA10\ufe0f',
+  'MIA\u180e10',
+  'mia10\u00a0',
+])('%j is the code MIA10 for whoever owns it', (cell) => {
+  const codes = codeSplitter({ split: [','], pattern: null })(cell);
+  expect(codes.map(foldCode)).toEqual(['mia10']);
+});
+
+test.each(['МIA10', 'mıa10', 'MIA-10', 'MIA1O', 'MIÁ10', 'MIA10🔥'])(
+  '%j only looks like MIA10, and is another code',
+  (cell) => {
+    const codes = codeSplitter({ split: [','], pattern: null })(cell);
+    expect(codes.map(foldCode)).not.toContain('mia10');
+  },
+);

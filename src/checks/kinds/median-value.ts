@@ -1,5 +1,5 @@
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
-import { formatMoney } from '../../model/money.ts';
+import { formatMoney, minorDigits } from '../../model/money.ts';
 import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
 import { medianOf, spreadOf } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
@@ -53,7 +53,7 @@ function judgeCurrency({ seen, thinned }: CheckInput, currency: string): Judgeme
   const middle = medianOf(logs);
   const times = Math.exp(Math.log(Number(own.median)) - middle);
   const isUsual = Math.abs(Math.log(times)) <= width;
-  const bound = (log: number) => formatMoney(Math.exp(log).toFixed(2), currency);
+  const bound = (log: number) => formatMoney(Math.exp(log).toFixed(minorDigits(currency)), currency);
   const expected = `${bound(middle - width)} to ${bound(middle + width)}`;
   return {
     subject: currency,

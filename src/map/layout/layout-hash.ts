@@ -38,7 +38,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
   const { givenAt, refusedAt, ...said } = consent;
   const isOfCustomers = purpose.readFor === 'customers';
   const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
-  const { timeZone, currency, dateOrder, encoding, limits } = source;
+  const { timeZone, currency, dateOrder, decimalMark = null, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose: isOfCustomers ? { ...purpose, readFor: 'contacts' } : purpose,
@@ -59,6 +59,8 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     timeZone,
     currency,
     dateOrder,
+    // Omitted like belowHeader above.
+    ...(decimalMark === null ? {} : { decimalMark }),
     encoding: encoding ?? layout.encoding,
     limits,
   };

@@ -1,19 +1,21 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../fault.ts';
 import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { findAddress, parseId } from '../values/parse-id.ts';
-import { isZero, parseMoney, statedCurrency } from '../values/parse-money.ts';
+import { isPlain, isZero, parseMoneyIn } from '../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
 import { fromUnits, toUnits } from './add-money.ts';
 import { type Built, type Given, NO_REFUND_AMOUNT, ValueFault } from './built-order.ts';
+import { checkSum } from './check-sum.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import { toItems } from './item-sums.ts';
@@ -31,6 +33,7 @@ export class OrderBuilder {
   /** Returns the time parser for a zone that a row names. */
   readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #dates: DateWatch | null;
+  readonly #marks: MarkWatch | null;
   readonly #customerKeyOf: CustomerKeyOf | null;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
@@ -50,6 +53,7 @@ export class OrderBuilder {
       return typeof named === 'string' ? timeParser(formats, named) : named;
     });
     this.#dates = given.dates;
+    this.#marks = given.marks;
     this.#customerKeyOf = given.customerKeyOf;
     const words = new Map(
       Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
@@ -85,15 +89,16 @@ export class OrderBuilder {
   #toOrder(open: OpenOrder): StagedOrder {
     const orderId = this.#plan.isGroupedById ? open.key : this.#id(open, 'order_id');
     if (orderId === null) throw this.#missing('order_id');
+    const currency = this.#currencyOf(open);
     const meaning = {
       groupKey: open.key,
       orderId,
       orderName: this.#text(open, 'order_name'),
       status: this.#statusOf(open),
-      currency: this.#currencyOf(open),
-      total: this.#amount(open, 'total'),
-      subtotal: this.#amount(open, 'subtotal'),
-      refunded: this.#amount(open, 'refunded'),
+      currency,
+      total: this.#amount(open, 'total', currency),
+      subtotal: this.#amount(open, 'subtotal', currency),
+      refunded: this.#amount(open, 'refunded', currency),
       codes: this.#codesOf(open),
       links: this.#linksOf(open),
       influencerHandle: this.#text(open, 'influencer_handle'),
@@ -109,7 +114,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
-      lines: closeLines(open.lines),
+      lines: closeLines(open.lines, currency),
       items: toItems(open),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
@@ -180,46 +185,46 @@ export class OrderBuilder {
     return currency;
   }
 
-  #amount(open: OpenOrder, field: SummedField): DecimalText | null {
+  #amount(open: OpenOrder, field: SummedField, currency: string): DecimalText | null {
     const sum = open.sums?.[field];
-    if (sum !== undefined) return fromUnits(sum);
+    if (sum !== undefined) return checkSum(open, { field, sum, currency, plan: this.#plan });
     // A pending order has no amounts yet (Amazon): it is recorded, but there is nothing to credit.
     if (this.#layout.grouping.sum[field] !== undefined) return null;
     const slot = this.#place(open, field);
     if (slot === -1) {
       if (this.#mustHave.has(field)) throw this.#missing(field);
       if (field !== 'refunded') return null;
-      return this.#listedRefunds(open) ?? this.#leftAfterRefund(open);
+      return this.#listedRefunds(open, currency) ?? this.#leftAfterRefund(open, currency);
     }
-    return this.#amountIn(open, slot);
+    return this.#amountIn(open, slot, currency);
   }
 
   /** Adds up the refunds that a cell lists; null if it is blank. A cell without an amount rejects the order. */
-  #listedRefunds(open: OpenOrder): DecimalText | null {
+  #listedRefunds(open: OpenOrder, currency: string): DecimalText | null {
     const slot = this.#plan.refundLists.find((one) => !isBlank(open.values[one] ?? ''));
     if (slot === undefined || this.#refundPattern === null) return null;
     const cell = open.values[slot] ?? '';
     const amounts = [...this.#refundPattern.matches(cell)];
     if (amounts.length === 0) throw this.#fault(NO_REFUND_AMOUNT, slot, cell);
-    return fromUnits(amounts.reduce((sum, amount) => sum + toUnits(this.#amountIn(open, slot, amount)), 0n));
+    const units = amounts.map((amount) => toUnits(this.#amountIn(open, slot, currency, amount)));
+    return fromUnits(units.reduce((sum, one) => sum + one, 0n));
   }
 
-  #amountIn(open: OpenOrder, slot: number, value = open.values[slot] ?? ''): DecimalText {
-    const { money } = this.#layout;
-    const amount = parseMoney(value, money);
+  #amountIn(open: OpenOrder, slot: number, currency: string, value = open.values[slot] ?? ''): DecimalText {
+    if (!isPlain(value)) this.#marks?.see(value, open.line, currency);
+    const amount = parseMoneyIn(currency, value, this.#layout.money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
-    const stated = money.symbols ? statedCurrency(value) : null;
-    if (stated !== null && stated !== this.#currencyOf(open)) throw this.#fault(OTHER_CURRENCY, slot, value);
     return amount;
   }
 
   /** Computes the refunded amount if the export contains only what is left; null if nothing was refunded. */
-  #leftAfterRefund(open: OpenOrder): DecimalText | null {
+  #leftAfterRefund(open: OpenOrder, currency: string): DecimalText | null {
     let refunded = 0n;
     for (const { before, after } of this.#plan.leftAfterRefund) {
       const left = open.values[after] ?? '';
       if (isBlank(left) || isZero(left) || isBlank(open.values[before] ?? '')) continue;
-      refunded += toUnits(this.#amountIn(open, before)) - toUnits(this.#amountIn(open, after));
+      refunded +=
+        toUnits(this.#amountIn(open, before, currency)) - toUnits(this.#amountIn(open, after, currency));
     }
     return refunded > 0n ? fromUnits(refunded) : null;
   }

@@ -2,6 +2,7 @@ import type { OrderContinuation, StagedOrder } from '../../model/order.ts';
 import type { Fault } from '../fault.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 
 /** The result of building an order from its rows. */
 export type Built =
@@ -19,10 +20,11 @@ export type Given = {
   readonly timeZone: string | null;
   readonly currency: string | null;
   readonly dates: DateWatch | null;
+  readonly marks: MarkWatch | null;
   readonly customerKeyOf: CustomerKeyOf | null;
 };
 
-/** Thrown and caught only in build-order.ts: the first faulty value ends the building of its order. */
+/** Thrown while an order is built, and caught by `OrderBuilder`: the first faulty value ends it. */
 export class ValueFault {
   readonly built: Built;
 

@@ -1,17 +1,21 @@
 import { FileHeld } from '../../model/file-held.ts';
 import type { MoneyFormat, SummedField } from '../../model/layout.ts';
 import type { DecimalText, OrderItem } from '../../model/order.ts';
-import type { Fault } from '../fault.ts';
+import { type Fault, OTHER_CURRENCY } from '../fault.ts';
 import { isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
-import { parseMoney } from '../values/parse-money.ts';
+import { isPlain, readMoney } from '../values/parse-money.ts';
 import { fromUnits, toUnits } from './add-money.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import type { ItemSums, OpenOrder } from './open-order.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
 
 type Reading = {
   readonly plan: ColumnPlan;
   readonly money: MoneyFormat;
+  /** Sees how the amounts are written. */
+  readonly marks: MarkWatch | null;
+  readonly line: number;
   /** True if the amounts of the row count as zero. */
   readonly addsNothing: boolean;
 };
@@ -20,12 +24,13 @@ type Reading = {
 export function addSums(
   order: OpenOrder,
   cells: readonly string[],
-  { plan, money, addsNothing }: Reading,
+  { addsNothing, ...reading }: Reading,
 ): boolean {
   const row: Partial<Record<SummedField, bigint>> = {};
+  const { plan } = reading;
   for (const column of plan.sums) {
     const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-    if (!isBlank(cell)) addSum(order, row, { column, cell, money });
+    if (!isBlank(cell)) addSum(order, row, { ...reading, column, cell });
   }
   order.texts?.add(cells.join('\u001f'));
   if (!noteItem(order, cells, { plan, row })) return false;
@@ -63,15 +68,36 @@ function addSum(
   {
     column: { field, sign, name },
     cell,
-    money,
-  }: { readonly column: SumColumn; readonly cell: string; readonly money: MoneyFormat },
+    money: format,
+    marks,
+    line,
+    plan,
+  }: Omit<Reading, 'addsNothing'> & { readonly column: SumColumn; readonly cell: string },
 ): void {
-  const amount = parseMoney(cell, money);
-  if (typeof amount !== 'string') {
-    order.fault ??= { fault: amount, column: name, value: cell };
+  const money = readMoney(cell, format);
+  if (!('amount' in money)) {
+    order.fault ??= { fault: money, column: name, value: cell };
     return;
   }
-  row[field] = (row[field] ?? 0n) + sign * toUnits(amount);
+  if (!isPlain(cell)) marks?.see(cell, line, currencyCell(order, plan));
+  if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
+  row[field] = (row[field] ?? 0n) + sign * toUnits(money.amount);
+}
+
+/** The currency that the rows so far state, as it is written. Null if they state none. */
+function currencyCell({ values }: OpenOrder, { fields }: ColumnPlan): string | null {
+  const slot = fields.currency.find((one) => !isBlank(values[one] ?? ''));
+  return slot === undefined ? null : (values[slot] ?? '').trim().toUpperCase();
+}
+
+/** Notes what one more amount of an order says about its currency. All must be able to mean the same one. */
+function narrow(order: OpenOrder, stated: NonNullable<OpenOrder['stated']>): void {
+  const before = order.stated?.currencies ?? stated.currencies;
+  if (before === stated.currencies && order.stated !== null) return;
+  const currencies = stated.currencies.filter((currency) => before.includes(currency));
+  const { column, value } = stated;
+  if (currencies.length === 0) order.fault ??= { fault: OTHER_CURRENCY, column, value };
+  else order.stated = { ...stated, currencies };
 }
 
 /** More items are not identified: such an order would need as much space as a thousand others. */

@@ -16,6 +16,7 @@ import type { ResolvedHeader } from '../layout/resolve-header.ts';
 import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
+import { type MarkWatch, withDecimalMark } from './decimal-mark.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
 import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
@@ -27,9 +28,11 @@ export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
-    Partial<Pick<SourceSettings, 'dateOrder' | 'orderLines' | 'missingColumns'>>;
+    Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>>;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
+  /** Receives every amount, to check at the end that its decimal mark was read correctly. */
+  readonly marks?: MarkWatch | null;
   /** Set if the source requests customer keys. Orders then contain the key of their customer. */
   readonly customerKeyOf?: CustomerKeyOf | null;
   /** True if the job credits orders of every status. Otherwise a file in which no order has one is held. */
@@ -69,7 +72,8 @@ export async function* mapOrders(
   const asked = { customerKey: customerKeyOf !== null, lines: source.orderLines === true };
   const ofOrders = layoutForOrders(options.layout, asked);
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
-  const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
+  const inOrder = withDateOrder(ofOrders, source.dateOrder ?? null);
+  const layout = withDecimalMark(inOrder, source.decimalMark ?? null);
   const otherLayouts: OtherLayouts = () =>
     (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let resolved: ResolvedHeader | null = null;
@@ -150,12 +154,14 @@ function openStage(
   layout: Layout,
   options: MapOptions & { readonly hasLostEarly: boolean },
 ): Stage {
-  const { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders, anyStatus = false } = options;
+  const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn } = options;
+  const { generationOrders, anyStatus = false } = options;
   const { check, fields } = header;
   const plan = planColumns(layout, header, source);
-  const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
+  const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, customerKeyOf });
   const window = new OrderWindow(plan, {
     money: layout.money,
+    marks,
     generationOrders: generationOrders ?? GENERATION_ORDERS,
   });
   const [column] = fields.order_id;

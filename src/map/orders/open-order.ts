@@ -21,6 +21,8 @@ export type OpenOrder = {
   readonly texts: Set<string> | null;
   /** Which of several joined files it began in. */
   readonly part: number;
+  /** What the amounts in `sums` say about their currency, and the last that said something new. Null: nothing. */
+  stated: { readonly currencies: readonly string[]; readonly column: string; readonly value: string } | null;
   /** The order lines of its rows so far. Null if the source does not ask for them. */
   lines: OpenLines | null;
   /** Its first row. `together` is the number of consecutive rows from there on. */

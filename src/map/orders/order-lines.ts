@@ -4,7 +4,7 @@ import { foldCode } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { ResolvedHeader } from '../layout/resolve-header.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
-import { parseMoney } from '../values/parse-money.ts';
+import { readMoney } from '../values/parse-money.ts';
 import { fromUnits, toUnits } from './add-money.ts';
 
 /**
@@ -28,6 +28,8 @@ export type OpenLines = {
   readonly amounts: Map<string, bigint>;
   /** True if a line could not be read, or there are too many. */
   isUnknown: boolean;
+  /** The currencies that all amounts so far can mean. Null if none names a currency. */
+  currencies: readonly string[] | null;
 };
 
 /** More different products are not stored: such an order would need as much space as a thousand others. */
@@ -49,7 +51,7 @@ export function planLines({ lines }: Layout, header: ResolvedHeader): LinesPlan 
 }
 
 export function openLines(): OpenLines {
-  return { amounts: new Map(), isUnknown: false };
+  return { amounts: new Map(), isUnknown: false, currencies: null };
 }
 
 type Reading = { readonly plan: LinesPlan; readonly money: MoneyFormat };
@@ -60,7 +62,7 @@ export function addLine(lines: OpenLines, cells: readonly string[], reading: Rea
   const sku = plan.sku.map((place) => cells[place] ?? '').find((cell) => !isBlank(cell)) ?? '';
   if (lines.isUnknown || (sku === '' && filled(cells, plan.plus).length === 0)) return;
   const name = maskAddresses(foldCode(cleanText(sku)));
-  const amount = amountOf(cells, reading);
+  const amount = amountOf(lines, cells, reading);
   if (amount !== null) lines.amounts.set(name, (lines.amounts.get(name) ?? 0n) + amount);
   if (amount !== null && name.length <= MAX_SKU_CHARS && lines.amounts.size <= MAX_SKUS) return;
   lines.isUnknown = true;
@@ -68,10 +70,18 @@ export function addLine(lines: OpenLines, cells: readonly string[], reading: Rea
 }
 
 /** @returns Σ plus × times − Σ minus. Null if it cannot be read, is negative, or has more than four decimals. */
-function amountOf(cells: readonly string[], { plan, money }: Reading): bigint | null {
+function amountOf(
+  lines: OpenLines,
+  cells: readonly string[],
+  { plan, money: format }: Reading,
+): bigint | null {
   const read = (cell: string): bigint | null => {
-    const amount = parseMoney(cell, money);
-    return typeof amount === 'string' ? toUnits(amount) : null;
+    const money = readMoney(cell, format);
+    if (!('amount' in money)) return null;
+    const { amount, currencies } = money;
+    if (currencies !== null)
+      lines.currencies = lines.currencies?.filter((one) => currencies.includes(one)) ?? currencies;
+    return toUnits(amount);
   };
   const sum = (places: readonly number[]): bigint | null =>
     filled(cells, places)
@@ -89,9 +99,13 @@ function filled(cells: readonly string[], places: readonly number[]): readonly s
   return places.map((place) => cells[place] ?? '').filter((cell) => !isBlank(cell));
 }
 
-/** @returns lines sorted by SKU, so that equal lines compare as equal. Null if they are unknown, or there are none. */
-export function closeLines(lines: OpenLines | null): readonly OrderLine[] | null {
+/**
+ * @param currency of the order. If an amount of a line names another one, its lines are unknown.
+ * @returns lines sorted by SKU, so that equal lines compare as equal. Null if they are unknown, or there are none.
+ */
+export function closeLines(lines: OpenLines | null, currency: string): readonly OrderLine[] | null {
   if (lines === null || lines.isUnknown || lines.amounts.size === 0) return null;
+  if (lines.currencies?.includes(currency) === false) return null;
   return [...lines.amounts]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([sku, amount]) => [sku, fromUnits(amount)]);

@@ -7,6 +7,7 @@ import { parseId } from '../values/parse-id.ts';
 import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
 import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
@@ -19,6 +20,7 @@ import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 export class OrderWindow {
   readonly #plan: ColumnPlan;
   readonly #money: MoneyFormat;
+  readonly #marks: MarkWatch | null;
   readonly #generationOrders: number;
   #young = new Map<string, OpenOrder>();
   #old = new Map<string, OpenOrder>();
@@ -41,11 +43,16 @@ export class OrderWindow {
 
   constructor(
     plan: ColumnPlan,
-    { money, generationOrders }: { money: MoneyFormat; generationOrders: number },
+    {
+      money,
+      marks,
+      generationOrders,
+    }: { money: MoneyFormat; marks: MarkWatch | null; generationOrders: number },
   ) {
     this.#plan = plan;
     this.#columns = plan.slots.map((slot) => slot.index);
     this.#money = money;
+    this.#marks = marks;
     this.#generationOrders = generationOrders;
   }
 
@@ -203,6 +210,7 @@ export class OrderWindow {
       items: this.#plan.item === null ? null : new Map(),
       texts: this.#plan.sums.length > 0 && this.#plan.item === null ? new Set() : null,
       part: this.#part,
+        stated: null,
       lines: this.#plan.lines === null ? null : openLines(),
       record,
       line,
@@ -212,7 +220,7 @@ export class OrderWindow {
       doubt: null,
       fault: null,
     };
-    this.#addItem(order, cells);
+    this.#addItem(order, row);
     return order;
   }
 
@@ -224,7 +232,7 @@ export class OrderWindow {
       const cell = cells[columns[at] ?? -1] ?? '';
       if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
     }
-    this.#addItem(order, cells);
+    this.#addItem(order, row);
     addRow(order, row.record, row.line);
   }
 
@@ -246,8 +254,8 @@ export class OrderWindow {
     else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
   }
 
-  #addItem(order: OpenOrder, cells: readonly string[]): void {
-    const reading = { plan: this.#plan, money: this.#money };
+  #addItem(order: OpenOrder, { cells, line }: CsvRecord): void {
+    const reading = { plan: this.#plan, money: this.#money, marks: this.#marks, line };
     const addsNothing = this.#addsNothing(cells);
     if (this.#plan.sums.length > 0 && !addSums(order, cells, { ...reading, addsNothing })) return;
     if (!addsNothing) this.#addLine(order, cells);

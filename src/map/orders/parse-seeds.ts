@@ -5,7 +5,7 @@ import { foldPlatform, orderKey } from '../../model/text/order-key.ts';
 import type { Fault } from '../fault.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { parseId } from '../values/parse-id.ts';
-import { parseMoney } from '../values/parse-money.ts';
+import { parseMoneyIn } from '../values/parse-money.ts';
 
 const REQUIRED = ['order_platform', 'order_id'] as const;
 const COLUMNS = [...REQUIRED, 'amount', 'currency', 'deal_id', 'collab_id', 'reason'] as const;
@@ -92,10 +92,11 @@ function readRow(
   }
   const orderId = parseId(cell('order_id'));
   if (typeof orderId !== 'string') return faultAt(line, 'order_id', orderId);
-  const amount = cell('amount') === '' ? null : parseMoney(cell('amount'), MONEY);
-  if (amount !== null && typeof amount !== 'string') return faultAt(line, 'amount', amount);
-  const currency = cell('currency') === '' && amount === null ? null : readCurrency(cell('currency'));
+  const written = cell('amount');
+  const currency = cell('currency') === '' && written === '' ? null : readCurrency(cell('currency'));
   if (currency !== null && typeof currency !== 'string') return faultAt(line, 'currency', currency);
+  const amount = currency === null || written === '' ? null : parseMoneyIn(currency, written, MONEY);
+  if (amount !== null && typeof amount !== 'string') return faultAt(line, 'amount', amount);
   return {
     line,
     orderPlatform,

@@ -29,7 +29,8 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     return [...codes];
   };
   // Cached, because the same few codes occur in most rows.
-  return remember((cell) => {
+  return remember((written) => {
+    const cell = unquoted(written);
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
     if (found.length > 0) return found;
@@ -48,6 +49,14 @@ function listOf(cell: string): readonly string[] | null {
   } catch {
     return null;
   }
+}
+
+/** Removes the marks of spreadsheets and exports for text, which are never part of a code: `="MIA10"` and `'MIA10`. */
+function unquoted(cell: string): string {
+  const text = cell.trim();
+  const isQuoted = text.length > 3 && text.startsWith('="') && text.endsWith('"');
+  const content = isQuoted ? text.slice(2, -1) : cell;
+  return content.replace(/^\s*'(?=[\p{L}\p{N}])/u, '');
 }
 
 export const TOO_MANY_CODES: Fault = {

@@ -2,8 +2,18 @@ import type { Fault } from '../fault.ts';
 import { missingValue } from '../fault.ts';
 import { remember } from './remember.ts';
 
+/** The code of ISO 4217 for no currency: of amounts whose currency is not known yet. No file can state it. */
+export const NO_CURRENCY = 'XXX';
+
 /** Listing the currencies takes as long as reading a small file, so it is done once. */
-const known = new Set(Intl.supportedValuesOf('currency'));
+const known = new Set(
+  Intl.supportedValuesOf('currency').filter((code) => code !== NO_CURRENCY && code !== 'XTS'),
+);
+
+/** True for a code of ISO 4217, in capitals. */
+export function isCurrency(code: string): boolean {
+  return known.has(code);
+}
 
 /**
  * Creates the parser for currencies.

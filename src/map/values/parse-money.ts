@@ -1,7 +1,10 @@
 import type { MoneyFormat } from '../../model/layout.ts';
+import { hasFittingDecimals, maxDecimals } from '../../model/money.ts';
 import type { DecimalText } from '../../model/order.ts';
 import { toNfkc } from '../../model/text/normal-form.ts';
-import type { Fault } from '../fault.ts';
+import { type Fault, OTHER_CURRENCY } from '../fault.ts';
+import { currenciesOf } from './currency-symbols.ts';
+import { NO_CURRENCY } from './parse-currency.ts';
 
 const MAX_WHOLE_DIGITS = 14;
 const MAX_DECIMALS = 4;
@@ -18,36 +21,20 @@ const GROUPS = {
   "'": /^\d{1,3}(?:['\u2019]\d{2,3})*['\u2019]\d{3}$/,
 };
 /**
- * Matches `€`, `US$`, `AU $`, `USD`, `RM`, `kr.`, with or without a blank. Runs of blanks have been reduced
- * to one before.
+ * Splits an amount into what stands before its number, the number, and what stands after it. The number begins with a
+ * digit, so that `kr.` and `Rs.` keep their point.
  */
-const SYMBOL_BEFORE = /^(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}(?=[ \d+-])|(?:kr|Rs|Rp|RM|Fr)\.?(?=[ \d+-])) ?/u;
-const SYMBOL_AFTER = / ?(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}|kr\.?|zł|Kč|Ft|lei)$/u;
-/**
- * Matches the text that identifies a currency in an amount: its code, or the letters before a dollar sign.
- * Other symbols stand for several currencies.
- */
-const NAMED_BEFORE = /^[+-]? ?([A-Z]{1,3}) ?(\$)?/;
-const NAMED_AFTER = /([A-Z]{3})$/;
-const DOLLARS: Readonly<Record<string, string>> = {
-  US: 'USD',
-  AU: 'AUD',
-  A: 'AUD',
-  C: 'CAD',
-  CA: 'CAD',
-  NZ: 'NZD',
-  HK: 'HKD',
-  S: 'SGD',
-  SG: 'SGD',
-  MX: 'MXN',
-  NT: 'TWD',
-};
-const MAX_AMOUNT_CHARS = 60;
+const PARTS = /^([^\d+-]*)([+-]? ?\d[\d.,'\u2019 ]*)([^\d.,'\u2019 ]\D*)?$/;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
   reason: 'A spreadsheet has rounded this amount, so digits are lost.',
   help: 'Use the file as it was exported, without saving it in a spreadsheet.',
+};
+const UNKNOWN_SYMBOL: Fault = {
+  code: 'bad_money',
+  reason: 'The text next to the digits is no currency that the tool knows, or names two.',
+  help: 'Check the cell. An amount can have the symbol of its currency, or a code of ISO 4217 such as EUR.',
 };
 const TOO_PRECISE: Fault = {
   code: 'bad_money',
@@ -55,16 +42,22 @@ const TOO_PRECISE: Fault = {
   help: 'Check that this is an amount of money. The tool never rounds an amount.',
 };
 
+/** An amount, and the currencies that its cell can mean. */
+export type Money = {
+  /** Has a decimal point and at least two decimals, such as `1249.00`. It is never rounded. */
+  readonly amount: DecimalText;
+  /** ISO 4217. One for `€` or `USD`, several for `$` or `kr`. Null if the cell names no currency. */
+  readonly currencies: readonly string[] | null;
+};
+
 /**
- * Parses an amount without losing a digit.
- *
- * @returns the amount with a decimal point and at least two decimals, such as `1249.00`. It is never rounded.
- * `-0` becomes `0.00`.
+ * Parses an amount without losing a digit, and the currency that stands next to it. An unknown symbol, or two that
+ * contradict each other, is a fault. `-0` becomes `0.00`.
  */
-export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fault {
-  if (format.decimal === '.' && isPlain(text)) return text;
+export function readMoney(text: string, format: MoneyFormat): Money | Fault {
+  if (format.decimal === '.' && isPlain(text)) return { amount: text, currencies: null };
   if (text.length > MAX_CHARS) return badMoney(format);
-  let rest = toNfkc(text).replace(/\s+/g, ' ').trim().replace(/^'\s*/, '').replace('\u2212', '-');
+  let rest = tidy(text);
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(rest)) return SPREADSHEET_DAMAGE;
   let sign = '';
   const takeSign = (): void => {
@@ -72,15 +65,51 @@ export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fau
     if (/^[+-]/.test(rest)) rest = rest.slice(1).trimStart();
   };
   takeSign();
+  let currencies = null as Money['currencies'];
   if (format.symbols) {
-    rest = rest.replace(SYMBOL_BEFORE, '').replace(SYMBOL_AFTER, '').trim();
+    const [, before = '', number = '', after = ''] = PARTS.exec(rest) ?? [];
+    for (const symbol of [before, after]) {
+      if (symbol.trim() === '') continue;
+      const meant: readonly string[] = currenciesOf(symbol);
+      currencies = currencies?.filter((currency) => meant.includes(currency)) ?? meant;
+      if (currencies.length === 0) return UNKNOWN_SYMBOL;
+    }
+    rest = number.trim();
     if (sign === '') takeSign();
   }
   const mark = rest.lastIndexOf(format.decimal);
   const whole = ungroup(mark === -1 ? rest : rest.slice(0, mark), format.thousands);
   const decimals = mark === -1 ? '' : rest.slice(mark + 1);
   if (whole === null || !/^\d*$/.test(decimals) || (mark !== -1 && decimals === '')) return badMoney(format);
-  return toDecimal(sign, whole, decimals);
+  const amount = toDecimal(sign, whole, decimals);
+  return typeof amount === 'string' ? { amount, currencies } : amount;
+}
+
+/**
+ * Parses an amount of a known currency. Every amount of an order is read by this function, except those that are added
+ * up over its rows: `OrderBuilder` checks their sum.
+ *
+ * @returns a fault also if the cell names another currency, or the amount has more decimals than the currency.
+ */
+export function parseMoneyIn(currency: string, text: string, format: MoneyFormat): DecimalText | Fault {
+  if (format.decimal === '.' && isPlain(text))
+    return hasFittingDecimals(text, currency) ? text : tooManyDecimals(currency);
+  const money = readMoney(text, format);
+  if (!('amount' in money)) return money;
+  const { amount, currencies } = money;
+  if (currencies !== null && currency !== NO_CURRENCY && !currencies.includes(currency))
+    return OTHER_CURRENCY;
+  return hasFittingDecimals(amount, currency) ? amount : tooManyDecimals(currency);
+}
+
+/**
+ * Parses an amount whose currency does not matter, for example a quantity or a total for statistics. The symbol next to
+ * it must be one.
+ */
+export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fault {
+  if (format.decimal === '.' && isPlain(text)) return text;
+  const money = readMoney(text, format);
+  return 'amount' in money ? money.amount : money;
 }
 
 /**
@@ -90,13 +119,20 @@ export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fau
  * share (`$`, `kr`).
  */
 export function statedCurrency(text: string): string | null {
-  if (text.length > MAX_AMOUNT_CHARS || /^[\d.,' -]*$/.test(text)) return null;
-  const amount = toNfkc(text).replace(/\s+/g, ' ').trim();
-  if (amount.includes('€')) return 'EUR';
-  const [, letters = '', dollar] = NAMED_BEFORE.exec(amount) ?? [];
-  if (dollar !== undefined) return DOLLARS[letters] ?? (letters.length === 3 ? letters : null);
-  if (letters.length === 3) return letters;
-  return NAMED_AFTER.exec(amount)?.[1] ?? null;
+  if (text.length > MAX_CHARS || /^[\d.,' -]*$/.test(text)) return null;
+  const [, before = '', , after = ''] = PARTS.exec(tidy(text).replace(/^[+-] ?/, '')) ?? [];
+  const stated = [before, after].map(currenciesOf).filter((currencies) => currencies.length === 1);
+  return stated[0]?.[0] ?? null;
+}
+
+/** Returns text in NFKC with single blanks and a plain minus, without the marks of spreadsheets for text. */
+function tidy(text: string): string {
+  return toNfkc(text)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^="(.*)"$/, '$1')
+    .replace(/^'\s*/, '')
+    .replace('\u2212', '-');
 }
 
 /** True if an amount has zeros but no other digit, whatever its format. */
@@ -105,7 +141,7 @@ export function isZero(amount: string): boolean {
 }
 
 /** True for the most common form, `45.00`: digits, a point, two digits, no leading zero. */
-function isPlain(text: string): boolean {
+export function isPlain(text: string): boolean {
   const last = text.length - 3;
   if (last < 1 || last > MAX_WHOLE_DIGITS || text.charCodeAt(last) !== 46) return false;
   for (let at = 0; at < text.length; at += 1) {
@@ -130,6 +166,16 @@ function toDecimal(sign: string, whole: string, decimals: string): DecimalText |
   if (digits.length > MAX_WHOLE_DIGITS || exact.length > MAX_DECIMALS) return TOO_PRECISE;
   const isZero = digits === '0' && exact === '';
   return `${isZero ? '' : sign}${digits}.${exact.padEnd(2, '0')}`;
+}
+
+/** Returns the fault of an amount that its currency cannot have. */
+export function tooManyDecimals(currency: string): Fault {
+  const digits = maxDecimals(currency);
+  return {
+    code: 'too_many_decimals',
+    reason: `The amount has more decimals than ${currency} has (${digits === 0 ? 'none' : digits}).`,
+    help: 'Check the currency of the row, and which mark the file uses for decimals. An amount is never rounded.',
+  };
 }
 
 function badMoney(format: MoneyFormat): Fault {

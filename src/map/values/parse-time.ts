@@ -30,6 +30,8 @@ const ISO_TIME =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,]\d+)?)? ?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MINUTE_MS = 60_000;
+/** The clocks of Kiritimati are 14 hours ahead of UTC. No place is further from it. */
+export const MAX_OFFSET_HOURS = 14;
 /** Room for the longest names of months and zones. Longer cells are refused without further checks. */
 const MAX_CHARS = 100;
 const WITHOUT_ZONE: Fault = {
@@ -100,7 +102,8 @@ function quickIsoMs(text: string): number | null {
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  const offset = twoDigits(text, 21) * 60 + twoDigits(text, 23);
+  const offsetHours = twoDigits(text, 21);
+  const offsetMinutes = twoDigits(text, 23);
   const isReal =
     year >= 1990 &&
     year <= 2100 &&
@@ -114,10 +117,15 @@ function quickIsoMs(text: string): number | null {
     minute <= 59 &&
     second >= 0 &&
     second <= 59 &&
-    offset >= 0 &&
-    offset < 1440;
+    isOffset(offsetHours, offsetMinutes);
   if (!isReal) return null; // Also excludes days 29 to 31, which the slower parser checks.
+  const offset = offsetHours * 60 + offsetMinutes;
   return Date.UTC(year, month - 1, day, hour, minute, second) - (sign === 45 ? -offset : offset) * MINUTE_MS;
+}
+
+/** True if a clock can be ahead of UTC by so much, or behind. */
+function isOffset(hours: number, minutes: number): boolean {
+  return hours >= 0 && minutes >= 0 && minutes < 60 && hours * 60 + minutes <= MAX_OFFSET_HOURS * 60;
 }
 
 /** Returns the number of two digits; a large negative number if they are not digits. */
@@ -145,10 +153,11 @@ function parse(text: string, { patterns, clock, bad, format }: Rules): InstantTe
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) continue;
     const wallMs = toWallMs(groups);
-    if (wallMs === null) continue;
     const { zone } = groups;
+    const offset = zone === undefined ? 0 : offsetMs(zone);
+    if (wallMs === null || offset === null) continue;
     if (zone === undefined && clock === null) return WITHOUT_ZONE;
-    const ms = zone === undefined ? (clock?.toInstantMs(wallMs) ?? 0) : wallMs - offsetMs(zone);
+    const ms = zone === undefined ? (clock?.toInstantMs(wallMs) ?? 0) : wallMs - offset;
     return format(ms);
   }
   return bad;
@@ -187,10 +196,12 @@ function toHour(hour: number, half: string | undefined): number {
   return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 }
 
-function offsetMs(zone: string): number {
+/** Returns the offset from UTC that a time states; null if no place has it. */
+function offsetMs(zone: string): number | null {
   if (!/^[+-]/.test(zone)) return 0; // Z, UTC, GMT.
-  const sign = zone[0] === '-' ? -1 : 1;
-  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2))) * MINUTE_MS;
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))];
+  if (!isOffset(hours, minutes)) return null;
+  return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * MINUTE_MS;
 }
 
 function badTime(formats: readonly string[]): Fault {

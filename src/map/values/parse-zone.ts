@@ -1,5 +1,6 @@
 import { isTimeZone } from '../../model/time/time-zone.ts';
 import type { Fault } from '../fault.ts';
+import { MAX_OFFSET_HOURS } from './parse-time.ts';
 
 /**
  * Abbreviations that mean one offset in the exports that use them. Ambiguous ones (CST, IST, BST) are left
@@ -48,6 +49,7 @@ export function parseZone(cell: string): string | Fault {
   if (known !== undefined) return known;
   if (text.length > MAX_CHARS) return BAD_ZONE;
   const [, sign, hours = '', minutes = '00'] = OFFSET.exec(text.replaceAll(' ', '')) ?? [];
+  if (Number(hours) + Number(minutes) / 60 > MAX_OFFSET_HOURS) return BAD_ZONE;
   const zone = sign === undefined ? text : `${sign}${hours.padStart(2, '0')}:${minutes}`;
   // Intl maps some other abbreviations to a zone of its own choice. IANA names of places contain a slash.
   if (sign === undefined && !zone.includes('/')) return BAD_ZONE;

@@ -3,12 +3,13 @@ import { toNfkc } from './normal-form.ts';
 const PLAIN = /^[\x21-\x7e]*$/;
 
 /**
- * Folds a discount code (or link, or handle) for matching: lower case, NFKC, without blanks. `" été 20"` and
+ * Folds a discount code (or link, or handle) for matching: lower case, NFKC, without blanks and
+ * invisible characters. `" été 20"` and
  * `"ÉTÉ20"` are equal. This is not done in SQL, because lower case in a database depends on its locale.
  */
 export function foldCode(code: string): string {
   if (PLAIN.test(code)) return code.toLowerCase();
-  const visible = toNfkc(code).replace(/[\s\p{Z}\p{Cf}\p{Cc}]+/gu, '');
+  const visible = toNfkc(code).replace(/[\s\p{Z}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]+/gu, '');
   // Lower-casing can break the normal form (İ), so normalise again.
   return toNfkc(visible.toLowerCase());
 }

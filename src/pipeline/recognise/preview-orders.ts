@@ -1,6 +1,8 @@
 import { countsStatus, type StatusRules, statusRules } from '../../map/layout/status-rules.ts';
 import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
+import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
+import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import { sumMoney } from '../../model/money.ts';
@@ -67,7 +69,6 @@ export type OrdersPreview = {
 };
 
 const SAMPLE = 10;
-const NO_CURRENCY = 'XXX';
 
 export async function previewOrders(
   layout: Layout,
@@ -88,12 +89,20 @@ export async function previewOrders(
   const collected = new Collected(layout);
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
   // currency.
-  const given = { name: source.name, timeZone: 'UTC', currency: currency ?? NO_CURRENCY, dateOrder };
+  const { decimalMark = null } = source;
+  const given = {
+    name: source.name,
+    timeZone: 'UTC',
+    currency: currency ?? NO_CURRENCY,
+    dateOrder,
+    decimalMark,
+  };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
     const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
     const dates = watchDates(layout, given);
+    const marks = watchMarks(layout, given);
     let hasPreferred = false;
     const watchHeader = async function* (from: AsyncIterable<CsvChunk>): AsyncGenerator<CsvChunk> {
       for await (const chunk of from) {
@@ -106,6 +115,7 @@ export async function previewOrders(
         layout,
         source: given,
         dates,
+        marks,
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
           if (isFallback && hasPreferred) collected.fallbackId = name;
         },
@@ -116,6 +126,7 @@ export async function previewOrders(
         collected.rows += batch.rowsRead;
         if (collected.rows >= maxRows) break;
       }
+      marks?.require();
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       collected.held.add(error.message);
