@@ -10,7 +10,7 @@ export const regex = z.string().refine(isRegex, {
   error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
 });
 
-export const cellTest = {
+const cellTest = {
   columns: names.describe("Spellings of the column's header."),
   equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
   none_of: names
@@ -22,13 +22,31 @@ export const cellTest = {
 
 type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
 
-export function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
+function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
   return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
 }
-export const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
+const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
 
 export const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
 export const cellTests = z.array(oneCellTest).default([]);
+
+/** A rule for orders that are never posted. */
+export const exclusionRule = z
+  .strictObject({
+    reason: z.string().regex(/^[a-z][a-z0-9_]{0,40}$/),
+    ...cellTest,
+    unless: z
+      .array(z.string().trim())
+      .min(1)
+      .optional()
+      .describe(
+        'The only words that let an order pass, "" for a blank. With any other word that the test does not match, the order is excluded as unknown_<reason>.',
+      ),
+  })
+  .refine(hasOneTest, ONE_TEST)
+  .refine(({ unless, equals, matches }) => unless === undefined || (equals ?? matches) !== undefined, {
+    error: 'unless goes with equals or matches. The other tests already decide about every word.',
+  });
 
 export const field = z.enum(LAYOUT_FIELDS, {
   error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.`,

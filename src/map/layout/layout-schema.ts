@@ -4,15 +4,13 @@ import { foldHeader } from '../../model/text/fold.ts';
 import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
 import {
-  cellTest,
   cellTests,
+  exclusionRule,
   field,
-  hasOneTest,
   listLowering,
   listRefusing,
   minus,
   names,
-  ONE_TEST,
   oneCellTest,
   regex,
   sum,
@@ -217,27 +215,7 @@ export const layoutSchema = z
       })
       .prefault({}),
     exclusions: z
-      .array(
-        z
-          .strictObject({
-            reason: z.string().regex(/^[a-z][a-z0-9_]{0,40}$/),
-            ...cellTest,
-            unless: z
-              .array(z.string().trim())
-              .min(1)
-              .optional()
-              .describe(
-                'The only words that let an order pass, "" for a blank. With any other word that the test does not match, the order is excluded as unknown_<reason>.',
-              ),
-          })
-          .refine(hasOneTest, ONE_TEST)
-          .refine(
-            ({ unless, equals, matches }) => unless === undefined || (equals ?? matches) !== undefined,
-            {
-              error: 'unless goes with equals or matches. The other tests already decide about every word.',
-            },
-          ),
-      )
+      .array(exclusionRule)
       .default([])
       .describe(
         'Orders that are never posted, and orders whose word is neither theirs nor one of unless. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
