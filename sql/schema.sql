@@ -2819,8 +2819,10 @@ CREATE TABLE intake.orders (
     customer_key uuid,
     customer_key_no smallint,
     lines jsonb,
+    doubt text,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
+    CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
     CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
@@ -2895,6 +2897,8 @@ COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was ma
 
 COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty where a line has none) and amount after the discounts of its lines, as [["gift-50", "25.00"]]. Null: unknown, because order_lines of the source was off when the order was read, the export does not say, a line cannot be read, or rows of the order are far apart. No part of content_hash.';
 
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
+
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
     o.source,
@@ -2920,7 +2924,8 @@ CREATE VIEW bi.orders AS
     o.line_no,
     o.first_seen_at AS changed_at,
     f.run_id,
-    (o.customer_key)::text AS customer_key
+    (o.customer_key)::text AS customer_key,
+    o.doubt
    FROM (intake.orders o
      JOIN intake.source_files f ON (((f.source_file_id = o.source_file_id) AND (f.state = 'sealed'::text))))
   WHERE o.is_current;
@@ -2976,6 +2981,8 @@ COMMENT ON COLUMN bi.orders.changed_at IS 'When this version was stored.';
 COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
+
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,

@@ -8,7 +8,7 @@ create view bi.orders as
     o.refunded as refunded_amount, reporting.without_addresses(array_to_string(o.codes, ', ')) as discount_codes,
     cardinality(o.codes) > 0 as is_discounted, o.cancelled_at is not null as is_cancelled, coalesce(o.refunded, 0) > 0 as is_refunded,
     coalesce(o.exclusion, 'renewal') <> 'renewal' as is_excluded, o.exclusion as exclusion_reason,
-    o.source_file_id, o.line_no, o.first_seen_at as changed_at, f.run_id, o.customer_key::text as customer_key
+    o.source_file_id, o.line_no, o.first_seen_at as changed_at, f.run_id, o.customer_key::text as customer_key, o.doubt
   from intake.orders o
   join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
   where o.is_current;
@@ -37,6 +37,7 @@ comment on column bi.orders.source_file_id is 'Export that states it.';
 comment on column bi.orders.line_no is 'Line of that file on which the order begins.';
 comment on column bi.orders.changed_at is 'When this version was stored.';
 comment on column bi.orders.run_id is 'Run that read the file, see bi.runs.';
+comment on column bi.orders.doubt is 'Why the export may not state the whole order, which is then held: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
 comment on column bi.orders.customer_key is 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
 create view bi.orders_attributed as

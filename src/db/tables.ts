@@ -1179,6 +1179,10 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
+   * Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.
+   */
+  doubt: string | null;
+  /**
    * Set by a rule of the layout (test, draft, cancelled, …): never posted; a draft is where the job says drafts: credit.
    */
   exclusion: string | null;

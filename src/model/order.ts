@@ -44,6 +44,11 @@ export type StagedOrder = {
    * `draft` if its job credits drafts, and `renewal` unless its job excludes renewals.
    */
   readonly exclusion: string | null;
+  /**
+   * Why this may not be the whole order, as a stable machine name: `incomplete`, `may_be_cut`. Null if nothing is
+   * in doubt. An order in doubt is held. Part of the digest only if it is set.
+   */
+  readonly doubt: string | null;
   /** Physical line of the order's first row, 1-based. */
   readonly line: number;
   readonly record: number;
@@ -95,6 +100,7 @@ export const ORDER_COLUMNS = [
   { field: 'paidAt', column: 'paid_at', type: 'timestamptz', merge: 'first' },
   { field: 'cancelledAt', column: 'cancelled_at', type: 'timestamptz', merge: 'first' },
   { field: 'exclusion', column: 'exclusion', type: 'text', merge: 'same' },
+  { field: 'doubt', column: 'doubt', type: 'text', merge: 'first' },
 ] as const satisfies readonly {
   readonly field: keyof StagedOrder;
   readonly column: string;

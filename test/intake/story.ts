@@ -176,6 +176,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     paidAt: null,
     cancelledAt: null,
     exclusion: null,
+    doubt: null,
     customerKey: null,
     lines: null,
     ...given,

@@ -130,7 +130,7 @@ async function clearLeftovers(
 
 /**
  * Drops staged versions that equal the current version, either after summing or because only columns that are
- * not stored differ.
+ * not stored differ. If only the staged version is in doubt, the current one proves that it is whole.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   const { rows } = await sql<{ dropped: string }>`
@@ -139,6 +139,7 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
       where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
         and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
+        and (c.doubt is null or o.doubt is not distinct from c.doubt)
         and (o.lines is null or o.lines is not distinct from c.lines)
       returning 1
     )

@@ -55,14 +55,15 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 
 /**
  * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
- * depend on how the order was divided into rows.
+ * depend on how the order was divided into rows. As in hash-meaning.ts, a doubt is part of it only if there is one.
  */
 export function summedHash(alias: string): RawBuilder<string> {
-  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text)`;
+  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text || coalesce(${sql.ref(`${alias}.doubt`)}, ''))`;
 }
 
-/** SQL for the columns in which two versions of an order can differ. */
+/** SQL for the columns in which two versions of an order can differ, except for a doubt. */
 export function meaningOf(alias: string): RawBuilder<unknown> {
-  const columns = ['group_key', 'currency', 'exclusion', ...AMOUNTS, ...FIRST_VALUE, ...LISTS];
+  const said = FIRST_VALUE.filter((column) => column !== 'doubt');
+  const columns = ['group_key', 'currency', 'exclusion', ...AMOUNTS, ...said, ...LISTS];
   return sql.join(columns.map((column) => sql.ref(`${alias}.${column}`)));
 }

@@ -127,6 +127,7 @@ export class OrderBuilder {
       paidAt: this.#timeOf(open, 'paid_at'),
       cancelledAt: this.#timeOf(open, 'cancelled_at'),
       exclusion: this.#exclusionOf(open),
+      doubt: null,
       line: open.line,
       record: open.record,
       rowCount: open.rowCount,
