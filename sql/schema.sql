@@ -2363,12 +2363,18 @@ CREATE TABLE intake.source_files (
     superseded_by bigint,
     order_id_column text,
     other_rows bigint DEFAULT 0 NOT NULL,
+    modified_at timestamp with time zone,
+    aged_at timestamp with time zone,
+    age_basis text,
+    orders_older bigint DEFAULT 0 NOT NULL,
+    orders_conflicting bigint DEFAULT 0 NOT NULL,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
+    CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text]))),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2452,6 +2458,16 @@ COMMENT ON COLUMN intake.source_files.superseded_by IS 'The later reading of the
 COMMENT ON COLUMN intake.source_files.order_id_column IS 'Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.';
 
 COMMENT ON COLUMN intake.source_files.other_rows IS 'Records that were read for clicks or creators, those in passed_over included.';
+
+COMMENT ON COLUMN intake.source_files.modified_at IS 'When the file was put there, as its store says. Null: unknown, or read before this was stored; then first_seen_at stands in for it.';
+
+COMMENT ON COLUMN intake.source_files.aged_at IS 'From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.';
+
+COMMENT ON COLUMN intake.source_files.age_basis IS 'What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.';
+
+COMMENT ON COLUMN intake.source_files.orders_older IS 'Orders of which a newer file states something else. They are kept as versions that were never in force.';
+
+COMMENT ON COLUMN intake.source_files.orders_conflicting IS 'Orders of which another file states something else, and nothing says which of them is newer. They are held. Part of orders_changed.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
@@ -4793,6 +4809,17 @@ COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than o
 COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
 
 COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+CREATE TABLE intake.restated_orders (
+    source_file_id bigint NOT NULL,
+    order_version_ids int8multirange NOT NULL
+);
+
+COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
+
+COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
+
+COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
 
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
@@ -7301,6 +7328,8 @@ CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, pai
 
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
 
+CREATE INDEX restated_orders_file ON intake.restated_orders USING btree (source_file_id);
+
 CREATE INDEX source_files_content ON intake.source_files USING btree (source, content_sha256) WHERE (state = 'sealed'::text);
 
 CREATE INDEX source_files_held ON intake.source_files USING btree (source) WHERE (state = 'held'::text);
@@ -7539,6 +7568,9 @@ ALTER TABLE ONLY intake.rejected_rows
 
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
+
+ALTER TABLE ONLY intake.restated_orders
+    ADD CONSTRAINT restated_orders_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES intake.source_files(source_file_id);

@@ -97,7 +97,7 @@ type OrderReading = SourceReading & {
 async function take(
   run: Run,
   reading: OrderReading,
-  { chunks, digest, ...read }: FileContent,
+  { chunks, digest, others, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
   const { source, customerKeys } = reading;
@@ -120,7 +120,7 @@ async function take(
   const thresholds = thresholdsOf(reading);
   const column = orderIdColumn();
   const sealing = {
-    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager },
+    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager, others },
   };
   return sealFile(db, { ...read, ...sealing });
 }
@@ -136,9 +136,9 @@ async function takeTogether(
   run: Run,
   reading: OrderReading,
   contents: readonly WholeContent[],
-): Promise<number | null> {
+): Promise<readonly string[] | null> {
   // Orders of known customers may have to move to the current key, which is done for each file.
-  if (reading.customerKeys?.isRekeying === true) return 0;
+  if (reading.customerKeys?.isRekeying === true) return [];
   const files: WholeFile[] = [];
   const orderIds = new Set<string>();
   const digests = new Set<string>();
@@ -152,17 +152,17 @@ async function takeTogether(
     if (!mapped.orders.every(({ orderId }) => !orderIds.has(orderId) && orderIds.add(orderId))) break;
     digests.add(content.digest);
     const { orders, rowsRead } = mapped;
-    files.push({ file: content.file, orders, rowsRead, contentSha256: content.digest, check: content.check });
+    const { file, age, check } = content;
+    files.push({ file, age, orders, rowsRead, contentSha256: content.digest, check });
   }
-  if (files.length < 2 || orderIdColumn === null) return 0;
+  if (files.length < 2 || orderIdColumn === null) return [];
   throwIfDraining(run);
   const { db, runId } = run;
   const { source, layout, layoutHash } = reading;
-  const isSealed = await sealTogether(db, {
+  return sealTogether(db, {
     ...{ source: source.name, layout: layout.name, layoutHash, runId, orderIdColumn, files },
     thresholds: thresholdsOf(reading),
   });
-  return isSealed ? files.length : null;
 }
 
 type MappedWhole = {

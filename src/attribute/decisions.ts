@@ -128,7 +128,7 @@ function eligibleOf({
         end as exclusion_reason
       from files_to_attribute f
       cross join lateral (
-        select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.total, o.refunded,
+        select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.doubt, o.total, o.refunded,
           o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.codes, o.codes_folded, o.links,
           o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
@@ -209,6 +209,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
       select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
         case
           when w.exclusion_reason is not null then 'excluded'
+          when w.doubt is not null then 'doubt'
           when w.named is not null then 'explicit'
           when m.code_target <> m.other_code_target then 'ambiguous_codes'
           when m.code_target is not null then 'code'
@@ -222,9 +223,10 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
-             when j.decision in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.decision end as outcome,
+             when j.decision in ('doubt', 'ambiguous_codes', 'ambiguous_links') then 'held' else j.decision end as outcome,
         case j.decision
           when 'excluded' then j.exclusion_reason
+          when 'doubt' then j.doubt
           when 'unattributed' then
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
           when 'ambiguous_codes' then j.decision

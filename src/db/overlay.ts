@@ -37,6 +37,7 @@ const COPIED = [
   'intake.attributed_files',
   'intake.order_continuations',
   'intake.unchanged_orders',
+  'intake.restated_orders',
   'intake.file_statistics',
   'intake.check_findings',
   'reporting.counted_files',

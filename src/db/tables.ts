@@ -1374,7 +1374,26 @@ export interface IntakeRejectedRows {
   value: string | null;
 }
 
+export interface IntakeRestatedOrders {
+  /**
+   * The versions, as ranges: most of them follow one another.
+   */
+  order_version_ids: string;
+  /**
+   * File that states them again.
+   */
+  source_file_id: Int8;
+}
+
 export interface IntakeSourceFiles {
+  /**
+   * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.
+   */
+  age_basis: string | null;
+  /**
+   * From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.
+   */
+  aged_at: Timestamp | null;
   /**
    * Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.
    */
@@ -1428,6 +1447,10 @@ export interface IntakeSourceFiles {
    */
   layout_hash: string;
   /**
+   * When the file was put there, as its store says. Null: unknown, or read before this was stored; then first_seen_at stands in for it.
+   */
+  modified_at: Timestamp | null;
+  /**
    * Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.
    */
   order_id_column: string | null;
@@ -1440,9 +1463,17 @@ export interface IntakeSourceFiles {
    */
   orders_changed: Generated<Int8>;
   /**
+   * Orders of which another file states something else, and nothing says which of them is newer. They are held. Part of orders_changed.
+   */
+  orders_conflicting: Generated<Int8>;
+  /**
    * Orders first seen in this file.
    */
   orders_new: Generated<Int8>;
+  /**
+   * Orders of which a newer file states something else. They are kept as versions that were never in force.
+   */
+  orders_older: Generated<Int8>;
   /**
    * Orders known before with the same content.
    */
@@ -5237,6 +5268,7 @@ export interface DB {
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
+  "intake.restated_orders": IntakeRestatedOrders;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
   "intake.unchanged_orders": IntakeUnchangedOrders;

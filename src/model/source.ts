@@ -11,8 +11,8 @@ export type SourceFile = {
   readonly version: string;
   readonly sizeBytes: number;
   /**
-   * When the file was put there, according to the store. Used to show the newest file, never to distinguish
-   * files.
+   * When the file was put there, according to the store. It tells which of two files is newer, and never whether two
+   * files are the same.
    */
   readonly modifiedAt?: Date;
 };

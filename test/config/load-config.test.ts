@@ -114,6 +114,7 @@ describe('a valid configuration', () => {
       endpoint: null,
       region: null,
       profile: null,
+      age: null,
       followLinks: false,
       forcePathStyle: false,
       etagIsMd5: true,

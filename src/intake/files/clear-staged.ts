@@ -10,6 +10,7 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
     'orders',
     'order_continuations',
     'unchanged_orders',
+    'restated_orders',
     'rejected_rows',
     'waiting_batches',
     'staged_rows',
