@@ -8,7 +8,7 @@ import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
-import { sealFile } from '../../src/intake/orders/seal-file.ts';
+import { type SealedTotals, sealFile } from '../../src/intake/orders/seal-file.ts';
 import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import { customerHasher } from '../../src/map/customers/customer-hash.ts';
 import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
@@ -16,10 +16,13 @@ import { watchDates } from '../../src/map/orders/date-order.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
+import { basisOf, describeBasis } from '../../src/model/file-age.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
 import type { CsvChunk } from '../../src/model/record.ts';
+import type { SourceFile } from '../../src/model/source.ts';
+import { fileName } from '../../src/model/text/file-name.ts';
 import { inSpan } from '../../src/observe/spans.ts';
 import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/pipeline/intake-file.ts';
 import { fingerprintsOf, tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
@@ -97,7 +100,7 @@ type OrderReading = SourceReading & {
 async function take(
   run: Run,
   reading: OrderReading,
-  { chunks, digest, others, ...read }: FileContent,
+  { file, chunks, digest, others, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
   const { source, customerKeys } = reading;
@@ -122,7 +125,18 @@ async function take(
   const sealing = {
     ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager, others },
   };
-  return sealFile(db, { ...read, ...sealing });
+  const sealed = await sealFile(db, { ...read, ...sealing });
+  if (sealed.kind === 'sealed' && sealed.ordersOlder > 0) progress.note(olderNote(reading, file, sealed));
+  return sealed;
+}
+
+function olderNote(
+  { ages }: OrderReading,
+  file: SourceFile,
+  { ordersOlder }: Pick<SealedTotals, 'ordersOlder'>,
+): string {
+  const by = describeBasis(basisOf(ages.ageOf(file)));
+  return `${fileName(file.uri)} is older than a file that was read before, ${by}: ${ordersOlder} of its orders changed nothing.`;
 }
 
 /**

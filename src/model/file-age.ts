@@ -18,6 +18,13 @@ export type AgeRule = (typeof AGE_RULES)[number];
 /** What says how old an export is. */
 export type AgeBasis = 'date_in_name' | 'number_in_name' | 'modified';
 
+/** Says to people how the age of an export was found, for example `by the number in its name`. */
+export function describeBasis(basis: AgeBasis | null): string {
+  if (basis === 'date_in_name') return 'by the date in its name';
+  if (basis === 'number_in_name') return 'by the number in its name';
+  return 'by the time of its store';
+}
+
 /** What is known about the age of an export. */
 export type FileAge = {
   readonly uri: string;

@@ -73,6 +73,7 @@ export type WholeContent = {
 
 /** The records of one file while it is being read. */
 export type FileContent = FileRead & {
+  readonly file: SourceFile;
   readonly chunks: AsyncIterable<CsvChunk>;
   /** Digest of the decoded content. Available once the file was read completely. */
   readonly digest: () => string;
@@ -193,7 +194,7 @@ async function readFile(
     const { watched, header } = watchHeader(records);
     const { check, learn } = await reading.checks.begin(file, header);
     const others = await reading.ages.compare(file);
-    const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check, others });
+    const result = await intake.take(run, reading, { ...read, file, chunks: watched, digest, check, others });
     span.describe({ 'influencer_sync.file.state': result.kind });
     if (result.kind === 'sealed') {
       learn();
