@@ -717,6 +717,7 @@ describe('a setting with a closed list of words', () => {
     ['time_zone: Europe/Amsterdam', 'currency: EURO', 'EUR'],
     ['time_zone: Europe/Amsterdam', 'consent: not_recorde', 'not_recorded'],
     ['time_zone: Europe/Amsterdam', 'date_order: MYD', 'MDY'],
+    ['time_zone: Europe/Amsterdam', 'age: modifed', 'modified'],
     ['time_zone: Europe/Amsterdam', 'expect: {overlap: hodl}', 'hold'],
     ['time_zone: Europe/Amsterdam', 'expect: {header: {new: acept}}', 'accept'],
     ['time_zone: Europe/Amsterdam', 'expect: {freshness: {by: "06:00", on: weekday}}', 'weekdays'],
