@@ -8,7 +8,7 @@ import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
-import { sealFile } from '../../src/intake/orders/seal-file.ts';
+import { type SealedTotals, sealFile } from '../../src/intake/orders/seal-file.ts';
 import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import { customerHasher } from '../../src/map/customers/customer-hash.ts';
 import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
@@ -18,10 +18,13 @@ import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { statusRules } from '../../src/map/layout/status-rules.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
+import { basisOf, describeBasis } from '../../src/model/file-age.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
 import type { CsvChunk } from '../../src/model/record.ts';
+import type { SourceFile } from '../../src/model/source.ts';
+import { fileName } from '../../src/model/text/file-name.ts';
 import { inSpan } from '../../src/observe/spans.ts';
 import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/pipeline/intake-file.ts';
 import { fingerprintsOf, tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
@@ -106,7 +109,7 @@ type OrderReading = SourceReading & {
 async function take(
   run: Run,
   reading: OrderReading,
-  { chunks, digest, ...read }: FileContent,
+  { file, chunks, digest, others, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
   const { source, customerKeys } = reading;
@@ -130,9 +133,20 @@ async function take(
   const thresholds = thresholdsOf(reading);
   const column = orderIdColumn();
   const sealing = {
-    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager },
+    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager, others },
   };
-  return sealFile(db, { ...read, ...sealing });
+  const sealed = await sealFile(db, { ...read, ...sealing });
+  if (sealed.kind === 'sealed' && sealed.ordersOlder > 0) progress.note(olderNote(reading, file, sealed));
+  return sealed;
+}
+
+function olderNote(
+  { ages }: OrderReading,
+  file: SourceFile,
+  { ordersOlder }: Pick<SealedTotals, 'ordersOlder'>,
+): string {
+  const by = describeBasis(basisOf(ages.ageOf(file)));
+  return `${fileName(file.uri)} is older than a file that was read before, ${by}: ${ordersOlder} of its orders changed nothing.`;
 }
 
 /**
@@ -146,9 +160,9 @@ async function takeTogether(
   run: Run,
   reading: OrderReading,
   contents: readonly WholeContent[],
-): Promise<number | null> {
+): Promise<readonly string[] | null> {
   // Orders of known customers may have to move to the current key, which is done for each file.
-  if (reading.customerKeys?.isRekeying === true) return 0;
+  if (reading.customerKeys?.isRekeying === true) return [];
   const files: WholeFile[] = [];
   const orderIds = new Set<string>();
   const digests = new Set<string>();
@@ -162,17 +176,17 @@ async function takeTogether(
     if (!mapped.orders.every(({ orderId }) => !orderIds.has(orderId) && orderIds.add(orderId))) break;
     digests.add(content.digest);
     const { orders, rowsRead } = mapped;
-    files.push({ file: content.file, orders, rowsRead, contentSha256: content.digest, check: content.check });
+    const { file, age, check } = content;
+    files.push({ file, age, orders, rowsRead, contentSha256: content.digest, check });
   }
-  if (files.length < 2 || orderIdColumn === null) return 0;
+  if (files.length < 2 || orderIdColumn === null) return [];
   throwIfDraining(run);
   const { db, runId } = run;
   const { source, layout, layoutHash } = reading;
-  const isSealed = await sealTogether(db, {
+  return sealTogether(db, {
     ...{ source: source.name, layout: layout.name, layoutHash, runId, orderIdColumn, files },
     thresholds: thresholdsOf(reading),
   });
-  return isSealed ? files.length : null;
 }
 
 type MappedWhole = {

@@ -19,13 +19,17 @@ import { neverSent } from '../../src/ledger/states.ts';
  * dealflow. If the mirror does not know the platform or the brand of a deal, the deal is assumed to match.
  */
 
-/** Makes the rows of a file current. The newest row about a creator counts; within one file, the last row. */
+/** Makes the rows of a file current. The newest file about a creator counts; within one file, the last row. */
 export async function publishCreators(
   trx: Transaction<DB>,
-  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+  {
+    sourceFileId,
+    source,
+    newer,
+  }: { readonly sourceFileId: string; readonly source: string; readonly newer: readonly string[] },
 ): Promise<void> {
   await sql`
-    insert into intake.creators (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, stated_deal_id, stage, is_active, note,
+    insert into intake.creators as c (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, stated_deal_id, stage, is_active, note,
       code, code_percent, commission_percent, custom_link, custom_link_target, source_file_id, line_no)
     select distinct on (s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''))
       ${source}, s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''), s.handle, s."dealId", s.stage, s."isActive",
@@ -41,7 +45,8 @@ export async function publishCreators(
         is_active = excluded.is_active, note = excluded.note, code = excluded.code, code_percent = excluded.code_percent,
         commission_percent = excluded.commission_percent, custom_link = excluded.custom_link,
         custom_link_target = excluded.custom_link_target, source_file_id = excluded.source_file_id, line_no = excluded.line_no,
-        stated_at = now()`.execute(trx);
+        stated_at = now()
+    where c.source_file_id <> all(${[...newer]}::bigint[])`.execute(trx);
 }
 
 export type DealRules = {

@@ -21,12 +21,16 @@ import { refuseRenamedSource } from './decide-renamed.ts';
  */
 
 /**
- * Makes the rows of a file current. For each subject, day and country the newest file counts; rows of one
- * file are added up.
+ * Makes the rows of a file current. For each subject, day and country the newest file counts, whichever is
+ * read last; rows of one file are added up.
  */
 export async function publishClicks(
   trx: Transaction<DB>,
-  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+  {
+    sourceFileId,
+    source,
+    newer,
+  }: { readonly sourceFileId: string; readonly source: string; readonly newer: readonly string[] },
 ): Promise<void> {
   await sql`
     insert into intake.clicks as c (source, subject, day, country, clicks, written, references_folded, influencer_handle, deal_id, collab_id,
@@ -46,7 +50,8 @@ export async function publishClicks(
     set clicks = excluded.clicks, written = excluded.written, references_folded = excluded.references_folded,
         influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
         source_file_id = excluded.source_file_id, line_no = excluded.line_no,
-        stated_at = case when c.clicks = excluded.clicks then c.stated_at else now() end`.execute(trx);
+        stated_at = case when c.clicks = excluded.clicks then c.stated_at else now() end
+    where c.source_file_id <> all(${[...newer]}::bigint[])`.execute(trx);
 }
 
 export type ClickRules = {

@@ -1,7 +1,7 @@
 -- Only whole orders are credited: an order of which a row is missing or cut says so, and is held.
 
 alter table intake.orders add column doubt text check (doubt ~ '^[a-z][a-z_]{0,40}$');
-comment on column intake.orders.doubt is 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows). Null: nothing is in doubt. An order in doubt is held.';
+comment on column intake.orders.doubt is 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.';
 
 create table intake.missing_rows (
   source_file_id bigint not null references intake.source_files,

@@ -241,6 +241,7 @@ function toSource(
         ? null
         : { queue: file.events.queue, listEveryHours: file.events.list_every_hours },
     ...toStore(file),
+    age: file.age,
     followLinks: file.follow_links,
     etagIsMd5: file.etag_is_md5,
     limits: {

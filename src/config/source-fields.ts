@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AGE_RULES } from '../model/file-age.ts';
 import { MAX_LIST_EVERY_HOURS } from '../model/source.ts';
 import { expect } from './expect/expect-fields.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from './fields.ts';
@@ -185,6 +186,13 @@ export const sourceSchema = z.strictObject({
     .default([...DEFAULT_EXCLUDE])
     .describe(
       'Patterns of names that are not exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are always skipped.',
+    ),
+  age: z
+    .enum(AGE_RULES)
+    .nullable()
+    .default(null)
+    .describe(
+      'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names) or modified (when they were put there). Omit it to use the name if it says so, else the time.',
     ),
   lookback_days: wholeNumber(1, 3_650)
     .nullable()

@@ -38,6 +38,7 @@ const COPIED = [
   'intake.missing_rows',
   'intake.order_continuations',
   'intake.unchanged_orders',
+  'intake.restated_orders',
   'intake.file_statistics',
   'intake.check_findings',
   'reporting.counted_files',

@@ -1,4 +1,5 @@
 import type { Expectations } from './checks/expectations.ts';
+import type { AgeRule } from './file-age.ts';
 import type { WebhookSettings } from './http/webhook-event.ts';
 import type { ReconcileSettings } from './money/reconciliation.ts';
 import type { NotifySettings } from './notify/settings.ts';
@@ -212,6 +213,8 @@ export type SourceSettings = {
   readonly encoding: string | null;
   /** Patterns of file names that are not exports. */
   readonly exclude: readonly string[];
+  /** What decides which of two exports is newer. Null: all that is known about them. */
+  readonly age: AgeRule | null;
   /**
    * A run lists the names of this many days before the last listing, and of later days. Null: it lists all
    * names.

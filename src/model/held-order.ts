@@ -55,6 +55,21 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Correct the rejected rows, or export the file again.',
     confirms: 'the order is complete as it is shown',
   },
+  may_be_incomplete: {
+    what: 'A row that could not be used names no order, and it may belong to this one',
+    fix: 'Correct the rejected rows, or export the file again. If it states the order in the same way, the hold ends.',
+    confirms: 'the order is complete as it is shown',
+  },
+  may_be_repeated: {
+    what: 'The file states rows of the order twice, and the rows have no id, so they may count double',
+    fix: 'Export the file again, or name the id of items under `grouping.item` of the layout.',
+    confirms: 'the rows are different items',
+  },
+  may_be_split: {
+    what: 'Another file states other rows of the order, and the rows have no id, so this may be a part of it',
+    fix: 'Export the whole order in one file, or name the id of items under `grouping.item` of the layout.',
+    confirms: 'the order is complete as it is shown',
+  },
   may_be_cut: {
     what: 'The order is in the last row of a file that may be cut short',
     fix: 'Export the file again. If it states the order in the same way, the hold ends.',

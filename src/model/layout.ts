@@ -57,8 +57,8 @@ export type Purpose =
 
 /**
  * Whether a file is read again after a change of settings that changes what its rows mean. Reading customers
- * twice is safe, because each customer is submitted only once. Orders are not read again: if two files state
- * an order, the one read last counts, and reading an older file again would restore its old state.
+ * twice is safe, because each customer is submitted only once. Orders are not read again: what was posted can no longer
+ * be changed, so a person decides which files are worth it.
  */
 export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
   orders: false,

@@ -1,3 +1,4 @@
+import type { AgeBasis } from './file-age.ts';
 import type { ReadFor } from './layout.ts';
 
 /** A source with a queue of events is listed at least this often. Announcements older than this are deleted. */
@@ -11,8 +12,8 @@ export type SourceFile = {
   readonly version: string;
   readonly sizeBytes: number;
   /**
-   * When the file was put there, according to the store. Used to show the newest file, never to distinguish
-   * files.
+   * When the file was put there, according to the store. It tells which of two files is newer, and never whether two
+   * files are the same.
    */
   readonly modifiedAt?: Date;
 };
@@ -46,6 +47,10 @@ export type SurveyedFile = {
   readonly help: string | null;
   readonly sizeBytes: number | null;
   readonly rows: number | null;
+  /** Orders of which a newer file states something else, if the file was read. */
+  readonly olderOrders: number;
+  readonly agedAt: Date | null;
+  readonly ageBasis: AgeBasis | null;
 };
 
 /**

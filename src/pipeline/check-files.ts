@@ -17,9 +17,9 @@ export type SourceChecks = {
   /**
    * Seals several files. If none was sealed, the files that were learned meanwhile are forgotten.
    *
-   * @param seal returns the number of files that were sealed, or null.
+   * @param seal returns the ids of the files that were sealed, or null.
    */
-  attempt(seal: () => Promise<number | null>): Promise<number | null>;
+  attempt(seal: () => Promise<readonly string[] | null>): Promise<readonly string[] | null>;
 };
 
 export type OpenCheck = {
@@ -81,7 +81,7 @@ export function openSourceChecks(
       reading ??= read();
       await reading;
       const before = [...earlier];
-      let sealed: number | null = null;
+      let sealed: readonly string[] | null = null;
       try {
         sealed = await seal();
         return sealed;

@@ -4,7 +4,9 @@ import { beginFile } from '../intake/files/begin-file.ts';
 import type { FileRead } from '../intake/files/fence.ts';
 import { holdFile } from '../intake/files/hold-file.ts';
 import type { SealedRead } from '../intake/files/seal-read.ts';
+import type { OtherAges, SourceAges } from '../intake/files/source-ages.ts';
 import type { SourceSettings } from '../model/config.ts';
+import type { FileAge } from '../model/file-age.ts';
 import { FileHeld } from '../model/file-held.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
@@ -25,6 +27,7 @@ export type SourceReading = {
   readonly otherLayouts: OtherLayouts;
   readonly layoutHash: string;
   readonly checks: SourceChecks;
+  readonly ages: SourceAges;
 };
 
 /** One file to read, and the means to read it. */
@@ -48,14 +51,14 @@ export type Intake = {
    * Does the same for the first of several small files, in one transaction. Only for files about which there is
    * nothing to decide. Files are always read one by one if omitted.
    *
-   * @returns how many of them were sealed: the next one must be read on its own. Null if only the database shows
+   * @returns the ids of those that were sealed: the next one must be read on its own. Null if only the database shows
    * that something has to be decided about one of them: they must be read one by one.
    */
   readonly takeTogether?: (
     run: Run,
     reading: SourceReading,
     files: readonly WholeContent[],
-  ) => Promise<number | null>;
+  ) => Promise<readonly string[] | null>;
 };
 
 /** A small file that was read completely. */
@@ -65,15 +68,19 @@ export type WholeContent = {
   /** Digest of the decoded content. */
   readonly digest: string;
   readonly check: FileCheck;
+  readonly age: FileAge;
 };
 
 /** The records of one file while it is being read. */
 export type FileContent = FileRead & {
+  readonly file: SourceFile;
   readonly chunks: AsyncIterable<CsvChunk>;
   /** Digest of the decoded content. Available once the file was read completely. */
   readonly digest: () => string;
   /** The check that sealing applies to the file. */
   readonly check: FileCheck;
+  /** Files whose statements it must not replace. */
+  readonly others: OtherAges;
 };
 
 /**
@@ -85,11 +92,12 @@ export type FileContent = FileRead & {
  */
 export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<KnownError | null> {
   const { db, runId } = run;
-  const { source, layout, layoutHash, file, again } = reading;
+  const { source, layout, layoutHash, file, again, ages } = reading;
   const reader = randomUUID();
   const begun = await beginFile(db, {
     source: source.name,
     file,
+    age: ages.ageOf(file),
     layout: layout.name,
     layoutHash,
     runId,
@@ -125,7 +133,7 @@ function beginStep(
 /**
  * Runs these steps for the first of several small files together, if there is nothing to decide about them.
  *
- * @returns the same as `takeTogether`. The others must be read by `intakeFile`.
+ * @returns the number of files that were sealed, or null, as `takeTogether`. The others must be read by `intakeFile`.
  */
 export async function intakeTogether(
   run: Run,
@@ -144,7 +152,8 @@ export async function intakeTogether(
       learn();
       return results;
     };
-    whole.push({ file, chunks, digest: content.digest(), check: { ...check, judge } });
+    const age = reading.ages.ageOf(file);
+    whole.push({ file, chunks, digest: content.digest(), check: { ...check, judge }, age });
   }
   if (whole.length < 2) return 0;
   const attributes = {
@@ -154,14 +163,16 @@ export async function intakeTogether(
   const read = await inSpan({ name: 'files', attributes }, () =>
     reading.checks.attempt(() => takeTogether(run, reading, whole)),
   );
-  for (const [place, file] of files.slice(0, read ?? 0).entries()) {
+  if (read === null) return null;
+  for (const [place, file] of files.slice(0, read.length).entries()) {
+    reading.ages.learn(file.file, read[place] ?? '');
     beginStep(run, file);
     run.progress.advance(
       0,
       whole[place]?.chunks.reduce((sum, { records }) => sum + records.length, 0),
     );
   }
-  return read;
+  return read.length;
 }
 
 /** A file that was opened before its turn. */
@@ -182,9 +193,14 @@ async function readFile(
     const { records, digest } = reading.content;
     const { watched, header } = watchHeader(records);
     const { check, learn } = await reading.checks.begin(file, header);
-    const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check });
+    const others = await reading.ages.compare(file);
+    const result = await intake.take(run, reading, { ...read, file, chunks: watched, digest, check, others });
     span.describe({ 'influencer_sync.file.state': result.kind });
-    if (result.kind === 'sealed') learn();
+    if (result.kind === 'sealed') {
+      learn();
+      reading.ages.learn(file, read.sourceFileId);
+    }
+    if (result.kind === 'duplicate') reading.ages.learn(file, result.of.sourceFileId);
     if (result.kind === 'held') progress.note(heldNote(file, result.reason));
     if (result.kind === 'duplicate')
       progress.note(

@@ -1,15 +1,18 @@
 import { layoutFolders } from '../config/layout-folders.ts';
 import { type HeldVersion, listHeldVersions, releaseFiles } from '../intake/files/release-files.ts';
 import { selectUnread } from '../intake/files/select-unread.ts';
+import { openSourceAges, type SourceAges } from '../intake/files/source-ages.ts';
 import { checkSource } from '../map/layout/check-source.ts';
 import { layoutHash } from '../map/layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../map/layout/load-layout.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
+import { compareForReading, readFileAge } from '../model/file-age.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Purpose, ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, findFiles, listFiles } from '../source/list-files.ts';
+import { nameInSource } from '../source/name-in-source.ts';
 import { openSourceChecks } from './check-files.ts';
 import type { Intake } from './intake-file.ts';
 import { type ListingWindow, openListingWindow } from './listing/listing-window.ts';
@@ -21,7 +24,7 @@ import { type Run, throwIfDraining } from './run.ts';
 const PAGE_SIZE = 1_000;
 
 /**
- * Reads every new file of a source into the database, in the order of their names. Each file is sealed or held
+ * Reads every new file of a source into the database, the older ones first. Each file is sealed or held
  * in one commit, which small files may share.
  *
  * @throws KnownError `no_files` (exit 2) if the listing is empty; any error of the listing; and the error
@@ -35,7 +38,16 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   checkSource(layout, source, purpose);
   const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
   const checks = openSourceChecks(db, { source, readFor: purpose.readFor });
-  const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose), checks };
+  const ageOf = createAgeOf(source);
+  const ages = openSourceAges(db, { source: source.name, readFor: purpose.readFor, ageOf });
+  const reading = {
+    source,
+    layout,
+    otherLayouts,
+    layoutHash: layoutHash(layout, source, purpose),
+    checks,
+    ages,
+  };
 
   // The listing is read completely first, because the share of unreadable files is measured against their
   // total number.
@@ -65,9 +77,23 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     throw noFiles(run, { source, since: window?.since ?? null });
 
   await endHolds(run, { source, held, listed });
-  await readInTurn(run, wanted, { ...reading, found, intake });
+  const inOrder = wanted
+    .map((file) => ({ file, age: ageOf(file) }))
+    .sort((a, b) => compareForReading(a.age, b.age));
+  await readInTurn(
+    run,
+    inOrder.map(({ file }) => file),
+    { ...reading, found, intake },
+  );
   throwIfDraining(run);
   await window?.close();
+}
+
+/** Returns a function that reads how old a file of a source is. */
+export function createAgeOf(source: SourceSettings): SourceAges['ageOf'] {
+  const nameOf = nameInSource(source.uri);
+  return ({ uri, modifiedAt = null }) =>
+    readFileAge({ uri, name: nameOf(uri), modifiedAt, rule: source.age });
 }
 
 /** Decides which names to look at. Null for a file that is requested by name, because it may be any of them. */

@@ -21,7 +21,12 @@ export type RowIntakeOptions<Row> = {
   /** Makes the rows of a file current, from `intake.staged_rows`. */
   readonly publish: (
     trx: Parameters<SealRowsOptions['publish']>[0],
-    file: { readonly sourceFileId: string; readonly source: string },
+    file: {
+      readonly sourceFileId: string;
+      readonly source: string;
+      /** Ids of newer files: what they state stays. */
+      readonly newer: readonly string[];
+    },
   ) => Promise<void>;
 };
 
@@ -30,7 +35,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
   async function take(
     run: Run,
     reading: Reading,
-    { chunks, digest, ...read }: FileContent,
+    { chunks, digest, others: { newer }, ...read }: FileContent,
   ): Promise<SealedRead<unknown>> {
     const { db, runId, progress } = run;
     const { source, layout, otherLayouts } = reading;
@@ -65,7 +70,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
       ...(judge && {
         judge: (trx, sourceFileId) => judge(trx, { sourceFileId, source: source.name }),
       }),
-      publish: (trx, sourceFileId) => publish(trx, { sourceFileId, source: source.name }),
+      publish: (trx, sourceFileId) => publish(trx, { sourceFileId, source: source.name, newer }),
     });
   }
   return { purpose, take };

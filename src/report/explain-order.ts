@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import type { AgeBasis } from '../model/file-age.ts';
 import { foldOrderId } from '../model/text/order-key.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
@@ -9,6 +10,11 @@ export type OrderVersion = {
   readonly rows: number;
   readonly fileState: string;
   readonly isCurrent: boolean;
+  /** True if a newer file had stated something else when this one was read, so it never was in force. */
+  readonly isOlder: boolean;
+  /** Why the order is held although its file counts, for example `conflicting_states`. */
+  readonly doubt: string | null;
+  readonly ageBasis: AgeBasis | null;
   readonly status: string | null;
   readonly currency: string;
   readonly total: string | null;
@@ -133,23 +139,25 @@ async function readVersions(
   db: Database,
   { source, orderId }: Of,
 ): Promise<Pick<OrderLife, 'versions' | 'hasPrunedVersions'>> {
-  // The current version and those that it replaced, and versions in files that are being read or held.
+  // The current version and those that it replaced, older ones, and versions in files that are being read or held.
   const { rows } = await sql<OrderVersion & { readonly isPrunedBefore: boolean }>`
     with recursive versions as (
       select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
       union
       select o.order_version_id, o.replaces from versions v join intake.orders o on o.order_version_id = v.replaces
-    ), waiting as (
+    ), others as (
       select o.order_version_id from intake.source_files f
       join intake.orders o on o.source_file_id = f.source_file_id and o.order_id = ${orderId} collate "C"
-      where f.source = ${source} and f.state <> 'sealed'
+      where f.source = ${source} and (f.state <> 'sealed' or f.orders_older > 0)
     )
-    select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.status, o.currency, o.total,
+    select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
+      f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
+      f.age_basis as "ageBasis", o.status, o.currency, o.total,
       o.subtotal, o.refunded, o.codes, o.links, o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId",
       o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)
-    where o.order_version_id in (select order_version_id from versions union select order_version_id from waiting)
+    where o.order_version_id in (select order_version_id from versions union select order_version_id from others)
     order by o.order_version_id`.execute(db);
   return {
     versions: rows.map(({ isPrunedBefore: _, ...version }) => version),

@@ -22,14 +22,15 @@ function filesOf(count: number, given: Partial<Parameters<typeof order>[1]> = {}
   });
 }
 
-function readTogether({ db, source, runId }: Shop, files: readonly WholeFile[]): Promise<boolean> {
+async function readTogether({ db, source, runId }: Shop, files: readonly WholeFile[]): Promise<boolean> {
   const expected = { revenue: 'total', credited: null, listed: null, mayLackStatus: false, currency: null } as const;
   const limits = { maxRejectedShare: 1, maxCancelledShare: 1, maxZeroRevenueShare: 1, maxUnlistedShare: 1 };
-  return sealTogether(db, {
+  const sealed = await sealTogether(db, {
     ...{ source, runId, layout: 'test', layoutHash: 'h1', files },
     orderIdColumn: { name: 'Id', isFallback: false },
     thresholds: { source, ...limits, expected },
   });
+  return sealed !== null;
 }
 
 /** The states of the files of a source, by name. */

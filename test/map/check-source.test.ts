@@ -26,6 +26,7 @@ const SOURCE: SourceSettings = {
   endpoint: null,
   region: null,
   profile: null,
+  age: null,
   followLinks: false,
   forcePathStyle: false,
   expectations: EXPECTATIONS,

@@ -25,6 +25,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     endpoint: null,
     region: null,
     profile: null,
+    age: null,
     followLinks: false,
     forcePathStyle: false,
     expectations: EXPECTATIONS,

@@ -25,6 +25,7 @@ export type MeasuredOrders = {
   readonly ordersNew: number;
   readonly ordersChanged: number;
   readonly ordersUnchanged: number;
+  readonly ordersOlder: number;
   /** The column from which the job computes revenue. */
   readonly revenue: 'total' | 'subtotal';
 };
@@ -84,6 +85,7 @@ export async function measureNewOrders(
       ...file,
       ordersChanged: 0,
       ordersUnchanged: 0,
+      ordersOlder: 0,
     }),
   );
 }
@@ -113,12 +115,17 @@ function groupsOf(
 
 function toOrderStatistics(
   rows: readonly Group[],
-  { ordersNew, ordersChanged, ordersUnchanged }: Omit<MeasuredOrders, 'sourceFileId' | 'revenue'>,
+  {
+    ordersNew,
+    ordersChanged,
+    ordersUnchanged,
+    ordersOlder,
+  }: Omit<MeasuredOrders, 'sourceFileId' | 'revenue'>,
 ): OrderStatistics {
   const judged = ordersNew + ordersChanged;
   return {
     new: ordersNew,
-    known: ordersChanged + ordersUnchanged,
+    known: ordersChanged + ordersUnchanged + ordersOlder,
     judged,
     blankCodes: Number(rows[0]?.blank ?? 0),
     coded: Number(rows[0]?.coded ?? 0),

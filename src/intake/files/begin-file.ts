@@ -1,18 +1,22 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
+import { agedAt, basisOf, type FileAge } from '../../model/file-age.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
 import { NOT_AWAITING_DISK } from './fence.ts';
+import { isBack } from './select-unread.ts';
 
 export type BeginFileOptions = {
   /** Name of the source. The caller holds its lease, so no other process reads its files. */
   readonly source: string;
   readonly file: SourceFile;
+  /** Stored with the file. Unknown if omitted. */
+  readonly age?: FileAge;
   readonly layout: string;
   /** Digest of the layout and of the source's settings. */
   readonly layoutHash: string;
@@ -59,12 +63,12 @@ export async function beginFile(db: Database, options: BeginFileOptions): Promis
  */
 async function openNew(
   db: Database,
-  { source, file, layout, layoutHash, runId, reader, readFor = 'orders' }: BeginFileOptions,
+  { source, file, age, layout, layoutHash, runId, reader, readFor = 'orders' }: BeginFileOptions,
 ): Promise<string | null> {
   const { rows } = await sql<{ source_file_id: string }>`
-    insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
+    insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
     select ${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}::bigint, ${layout}, ${layoutHash}, 'reading',
-      ${reader}::uuid, ${runId}::bigint
+      ${reader}::uuid, ${runId}::bigint, ${ageValues(file, age)}
     where ${NOT_AWAITING_DISK} = 'off'
       and not exists (
         select from intake.source_files
@@ -94,7 +98,7 @@ function lookAndBegin(db: Database, options: BeginFileOptions): Promise<BegunFil
 
 /** The same rules as in `selectUnread`, plus files that a run requests by name. */
 function isToBeRead(known: KnownFile, options: BeginFileOptions): boolean {
-  if (known.is_reread_wanted || isOutdated(known, options)) return true;
+  if (known.is_reread_wanted || known.is_back || isOutdated(known, options)) return true;
   const { layoutHash, again = false } = options;
   if (known.state === 'held') return known.layout_hash !== layoutHash || known.hold_is_transient || again;
   return known.state === 'released' && (!known.is_released_by_person || again);
@@ -133,6 +137,7 @@ type KnownFile = {
   hold_is_transient: boolean;
   is_released_by_person: boolean;
   is_reread_wanted: boolean;
+  is_back: boolean;
 };
 
 async function lockFile(
@@ -141,8 +146,8 @@ async function lockFile(
 ): Promise<KnownFile | null> {
   const { rows } = await sql<KnownFile>`
     select source_file_id, state, layout_hash, hold_is_transient, released_by is not null as is_released_by_person,
-      reread_at is not null as is_reread_wanted
-    from intake.source_files
+      reread_at is not null as is_reread_wanted, ${isBack('k')} as is_back
+    from intake.source_files k
     where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
     for update`.execute(trx);
   return rows[0] ?? null;
@@ -163,21 +168,29 @@ async function takeOver(
   for (const row of rows) await clearStaged(trx, row.source_file_id);
 }
 
+/** The columns that say how old a file is, in the order of `ageValues`. */
+const AGE_COLUMNS = sql`modified_at, aged_at, age_basis`;
+
+function ageValues({ modifiedAt }: SourceFile, age: FileAge | undefined): RawBuilder<unknown> {
+  const [since, basis] = age === undefined ? [null, null] : [agedAt(age), basisOf(age)];
+  return sql`${modifiedAt ?? null}::timestamptz, ${since}::timestamptz, ${basis}::text`;
+}
+
 async function open(
   trx: Transaction<DB>,
   options: BeginFileOptions,
   sourceFileId: string | null,
 ): Promise<string> {
-  const { source, file, layout, layoutHash, runId, reader, readFor = 'orders' } = options;
+  const { source, file, age, layout, layoutHash, runId, reader, readFor = 'orders' } = options;
   const { rows } = await (sourceFileId === null
     ? sql<{ source_file_id: string }>`
-        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
+        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
         values (${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
-                ${reader}::uuid, ${runId}::bigint)
+                ${reader}::uuid, ${runId}::bigint, ${ageValues(file, age)})
         returning source_file_id`
     : sql<{ source_file_id: string }>`
         update intake.source_files
-        set state = 'reading', reader = ${reader}::uuid, layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
+        set state = 'reading', reader = ${reader}::uuid, (${AGE_COLUMNS}) = row(${ageValues(file, age)}), layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
             hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null,
             released_at = null, released_by = null, release_reason = null, reread_at = null, reread_by = null
         where source_file_id = ${sourceFileId}::bigint returning source_file_id`

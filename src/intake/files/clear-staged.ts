@@ -11,6 +11,7 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
     'order_continuations',
     'missing_rows',
     'unchanged_orders',
+    'restated_orders',
     'rejected_rows',
     'waiting_batches',
     'staged_rows',

@@ -53,7 +53,8 @@ export async function findHoldReason(
   const rows = { used: totals.orderRows, usedAs: 'in orders', rejected: totals.rejectedRows };
   const reason = await judgeRows(trx, { ...options, ...rows, maxRejectedShare, source });
   if (reason !== null) return reason;
-  const orders = totals.ordersNew + totals.ordersChanged + totals.ordersUnchanged;
+  const { ordersNew, ordersChanged, ordersUnchanged, ordersOlder } = totals;
+  const orders = ordersNew + ordersChanged + ordersUnchanged + ordersOlder;
   if (orders >= MIN_FOR_SHARE && totals.cancelled > orders * thresholds.maxCancelledShare) {
     return {
       code: 'too_many_cancelled',

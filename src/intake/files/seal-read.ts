@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
@@ -48,7 +48,7 @@ export type FileColumns = Readonly<Record<string, number | string | readonly str
 export type SealedRead<Totals> =
   | ({ readonly kind: 'sealed' } & Totals)
   | { readonly kind: 'held'; readonly reason: HoldReason }
-  /** The same content was sealed under another name. Nothing of this file is kept. */
+  /** The same content was sealed under another name, and is in force. Nothing of this file is kept. */
   | { readonly kind: 'duplicate'; readonly of: Original }
   /** Another reader has taken over the file. Nothing was changed. */
   | { readonly kind: 'lost' };
@@ -89,7 +89,7 @@ export function sealRead<Totals>(
 type LockedRead = {
   /** True if an earlier reading of the same version has been superseded by this one. */
   readonly isReread: boolean;
-  /** The sealed file of the source with the same content, if there is one. */
+  /** The sealed file of the source with the same content, if there is one and all that it states is in force. */
   readonly original: Original | null;
 };
 
@@ -110,7 +110,7 @@ async function lockRead(
     left join lateral (
       select o.source_file_id, o.uri from intake.source_files o
       where o.source = f.source and o.read_for = f.read_for and o.content_sha256 = ${contentSha256} and o.state = 'sealed'
-        and o.superseded_by is null and (f.read_for = 'orders' or o.layout_hash = f.layout_hash)
+        and o.superseded_by is null and (f.read_for = 'orders' or o.layout_hash = f.layout_hash) and ${isInForce('o')}
       order by o.source_file_id limit 1
     ) o on true
     where f.source_file_id = ${sourceFileId}::bigint and f.reader = ${reader}::uuid and f.state = 'reading'
@@ -119,6 +119,19 @@ async function lockRead(
   if (row === undefined) return null;
   const { isReread, originalId, originalUri: uri } = row;
   return { isReread, original: originalId === null ? null : { sourceFileId: originalId, uri } };
+}
+
+/**
+ * SQL that is true if everything that a sealed file states is in force: no file after it has changed anything. If not,
+ * the same content is another statement, which may be newer.
+ */
+function isInForce(file: string): RawBuilder<boolean> {
+  const o = (column: string) => sql.ref(`${file}.${column}`);
+  return sql<boolean>`(${o('orders_older')} = 0 and ${o('orders_conflicting')} = 0 and not exists (
+    select from intake.source_files later
+    where later.source = ${o('source')} and later.read_for = ${o('read_for')} and later.state = 'sealed'
+      and (later.orders_changed > 0 or later.read_for <> 'orders')
+      and later.sealed_at >= ${o('sealed_at')} and later.source_file_id <> ${o('source_file_id')}))`;
 }
 
 async function markDuplicate(

@@ -5,9 +5,11 @@ import type { OrderIdColumn } from '../../model/order.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
+import { NEWEST, type OtherAges } from '../files/source-ages.ts';
 import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
+import { keepRestated, NONE_OUT_OF_ORDER, type OutOfOrder, orderByAge, rangesOf } from './order-by-age.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { settleMissing } from './settle-missing.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
@@ -22,6 +24,8 @@ export type SealFileOptions = SealReadOptions & {
   readonly orderIdColumn?: OrderIdColumn;
   /** The stager of the file, whose batches on their way have been staged (`settle`). All rows are staged if omitted. */
   readonly stager?: Pick<Stager, 'stageRest'>;
+  /** Files that this one does not follow. It is newer than all others if omitted. */
+  readonly others?: OtherAges;
 };
 
 const UNKNOWN_COLUMN: OrderIdColumn = { name: null, isFallback: false };
@@ -32,6 +36,8 @@ export type SealedTotals = {
   readonly ordersNew: number;
   readonly ordersChanged: number;
   readonly ordersUnchanged: number;
+  /** Orders of which a newer file states something else. */
+  readonly ordersOlder: number;
   readonly orderRows: number;
   readonly rejectedRows: number;
 };
@@ -66,6 +72,8 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
         orders_new: totals.ordersNew,
         orders_changed: totals.ordersChanged,
         orders_unchanged: totals.ordersUnchanged,
+        orders_older: totals.ordersOlder,
+        orders_conflicting: totals.conflicting,
         order_rows: totals.orderRows,
         rejected_rows: totals.rejectedRows,
       };
@@ -73,11 +81,13 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   });
 }
 
-type OrderTotals = FileTotals & Pick<StagedFile, 'otherIdColumn'> & { readonly leftovers: Leftovers };
+type OrderTotals = FileTotals &
+  Pick<StagedFile, 'otherIdColumn'> &
+  Pick<OutOfOrder, 'conflicting'> & { readonly leftovers: Leftovers };
 
 /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
 async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<OrderTotals> {
-  const { sourceFileId, rowsRead, orderIdColumn = UNKNOWN_COLUMN } = options;
+  const { sourceFileId, rowsRead, orderIdColumn = UNKNOWN_COLUMN, others = NEWEST } = options;
   const { expected } = options.thresholds;
   const count = () => countStaged(trx, { sourceFileId, rowsRead, expected, orderIdColumn });
   let staged = await count();
@@ -94,12 +104,16 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const changed = staged.changed - contradictions.changed;
   if (changed > 0 && options.sums) await settleSplits(trx, sourceFileId);
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
+  const { older, conflicting } =
+    changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
   return {
     leftovers,
     otherIdColumn: staged.otherIdColumn,
     ordersNew: staged.new - contradictions.new,
-    ordersChanged: changed - dropped,
+    ordersChanged: changed - dropped - older,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
+    ordersOlder: older,
+    conflicting,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
     orderRows:
@@ -139,10 +153,7 @@ async function clearLeftovers(
     );
   if (hasMissing)
     await sql`delete from intake.missing_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
-  if (hasUnchanged)
-    await sql`delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint`.execute(
-      trx,
-    );
+  if (hasUnchanged) await keepRestated(trx, sourceFileId);
 }
 
 /**
@@ -158,7 +169,11 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
         and (o.doubt is not distinct from c.doubt or (c.doubt is null and starts_with(o.doubt, 'may_be_')))
         and (o.lines is null or o.lines is not distinct from c.lines)
-      returning 1
+      returning c.order_version_id
+    ),
+    restated as (
+      insert into intake.restated_orders (source_file_id, order_version_ids)
+      select ${sourceFileId}::bigint, ${rangesOf(sql`order_version_id`)} from dropped having count(*) > 0
     )
     select count(*) as dropped from dropped`.execute(trx);
   return Number(rows[0]?.dropped ?? 0);
@@ -170,7 +185,7 @@ function replacedBy(sourceFileId: string): RawBuilder<unknown> {
 }
 
 /**
- * Makes the staged versions current. Two statements, because an order has at most one current version at any
+ * Makes the staged versions current, except those that replace none (`orderByAge`). Two statements, because an order has at most one current version at any
  * time.
  */
 async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
@@ -182,7 +197,7 @@ async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promi
   );
   await sql`
     update intake.orders set is_current = true
-    where source_file_id = ${sourceFileId}::bigint and not is_current`.execute(trx);
+    where source_file_id = ${sourceFileId}::bigint and not is_current and replaces is not null`.execute(trx);
 }
 
 const HELP = 'Keep the correct rows, remove the others, and put the file back.';

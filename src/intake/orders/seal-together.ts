@@ -5,6 +5,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
+import { agedAt, basisOf, type FileAge } from '../../model/file-age.ts';
 import type { OrderIdColumn, StagedOrder } from '../../model/order.ts';
 import type { SourceFile } from '../../model/source.ts';
 import {
@@ -39,6 +40,8 @@ import { columnValues, sentRows } from './stage-orders.ts';
 /** A small file that was read completely. All of its rows belong to these orders. */
 export type WholeFile = {
   readonly file: SourceFile;
+  /** Stored with the file. Unknown if omitted. */
+  readonly age?: FileAge;
   /** At least one. Each occurs once among all of the files. */
   readonly orders: readonly StagedOrder[];
   readonly rowsRead: number;
@@ -67,14 +70,16 @@ class Undecided extends Error {}
 /**
  * Begins, stages and seals several small files in one transaction (T1 in docs/ledger.md, for each of them).
  *
- * @returns false if they must be read one by one. Nothing was changed then.
+ * @returns the ids of the files. Null if they must be read one by one; nothing was changed then.
  */
-export async function sealTogether(db: Database, options: SealTogetherOptions): Promise<boolean> {
+export async function sealTogether(
+  db: Database,
+  options: SealTogetherOptions,
+): Promise<readonly string[] | null> {
   try {
-    await inTransaction(db, (trx) => seal(trx, options));
-    return true;
+    return await inTransaction(db, (trx) => seal(trx, options));
   } catch (error) {
-    if (error instanceof Undecided || isRefused(error)) return false;
+    if (error instanceof Undecided || isRefused(error)) return null;
     throw error;
   }
 }
@@ -87,7 +92,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 }
 
-async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise<void> {
+async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise<readonly string[]> {
   const { files, thresholds } = options;
   const ids = await stage(trx, options);
   const counted = await countNewOrders(trx, ids, thresholds.expected);
@@ -103,7 +108,7 @@ async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise
     if (sourceFileId === undefined || staged === undefined || statistics === undefined) throw new Undecided();
     const { new: ordersNew, stagedRows: orderRows, cancelled } = staged;
     const totals = {
-      ...{ ordersNew, ordersChanged: 0, ordersUnchanged: 0 },
+      ...{ ordersNew, ordersChanged: 0, ordersUnchanged: 0, ordersOlder: 0 },
       ...{ orderRows, rejectedRows: 0, cancelled, alike: staged },
     };
     const reason = await findHoldReason(trx, { sourceFileId, rowsRead, totals, thresholds });
@@ -119,6 +124,7 @@ async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise
   }
   await insertSealed(trx, options, { ids, counted });
   await storeStatistics(trx, judged);
+  return ids;
 }
 
 /**
@@ -186,18 +192,22 @@ async function insertSealed(
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     insert into intake.source_files (source_file_id, source, read_for, uri, version, size_bytes, layout, layout_hash, state, sealed_at,
-      run_id, content_sha256, order_id_column, rows_read, orders_new, order_rows)
+      run_id, content_sha256, order_id_column, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
     overriding system value
     select g.source_file_id, ${source}, 'orders', g.uri, g.version, g.size_bytes, ${layout}, ${layoutHash}, 'sealed', now(),
-      ${runId}::bigint, g.content_sha256, ${orderIdColumn.name}, g.rows_read, g.orders_new, g.order_rows
+      ${runId}::bigint, g.content_sha256, ${orderIdColumn.name}, g.rows_read, g.orders_new, g.order_rows, g.modified_at, g.aged_at,
+      g.age_basis
     from unnest(${toArrayParameter(ids)}::bigint[], ${toTextArrayParameter(files.map(({ file }) => file.uri))}::text[],
       ${toTextArrayParameter(files.map(({ file }) => file.version))}::text[],
       ${toArrayParameter(files.map(({ file }) => file.sizeBytes))}::bigint[],
       ${toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256))}::text[],
       ${toArrayParameter(files.map(({ rowsRead }) => rowsRead))}::bigint[],
       ${toArrayParameter(counted.map((staged) => staged.new))}::bigint[],
-      ${toArrayParameter(counted.map(({ stagedRows }) => stagedRows))}::bigint[])
-      as g(source_file_id, uri, version, size_bytes, content_sha256, rows_read, orders_new, order_rows)
+      ${toArrayParameter(counted.map(({ stagedRows }) => stagedRows))}::bigint[],
+      ${toTextArrayParameter(files.map(({ file }) => file.modifiedAt?.toISOString() ?? null))}::timestamptz[],
+      ${toTextArrayParameter(files.map(({ age }) => (age && agedAt(age))?.toISOString() ?? null))}::timestamptz[],
+      ${toTextArrayParameter(files.map(({ age }) => (age && basisOf(age)) ?? null))}::text[])
+      as g(source_file_id, uri, version, size_bytes, content_sha256, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
     on conflict do nothing ${keepsPlan}`.execute(trx);
   // Another reader has begun one of them since.
   if (numAffectedRows !== BigInt(files.length)) throw new Undecided();

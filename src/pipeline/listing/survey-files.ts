@@ -1,12 +1,13 @@
 import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
+import { agedAt, basisOf, describeBasis } from '../../model/file-age.ts';
 import type { Purpose, ReadFor } from '../../model/layout.ts';
 import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../../model/source.ts';
 import { type KnownFile, listKnownFiles } from '../../report/files/list-known-files.ts';
 import type { SkippedFile } from '../../source/exclude.ts';
 import { listFiles } from '../../source/list-files.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
-import { readingHash } from '../intake-source.ts';
+import { createAgeOf, readingHash } from '../intake-source.ts';
 import type { RunnableKind } from '../runnable-kind.ts';
 import { dayOfFile, type ListingWindow, openListingWindow } from './listing-window.ts';
 
@@ -29,14 +30,17 @@ export async function surveyFiles(
   const known = await listKnownFiles(db, { source: source.name });
   const byName = new Map(known.map((file) => [`${file.readFor} ${file.uri}`, file]));
   const readers = await readersOf(db, options);
+  const ageOf = createAgeOf(source);
   const surveyed: SurveyedFile[] = [];
   const onSkipped = ({ uri, reason: why }: SkippedFile): void => {
     surveyed.push(toSurveyed(source, { uri, state: 'skipped', why }));
   };
   for await (const file of listFiles(source, { clients, onSkipped })) {
+    const age = ageOf(file);
     for (const reader of readers) {
       const name = `${reader.readFor} ${file.uri}`;
-      surveyed.push(judgeListed(source, { file, reader, known: byName.get(name) ?? null }));
+      const judged = judgeListed(source, { file, reader, known: byName.get(name) ?? null });
+      surveyed.push({ ...judged, agedAt: agedAt(age), ageBasis: basisOf(age) });
       byName.delete(name);
     }
   }
@@ -116,7 +120,7 @@ function judgeListed(
 }
 
 function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
-  const { uri, readFor, sizeBytes, rowsRead: rows } = known;
+  const { uri, readFor, sizeBytes, rowsRead: rows, olderOrders, ageBasis } = known;
   const about = { uri, readFor, sizeBytes };
   if (known.state === 'held')
     return toSurveyed(source, { ...about, state: 'held', why: known.holdMessage, help: known.holdHelp });
@@ -130,8 +134,16 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
       state: 'duplicate',
       why: `it has the content of ${known.duplicateOf}`,
     });
-  const rejected = known.rejectedRows === 0 ? null : `${known.rejectedRows} of its rows were rejected`;
-  return toSurveyed(source, { ...about, state: 'read', why: rejected, rows });
+  const whys = [
+    ...(known.rejectedRows === 0 ? [] : [`${known.rejectedRows} of its rows were rejected`]),
+    ...(olderOrders === 0
+      ? []
+      : [
+          `${olderOrders} of its orders changed nothing: a newer file states them (it is older ${describeBasis(ageBasis)})`,
+        ]),
+  ];
+  const why = whys.length === 0 ? null : whys.join('; ');
+  return toSurveyed(source, { ...about, state: 'read', why, rows, olderOrders });
 }
 
 function judgeGone(source: SourceSettings, known: KnownFile): SurveyedFile {
@@ -145,5 +157,9 @@ function toSurveyed(
   source: SourceSettings,
   file: Pick<SurveyedFile, 'uri' | 'state' | 'why'> & Partial<SurveyedFile>,
 ): SurveyedFile {
-  return { source: source.name, readFor: null, help: null, sizeBytes: null, rows: null, ...file };
+  return {
+    ...{ source: source.name, readFor: null, help: null, sizeBytes: null, rows: null },
+    ...{ olderOrders: 0, agedAt: null, ageBasis: null },
+    ...file,
+  };
 }

@@ -1,3 +1,4 @@
+import { describeBasis } from '../../model/file-age.ts';
 import { heldReason } from '../../model/held-order.ts';
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
@@ -38,9 +39,15 @@ function adviceOn(reason: string): string {
 }
 
 function renderVersion(version: OrderVersion, terminal: Terminal): readonly string[] {
-  const { fileState, isCurrent } = version;
+  const { fileState, isCurrent, isOlder } = version;
   const role =
-    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'in force' : 'replaced';
+    fileState !== 'sealed'
+      ? `file is ${fileState}: does not count`
+      : isCurrent
+        ? 'in force'
+        : isOlder
+          ? `older ${describeBasis(version.ageBasis)}: changed nothing`
+          : 'replaced';
   const amounts = [
     version.total === null ? '' : `total ${formatMoney(version.total, version.currency)}`,
     version.subtotal === null ? '' : `subtotal ${formatMoney(version.subtotal, version.currency)}`,
@@ -55,6 +62,7 @@ function renderVersion(version: OrderVersion, terminal: Terminal): readonly stri
       ? 'no code'
       : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.join(', ')}`,
     version.links.length === 0 ? '' : `links ${version.links.join(', ')}`,
+    version.doubt === null ? '' : `in doubt: ${version.doubt.replaceAll('_', ' ')}`,
     version.exclusion === null ? '' : `marked by the layout: ${version.exclusion.replaceAll('_', ' ')}`,
   ];
   const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${role})`;

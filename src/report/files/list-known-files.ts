@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import type { AgeBasis } from '../../model/file-age.ts';
 import type { ReadFor } from '../../model/layout.ts';
 
 /** The last reading of a file name, in any version. */
@@ -23,12 +24,15 @@ export type KnownFile = {
   readonly releasedBy: string | null;
   readonly releaseReason: string | null;
   readonly isRereadWanted: boolean;
+  readonly olderOrders: number;
+  readonly ageBasis: AgeBasis | null;
 };
 
-type Row = Omit<KnownFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
+type Row = Omit<KnownFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows' | 'olderOrders'> & {
   readonly sizeBytes: string;
   readonly rowsRead: string | null;
   readonly rejectedRows: string;
+  readonly olderOrders: string;
 };
 
 /** Lists the last reading of each file name, by source and name. */
@@ -41,7 +45,7 @@ export async function listKnownFiles(
     select distinct on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.version,
       f.layout, f.state, f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows",
       f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
-      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted"
+      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", f.orders_older as "olderOrders", f.age_basis as "ageBasis"
     from intake.source_files f left join intake.source_files original on original.source_file_id = f.duplicate_of
     where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
       and (${layout}::text is null or f.layout = ${layout}::text)
@@ -55,5 +59,6 @@ export async function listKnownFiles(
     sizeBytes: Number(row.sizeBytes),
     rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
     rejectedRows: Number(row.rejectedRows),
+    olderOrders: Number(row.olderOrders),
   }));
 }

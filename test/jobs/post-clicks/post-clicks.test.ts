@@ -50,6 +50,9 @@ describe('post-clicks', () => {
     expect(fewer).toMatchObject({ code: 0, counts: { posted: 0, too_many: 2, attributed: 12 } });
     shop.drop('4.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 20]]));
     expect((await shop.runClicks()).counts).toMatchObject({ posted: 6, too_many: 0 });
+    // An older file that arrives late changes nothing.
+    shop.drop('0.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 30]]));
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 0, too_many: 0, attributed: 20 });
     expect(await shop.entries()).toEqual([
       'deal:DEALMIA 2026-04-10 0+10 accepted',
       'deal:DEALMIA 2026-04-10 10+4 accepted',

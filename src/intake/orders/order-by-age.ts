@@ -1,0 +1,86 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { toArrayParameter } from '../../db/array-parameters.ts';
+import type { DB } from '../../db/tables.ts';
+import type { OtherAges } from '../files/source-ages.ts';
+
+/*
+ * An order has the state that the newest file states, whichever file is read last. Most files are newer than all that
+ * were read before, and then there is nothing to do. A file that is older than another one only changes orders that
+ * no newer file states. The versions in force tell their own file, and `intake.restated_orders` all files that have
+ * stated them again.
+ */
+
+/** Numbers of orders. */
+export type OutOfOrder = {
+  /** A newer file states something else. */
+  readonly older: number;
+  /** Another file states something else, and nothing says which of the two is newer. */
+  readonly conflicting: number;
+};
+
+export const NONE_OUT_OF_ORDER: OutOfOrder = { older: 0, conflicting: 0 };
+
+/**
+ * Finds the staged versions of a file that must not replace the version in force. An older one is kept as a version that
+ * replaces none. One of unknown age becomes the version in force, and is in doubt, so that the order is held until a
+ * newer file states it. Its digest becomes one that no order has: the next file that states the order decides.
+ */
+export async function orderByAge(
+  trx: Transaction<DB>,
+  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+): Promise<OutOfOrder> {
+  const { newer, unordered } = others;
+  if (newer.length === 0 && unordered.length === 0) return NONE_OUT_OF_ORDER;
+  const { rows } = await sql<Record<keyof OutOfOrder, string>>`
+    with staged as materialized (
+      select order_version_id, is_in_newer and not adds_items as is_older,
+        is_in_unordered or (is_in_newer and adds_items) as is_conflicting
+      from (
+        select o.order_version_id, ${isStatedBy(newer)} as is_in_newer, ${isStatedBy(unordered)} as is_in_unordered,
+          -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
+          coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
+        from intake.orders o
+        cross join lateral (
+          select c.order_version_id, c.source_file_id, c.items from intake.orders c where c.order_version_id = o.replaces limit 1) c
+        where o.source_file_id = ${sourceFileId}::bigint and not o.is_current) compared
+    ),
+    changed as (
+      update intake.orders o
+      set replaces = case when not s.is_older then o.replaces end,
+        doubt = case when s.is_older then o.doubt else 'conflicting_states' end,
+        content_hash = case when s.is_older then o.content_hash else 'conflicting:' || o.content_hash end
+      from staged s where o.order_version_id = s.order_version_id and (s.is_older or s.is_conflicting)
+        and o.order_version_id = any (array(select order_version_id from staged))
+      returning s.is_older
+    )
+    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`.execute(
+    trx,
+  );
+  return { older: Number(rows[0]?.older ?? 0), conflicting: Number(rows[0]?.conflicting ?? 0) };
+}
+
+/** SQL that is true if one of these files states version `c`. */
+function isStatedBy(sourceFileIds: readonly string[]): RawBuilder<boolean> {
+  if (sourceFileIds.length === 0) return sql<boolean>`false`;
+  const ids = sql`${toArrayParameter(sourceFileIds)}::bigint[]`;
+  return sql<boolean>`(c.source_file_id = any(${ids}) or exists (
+        select from intake.restated_orders r where r.source_file_id = any(${ids}) and r.order_version_ids @> c.order_version_id))`;
+}
+
+/** Clears the records of the unchanged orders of a file, and keeps which versions in force it states again. */
+export async function keepRestated(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
+  await sql`
+    with unchanged as (
+      delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
+      returning source_file_id, order_version_ids
+    )
+    insert into intake.restated_orders (source_file_id, order_version_ids)
+    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`.execute(
+    trx,
+  );
+}
+
+/** SQL for a set of ids as ranges. */
+export function rangesOf(id: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`range_agg(int8range(${id}, ${id}, '[]'))`;
+}
