@@ -270,12 +270,12 @@ begin
   select c.entry_id
   from (
     select entry_id from (
-      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows
-      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows) n
+      select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from new_rows
+      except select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from old_rows) n
     union
     select entry_id from (
-      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows
-      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows) o
+      select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from old_rows
+      except select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from new_rows) o
   ) c
   left join lateral (
     select e.xmin from ledger.entries e where e.entry_id = c.entry_id limit 1) e on true
@@ -306,6 +306,18 @@ begin
 end $$;
 
 COMMENT ON FUNCTION reporting.note_changed_rate() IS 'Notes that the orders of a collaboration may have earned something else.';
+
+CREATE FUNCTION reporting.note_changed_revenue() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id)
+  select entry_id from intake.attributions where job = new.job and source = new.source and entry_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_changed_revenue() IS 'Notes that the orders of a job and a source may have earned something else, because their amounts may now include other refunds.';
 
 CREATE FUNCTION reporting.note_closed_lines() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -385,7 +397,8 @@ CREATE TABLE ledger.adjustments (
     detail text,
     run_id bigint NOT NULL,
     noted_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text])))
+    is_elsewhere boolean DEFAULT false NOT NULL,
+    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text, 'held'::text])))
 );
 
 COMMENT ON TABLE ledger.adjustments IS 'An order that changed after it was sent. Nothing is sent for it: the service has no operation to correct an order.';
@@ -396,11 +409,11 @@ COMMENT ON COLUMN ledger.adjustments.entry_id IS 'Entry that was sent.';
 
 COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs.';
 
-COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).';
+COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).';
 
 COMMENT ON COLUMN ledger.adjustments.old_amount IS 'As sent, in currency.';
 
-COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
+COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; of a held order, as its export states it. Null when it would not be sent, or if it states another currency.';
 
 COMMENT ON COLUMN ledger.adjustments.currency IS 'ISO 4217.';
 
@@ -413,6 +426,8 @@ COMMENT ON COLUMN ledger.adjustments.detail IS 'What changed, in words.';
 COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed.';
 
 COMMENT ON COLUMN ledger.adjustments.noted_at IS 'When.';
+
+COMMENT ON COLUMN ledger.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.';
 
 CREATE TABLE ledger.entries (
     entry_id bigint NOT NULL,
@@ -533,7 +548,10 @@ CREATE VIEW bi.adjustments AS
     d.kind,
     d.old_amount AS sent_amount,
     d.new_amount,
-    (COALESCE(d.new_amount, (0)::numeric) - d.old_amount) AS difference_amount,
+        CASE
+            WHEN ((d.kind <> 'held'::text) AND (NOT d.is_elsewhere)) THEN (COALESCE(d.new_amount, (0)::numeric) - d.old_amount)
+            ELSE NULL::numeric
+        END AS difference_amount,
     d.currency,
     e.brand_id,
     reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text))) AS deal_id,
@@ -541,10 +559,11 @@ CREATE VIEW bi.adjustments AS
     reporting.without_addresses(((e.body)::json ->> 'influencer_handle'::text)) AS influencer_handle,
     (NOT (EXISTS ( SELECT
            FROM ledger.adjustments l
-          WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id))))) AS is_latest,
+          WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id) AND (l.is_elsewhere = d.is_elsewhere))))) AS is_latest,
     d.noted_at,
     ((d.noted_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
-    d.run_id
+    d.run_id,
+    d.is_elsewhere
    FROM (ledger.adjustments d
      JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
 
@@ -562,13 +581,13 @@ COMMENT ON COLUMN bi.adjustments.order_platform IS 'Shop platform as sent.';
 
 COMMENT ON COLUMN bi.adjustments.order_id IS 'Order as sent.';
 
-COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (what it comes to now is unknown: it is held, or states another currency).';
 
 COMMENT ON COLUMN bi.adjustments.sent_amount IS 'As sent, in currency.';
 
-COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; null if it would not be sent.';
+COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; of a held order, as its export states it. Null if it would not be sent, or states another currency.';
 
-COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 if it would not be sent) less sent_amount, in currency.';
+COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 if it would not be sent) less sent_amount, in currency. Null: unknown, because the order is held, or no difference, because is_elsewhere.';
 
 COMMENT ON COLUMN bi.adjustments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
@@ -587,6 +606,8 @@ COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run recorded it.';
 COMMENT ON COLUMN bi.adjustments.day_utc IS 'Day of noted_at in UTC.';
 
 COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that recorded it, see bi.runs.';
+
+COMMENT ON COLUMN bi.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. It changes nothing.';
 
 CREATE TABLE reporting.funnel_days (
     day_utc date NOT NULL,
@@ -1619,6 +1640,7 @@ CREATE TABLE reporting.return_months (
     fee_converted numeric(24,4),
     unconverted_orders bigint DEFAULT 0 NOT NULL,
     unlined_orders bigint DEFAULT 0 NOT NULL,
+    unvalued_orders bigint DEFAULT 0 NOT NULL,
     CONSTRAINT return_months_orders_check CHECK ((orders > 0))
 );
 
@@ -1642,7 +1664,7 @@ COMMENT ON COLUMN reporting.return_months.net_amount IS 'Revenue net of refunds 
 
 COMMENT ON COLUMN reporting.return_months.commission_amount IS 'Commission of orders whose rate is known, as in statements.';
 
-COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says.';
+COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says: their commission is not in commission_amount.';
 
 COMMENT ON COLUMN reporting.return_months.new_customers IS 'Orders that are the first known one of their customer.';
 
@@ -1671,6 +1693,8 @@ COMMENT ON COLUMN reporting.return_months.fee_converted IS 'The same of fee_amou
 COMMENT ON COLUMN reporting.return_months.unconverted_orders IS 'Orders in another currency for whose day no rate is known: they are in no converted amount.';
 
 COMMENT ON COLUMN reporting.return_months.unlined_orders IS 'Orders whose terms exclude products, and of which it is unknown what was bought.';
+
+COMMENT ON COLUMN reporting.return_months.unvalued_orders IS 'Orders whose net revenue is unknown, because what was refunded is: they are in no amount but sent_amount.';
 
 CREATE VIEW bi.customer_cohorts AS
  SELECT r.month_utc,
@@ -3386,6 +3410,10 @@ CREATE VIEW bi.returns_monthly AS
             ELSE NULL::text
         END,
         CASE
+            WHEN (m.unvalued_orders > 0) THEN 'refunds'::text
+            ELSE NULL::text
+        END,
+        CASE
             WHEN (m.margin_percent IS NULL) THEN 'margin'::text
             ELSE NULL::text
         END,
@@ -3394,7 +3422,7 @@ CREATE VIEW bi.returns_monthly AS
             ELSE NULL::text
         END,
         CASE
-            WHEN (((m.reporting_currency IS NOT NULL) AND (m.net_reporting_amount IS NULL)) OR m.is_fee_unconverted) THEN 'exchange'::text
+            WHEN ((m.unconverted_orders > 0) OR m.is_fee_unconverted) THEN 'exchange'::text
             ELSE NULL::text
         END), ''::text) AS unknown,
     m.reporting_currency,
@@ -3403,7 +3431,13 @@ CREATE VIEW bi.returns_monthly AS
     m.cost_reporting_amount,
     round(((m.net_reporting_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
            FROM reporting.return_rules)) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
-    m.unlined_orders
+    m.unlined_orders,
+    m.unvalued_orders,
+    m.uncosted_orders,
+    m.net_at_least_amount,
+    m.cost_at_least_amount,
+    m.net_reporting_at_least_amount,
+    m.cost_reporting_at_least_amount
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
             COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
@@ -3412,18 +3446,25 @@ CREATE VIEW bi.returns_monthly AS
             r.currency,
             r.orders,
             r.sent_amount,
-            r.net_amount,
+                CASE
+                    WHEN (r.unvalued_orders = 0) THEN r.net_amount
+                    ELSE NULL::numeric
+                END AS net_amount,
             r.unrated_orders,
             r.unlined_orders,
+            r.unvalued_orders,
+            u.uncosted_orders,
                 CASE
-                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN r.commission_amount
+                    WHEN (u.uncosted_orders = 0) THEN r.commission_amount
                     ELSE NULL::numeric
                 END AS commission_amount,
             r.fee_amount,
                 CASE
-                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN (r.commission_amount + r.fee_amount)
+                    WHEN (u.uncosted_orders = 0) THEN (r.commission_amount + r.fee_amount)
                     ELSE NULL::numeric
                 END AS cost_amount,
+            r.net_amount AS net_at_least_amount,
+            (r.commission_amount + r.fee_amount) AS cost_at_least_amount,
             rules.margin_percent,
             r.new_customers,
             r.returning_orders,
@@ -3435,14 +3476,22 @@ CREATE VIEW bi.returns_monthly AS
                 END AS unconverted_orders,
             ((rules.reporting_currency IS NOT NULL) AND (r.fee_converted IS NULL)) AS is_fee_unconverted,
                 CASE
-                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) THEN r.net_converted
+                    WHEN (c.is_converted AND (r.unvalued_orders = 0)) THEN r.net_converted
                     ELSE NULL::numeric
                 END AS net_reporting_amount,
                 CASE
-                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0) AND ((r.unrated_orders + r.unlined_orders) = 0)) THEN (r.commission_converted + r.fee_converted)
+                    WHEN (c.is_converted AND (u.uncosted_orders = 0)) THEN (r.commission_converted + r.fee_converted)
                     ELSE NULL::numeric
-                END AS cost_reporting_amount
-           FROM ((( SELECT return_months.month_utc,
+                END AS cost_reporting_amount,
+                CASE
+                    WHEN c.is_converted THEN r.net_converted
+                    ELSE NULL::numeric
+                END AS net_reporting_at_least_amount,
+                CASE
+                    WHEN c.is_converted THEN (r.commission_converted + r.fee_converted)
+                    ELSE NULL::numeric
+                END AS cost_reporting_at_least_amount
+           FROM ((((( SELECT return_months.month_utc,
                     return_months.deal_id,
                     return_months.brand_id,
                     return_months.currency,
@@ -3452,6 +3501,7 @@ CREATE VIEW bi.returns_monthly AS
                     return_months.net_amount,
                     return_months.unrated_orders,
                     return_months.unlined_orders,
+                    return_months.unvalued_orders,
                     return_months.commission_amount,
                     return_months.fee_amount,
                     return_months.new_customers,
@@ -3474,6 +3524,7 @@ CREATE VIEW bi.returns_monthly AS
                     0,
                     0,
                     0,
+                    0,
                     e.fee_amount,
                     0,
                     0,
@@ -3487,7 +3538,9 @@ CREATE VIEW bi.returns_monthly AS
                            FROM reporting.return_months r_1
                           WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
              LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
-             CROSS JOIN reporting.return_rules rules)) m
+             CROSS JOIN reporting.return_rules rules)
+             CROSS JOIN LATERAL ( SELECT ((r.unrated_orders + r.unlined_orders) + r.unvalued_orders) AS uncosted_orders) u)
+             CROSS JOIN LATERAL ( SELECT ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) AS is_converted) c)) m
      LEFT JOIN ( SELECT DISTINCT ON (brand_versions.brand_id) brand_versions.brand_id,
             brand_versions.name
            FROM mirror.brand_versions
@@ -3519,15 +3572,15 @@ COMMENT ON COLUMN bi.returns_monthly.orders IS 'Orders that this tool posted and
 
 COMMENT ON COLUMN bi.returns_monthly.sent_amount IS 'Revenue of these orders as sent, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net of refunds and cancellations so far, in currency.';
+COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net of refunds and cancellations so far, in currency. Null: what was refunded of an order is unknown; see net_at_least_amount.';
 
 COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Orders of these whose rate neither the terms nor the service state.';
 
-COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate, or what was bought, is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate, or what was bought or refunded, is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees in the terms whose period begins in the month, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate, or what was bought, is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate, or what was bought or refunded, is unknown; see cost_at_least_amount.';
 
 COMMENT ON COLUMN bi.returns_monthly.margin_percent IS 'statements.margin_percent. Null: not configured.';
 
@@ -3545,7 +3598,7 @@ COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders for which it is u
 
 COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, products, margin, customers, exchange. Null: nothing.';
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, products, refunds, margin, customers, exchange. Null: nothing.';
 
 COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'Currency (ISO 4217) of the reporting amounts: statements.reporting_currency. Null: not configured.';
 
@@ -3558,6 +3611,18 @@ COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in re
 COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.unlined_orders IS 'Orders of these whose terms exclude products, while it is unknown what was bought.';
+
+COMMENT ON COLUMN bi.returns_monthly.unvalued_orders IS 'Orders of these of which a refund is out of range, so what is left of them is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.uncosted_orders IS 'Orders of these whose commission is unknown: unrated_orders, unlined_orders and unvalued_orders together.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_at_least_amount IS 'net_amount without unvalued_orders, in currency: a lower bound, and never null. Add it up together with unvalued_orders.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_at_least_amount IS 'cost_amount without the commission of uncosted_orders, in currency: a lower bound, and never null. Add it up together with uncosted_orders.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_reporting_at_least_amount IS 'net_at_least_amount in reporting_currency. Null: an exchange rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_reporting_at_least_amount IS 'cost_at_least_amount in reporting_currency. Null: an exchange rate is unknown.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -3933,10 +3998,12 @@ CREATE TABLE ops.statements (
     closed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     previous_hash text NOT NULL,
     hash text NOT NULL,
+    reporting_currency text,
     CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
     CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
     CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT statements_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT statements_reporting_currency_check CHECK ((reporting_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT statements_return_window_days_check CHECK ((return_window_days >= 0))
 );
 
@@ -3961,6 +4028,8 @@ COMMENT ON COLUMN ops.statements.closed_at IS 'When. Database clock.';
 COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed before; empty for the first.';
 
 COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
+
+COMMENT ON COLUMN ops.statements.reporting_currency IS 'Currency of the total of all lines, as configured when it was closed; null: none.';
 
 CREATE TABLE reporting.statement_deals (
     statement_id bigint NOT NULL,
@@ -4048,9 +4117,11 @@ CREATE TABLE ops.statement_lines (
     closed_before numeric(18,4) NOT NULL,
     amount numeric(18,4) NOT NULL,
     excluded_amount numeric(18,4),
+    exchange_rate numeric(24,12),
     CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
     CONSTRAINT statement_lines_check CHECK (((excluded_amount > (0)::numeric) AND (excluded_amount <= net_amount))),
     CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_lines_exchange_rate_check CHECK ((exchange_rate > (0)::numeric)),
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
 );
 
@@ -4101,6 +4172,8 @@ COMMENT ON COLUMN ops.statement_lines.closed_before IS 'What earlier statements 
 COMMENT ON COLUMN ops.statement_lines.amount IS 'What this statement adds: earned_amount less closed_before.';
 
 COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product; null: none.';
+
+COMMENT ON COLUMN ops.statement_lines.exchange_rate IS 'What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.';
 
 CREATE VIEW bi.statement_lines AS
  SELECT l.statement_id,
@@ -4786,6 +4859,21 @@ COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than o
 COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
 
 COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+CREATE TABLE intake.revenue_rules (
+    job text NOT NULL,
+    source text NOT NULL,
+    revenue text NOT NULL,
+    CONSTRAINT revenue_rules_revenue_check CHECK ((revenue = ANY (ARRAY['total'::text, 'subtotal'::text, 'total_less_refunds'::text])))
+);
+
+COMMENT ON TABLE intake.revenue_rules IS 'The rule by which each job last computed the amounts of the orders of a source. It says which refunds an amount already includes.';
+
+COMMENT ON COLUMN intake.revenue_rules.job IS 'Job.';
+
+COMMENT ON COLUMN intake.revenue_rules.source IS 'Source of the orders. Of a source that the job no longer reads, the rule stays as it was.';
+
+COMMENT ON COLUMN intake.revenue_rules.revenue IS 'total, subtotal or total_less_refunds: `revenue` of the job in the configuration.';
 
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
@@ -6844,14 +6932,15 @@ CREATE TABLE reporting.order_earnings (
     influencer_handle text,
     currency text NOT NULL,
     sent_amount numeric(18,4) NOT NULL,
-    net_amount numeric(18,4) NOT NULL,
+    net_amount numeric(18,4),
     excluded_amount numeric(18,4),
     rate_percent numeric,
     rate_from text,
     earned_amount numeric(18,4),
     closed_amount numeric(18,4),
     standing text NOT NULL,
-    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text])))
+    CONSTRAINT only_an_unknown_net_is_null CHECK (((net_amount IS NULL) = (standing = 'unknown_net'::text))),
+    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text])))
 );
 
 COMMENT ON TABLE reporting.order_earnings IS 'What each accepted order has earned, one row per order that this tool posted. Orders in changed_earnings may earn something else by now.';
@@ -6880,7 +6969,7 @@ COMMENT ON COLUMN reporting.order_earnings.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN reporting.order_earnings.sent_amount IS 'Revenue as it was sent, in currency.';
 
-COMMENT ON COLUMN reporting.order_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+COMMENT ON COLUMN reporting.order_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency. Null: unknown, because what was refunded is.';
 
 COMMENT ON COLUMN reporting.order_earnings.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product. Null: unknown.';
 
@@ -6892,7 +6981,7 @@ COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned,
 
 COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
 
-COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.';
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.';
 
 CREATE TABLE reporting.refresh_partitions (
     partition_no smallint NOT NULL
@@ -6984,6 +7073,9 @@ ALTER TABLE ONLY intake.outreach_candidates
 
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
+
+ALTER TABLE ONLY intake.revenue_rules
+    ADD CONSTRAINT revenue_rules_pkey PRIMARY KEY (job, source);
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
@@ -7091,7 +7183,7 @@ ALTER TABLE ONLY mirror.unreadable
     ADD CONSTRAINT unreadable_pkey PRIMARY KEY (record_kind, record_hash);
 
 ALTER TABLE ONLY ops.statement_lines
-    ADD CONSTRAINT a_subject_is_once_in_a_statement UNIQUE (statement_id, subject);
+    ADD CONSTRAINT a_subject_is_once_in_a_statement UNIQUE (statement_id, subject, currency);
 
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
@@ -7316,6 +7408,8 @@ CREATE INDEX waiting_batches_order ON intake.waiting_batches USING btree (brand_
 
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
 
+CREATE INDEX adjustments_held ON ledger.adjustments USING btree (entry_id) WHERE (kind = 'held'::text);
+
 CREATE INDEX adjustments_run ON ledger.adjustments USING btree (run_id);
 
 CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHERE ((kind = 'accepted'::text) AND (NOT applied));
@@ -7436,7 +7530,7 @@ CREATE INDEX deal_earnings_lines ON reporting.deal_earnings USING btree (currenc
 
 CREATE INDEX deal_earnings_ordered ON reporting.deal_earnings USING btree (ordered_month) WHERE (standing = ANY (ARRAY['new'::text, 'nothing'::text]));
 
-CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text]));
+CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text]));
 
 CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
 
@@ -7459,6 +7553,8 @@ CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_i
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 
 CREATE INDEX statement_deals_deal ON reporting.statement_deals USING btree (deal_id);
+
+CREATE TRIGGER note_earnings AFTER INSERT OR UPDATE ON intake.revenue_rules FOR EACH ROW EXECUTE FUNCTION reporting.note_changed_revenue();
 
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_deleted_attributions();
 

@@ -1370,6 +1370,21 @@ export interface IntakeRejectedRows {
   value: string | null;
 }
 
+export interface IntakeRevenueRules {
+  /**
+   * Job.
+   */
+  job: string;
+  /**
+   * total, subtotal or total_less_refunds: `revenue` of the job in the configuration.
+   */
+  revenue: string;
+  /**
+   * Source of the orders. Of a source that the job no longer reads, the rule stays as it was.
+   */
+  source: string;
+}
+
 export interface IntakeSourceFiles {
   /**
    * Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.
@@ -1636,11 +1651,15 @@ export interface LedgerAdjustments {
    */
   entry_id: Int8;
   /**
-   * changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).
+   * Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.
+   */
+  is_elsewhere: Generated<boolean>;
+  /**
+   * changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).
    */
   kind: string;
   /**
-   * As it would be sent now, in currency; null when it would not be.
+   * As it would be sent now, in currency; of a held order, as its export states it. Null when it would not be sent, or if it states another currency.
    */
   new_amount: Numeric | null;
   /**
@@ -4005,6 +4024,10 @@ export interface OpsStatementLines {
    */
   entry_id: Int8 | null;
   /**
+   * What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.
+   */
+  exchange_rate: Numeric | null;
+  /**
    * Part of net_amount that earns nothing, because the terms exclude the product; null: none.
    */
   excluded_amount: Numeric | null;
@@ -4091,6 +4114,10 @@ export interface OpsStatements {
    * Why, in the words of that person. E-mail addresses are masked.
    */
   reason: string;
+  /**
+   * Currency of the total of all lines, as configured when it was closed; null: none.
+   */
+  reporting_currency: string | null;
   /**
    * Days after which an order counts, as configured when it was closed.
    */
@@ -4858,9 +4885,9 @@ export interface ReportingOrderEarnings {
    */
   influencer_handle: string | null;
   /**
-   * Revenue net of refunds and cancellations, in currency.
+   * Revenue net of refunds and cancellations, in currency. Null: unknown, because what was refunded is.
    */
-  net_amount: Numeric;
+  net_amount: Numeric | null;
   /**
    * Order as sent.
    */
@@ -4890,7 +4917,7 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.
    */
   standing: string;
 }
@@ -5141,9 +5168,13 @@ export interface ReportingReturnMonths {
    */
   unlined_orders: Generated<Int8>;
   /**
-   * Orders whose rate nobody says.
+   * Orders whose rate nobody says: their commission is not in commission_amount.
    */
   unrated_orders: Int8;
+  /**
+   * Orders whose net revenue is unknown, because what was refunded is: they are in no amount but sent_amount.
+   */
+  unvalued_orders: Generated<Int8>;
 }
 
 export interface ReportingReturnRules {
@@ -5233,6 +5264,7 @@ export interface DB {
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
+  "intake.revenue_rules": IntakeRevenueRules;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
   "intake.unchanged_orders": IntakeUnchangedOrders;

@@ -136,13 +136,16 @@ function toTerms(
   };
 }
 
-/** Compares an order with each row of the terms, as docs/statements.md says. */
+/**
+ * Compares an order with each row of the terms, as docs/statements.md says. Of its codes, the last one won: its owner
+ * has the deal.
+ */
 function expectedOf({ dealId, codes, dayNo }: SomeOrder, terms: readonly Terms[]) {
   const day = dayOf(dayNo);
   const valid = terms.filter(
     ({ validFrom, validTo }) => (validFrom ?? day) <= day && day <= (validTo ?? day),
   );
-  const hasCode = (row: Terms): boolean => row.codeFolded !== null && codes.includes(row.codeFolded);
+  const hasCode = (row: Terms): boolean => row.codeFolded !== null && codes.at(-1) === row.codeFolded;
   const rateBy = (isIt: (row: Terms) => boolean): string | null =>
     valid.find((row) => isIt(row) && row.ratePercent !== null)?.ratePercent ?? null;
   const byCode = rateBy(hasCode);
@@ -177,8 +180,8 @@ async function addOrders(
   const each = sql`jsonb_to_recordset(${given}::jsonb) as g (id bigint, deal text, codes text[], day date)`;
   await sql`
     insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
-      line_no, record_no, row_count, lines, codes_folded) overriding system value
-    select id, 'shop', id::text, 1, true, '', '', 'EUR', 100, day + interval '6 hours', 1, 1, 1, ${JSON.stringify(LINES)}::jsonb, codes from ${each}`.execute(
+      line_no, record_no, row_count, lines, codes, codes_folded) overriding system value
+    select id, 'shop', id::text, 1, true, '', '', 'EUR', 100, day + interval '6 hours', 1, 1, 1, ${JSON.stringify(LINES)}::jsonb, codes, codes from ${each}`.execute(
     db,
   );
   await sql`
@@ -187,8 +190,8 @@ async function addOrders(
     select id, 'referral', 'a', id::text, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', id::text, 100, 'EUR', deal,
       case deal when 'D3' then 'C3' end, 1 from ${each}`.execute(db);
   await sql`
-    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target, currency, entry_id, is_pending, rules_hash)
-    select 'orders', 'shop', id::text, id, 'attributed', 'code', 'deal:' || deal, 'EUR', id, false, '' from ${each}`.execute(
-    db,
-  );
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, currency, entry_id,
+      is_pending, rules_hash)
+    select 'orders', 'shop', id::text, id, 'attributed', case when codes = '{}' then 'link' else 'code' end, codes[cardinality(codes)],
+      'deal:' || deal, 'EUR', id, false, '' from ${each}`.execute(db);
 }
