@@ -1,3 +1,4 @@
+import { minorDigits } from '../model/money.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { foldCode } from '../model/text/fold.ts';
@@ -22,6 +23,8 @@ type TermsLines = {
   readonly problems: readonly CodeProblem[];
 };
 
+/** A code that is none would silently make an amount of its own, which nobody pays. */
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -132,11 +135,23 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
       help: `Write ${Number((Number(rate) * 100).toFixed(4))} for that share of the revenue, or ${rate}% if you mean less than one percent.`,
     });
   const currency = cell('currency').toUpperCase();
-  if (fixedFee !== '' && !/^[A-Z]{3}$/.test(currency))
+  if (currency === '' && fixedFee !== '')
     return problem(line, 'currency', {
-      value: currency,
       reason: 'A fee needs its currency.',
       help: 'Write three letters, for example EUR.',
+    });
+  if (fixedFee !== '' && !CURRENCIES.has(currency))
+    return problem(line, 'currency', {
+      value: currency,
+      reason: 'This is not a currency.',
+      help: 'Write three letters, for example EUR.',
+    });
+  const decimals = fixedFee.split('.')[1]?.replace(/0+$/, '') ?? '';
+  if (decimals.length > minorDigits(currency))
+    return problem(line, 'fixed_fee', {
+      value: fixedFee,
+      reason: `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has ${decimals.length}.`,
+      help: 'Write the amount that is paid out, or correct the currency.',
     });
   const [from, to] = [cell('valid_from'), cell('valid_to')];
   for (const [column, day] of [
