@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { listStatements } from '../../src/earnings/sum-statement.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { CODES, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { MONEY_LAYOUT } from './money-layout.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -14,24 +15,6 @@ ${sources.map((name) => `  ${name}: {uri: ./exports/${name}/, layout: money, ord
 jobs:
   orders: {kind: attribute-orders, source: [${sources.join(', ')}], brand_id: 4819, codes: ./codes.csv, revenue: ${revenue}}
 statements: {terms: ./terms.csv, return_window_days: 1, time_zone: UTC${more}}
-`;
-const LAYOUT = `
-title: Orders with refunds
-columns:
-  order_id: [order_id]
-  total: [total]
-  subtotal: [subtotal]
-  refunded: [refunded]
-  currency: [currency]
-  codes: [codes]
-  placed_at: [placed_at]
-  status: [status]
-required: [order_id, total]
-money: { decimal: ".", thousands: null, symbols: false }
-times: [iso]
-codes: { split: "," }
-exclusions:
-  - { reason: cancelled, columns: [status], equals: [cancelled] }
 `;
 const TERMS = 'deal_id,code,rate\nDEALMIA,,10\nDEALBEN,,10\n';
 const HEADER = 'order_id,total,subtotal,refunded,currency,codes,placed_at,status';
@@ -63,7 +46,7 @@ let files = 0;
 async function openShop(options: Parameters<typeof flowOf>[0] = {}, terms = TERMS): Promise<Workshop> {
   const shop = await openWorkshop({ flow: flowOf(options) });
   shop.write('terms.csv', terms);
-  writeDeep(shop, 'layouts/money.yaml', LAYOUT);
+  writeDeep(shop, 'layouts/money.yaml', MONEY_LAYOUT);
   return shop;
 }
 async function read(shop: Workshop, orders: readonly Order[], source = 'shop'): Promise<void> {
