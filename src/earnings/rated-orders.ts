@@ -83,7 +83,9 @@ export function ratedOrders(
       group by a.entry_id
     ),
     served as (
-      select collab_id, array_agg(valid_from order by valid_from) as since, array_agg(commission_perc order by valid_from) as rates
+      -- What is no percentage is an unknown rate, and the one before it is no longer in force.
+      select collab_id, array_agg(valid_from order by valid_from) as since,
+        array_agg(case when commission_perc between 0 and 100 then commission_perc end order by valid_from) as rates
       from mirror.collaboration_versions
       where commission_perc is not null ${entries === null ? sql`` : sql`and collab_id = any (array(select distinct collab_id from accepted))`}
       group by collab_id

@@ -87,6 +87,33 @@ describe('the rate and the excluded products of an order', () => {
     );
   });
 
+  it.each(['-5', '100.01'])(
+    'are unknown from the day on which the service states %s percent',
+    async (rate) => {
+      const { db } = await setup();
+      await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+      await addOrders(db, [
+        { dealId: 'D3', codes: [], dayNo: 10 },
+        { dealId: 'D3', codes: [], dayNo: 30 },
+      ]);
+      for (const [day, percent] of [
+        [0, '7'],
+        [20, rate],
+      ] as const)
+        await sql`
+        insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+        values ('C3', 'D3', ${percent}, '{}', ${percent}, ${new Date(FIRST_DAY_MS + day * DAY_MS)}, ${day === 20}, now(), 1)`.execute(
+          db,
+        );
+      const { lines, uncounted } = await readStatement(db, {
+        month: '2025-12',
+        rules: { terms: [], returnWindowDays: 0, timeZone: 'UTC' },
+      });
+      expect(lines.map(({ orderId, amount }) => [orderId, amount])).toEqual([['1', '7.0000']]);
+      expect(uncounted).toMatchObject([{ why: 'unknown_rate', orders: 1 }]);
+    },
+  );
+
   it('are found in seconds for thousands of orders and tens of thousands of rows of terms', {
     timeout: 60_000,
   }, async () => {
