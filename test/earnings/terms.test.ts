@@ -93,6 +93,24 @@ describe('terms.csv', () => {
       'Write three letters, for example EUR.',
     ],
     [
+      'D1,,,300,EUX,2026-01-01,',
+      'currency',
+      'This is not a currency.',
+      'Write three letters, for example EUR.',
+    ],
+    [
+      'D1,,,99.995,EUR,2026-01-01,',
+      'fixed_fee',
+      'An amount in EUR has 2 decimals, and this has 3.',
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    [
+      'D1,,,100.50,JPY,2026-01-01,',
+      'fixed_fee',
+      'An amount in JPY has no decimals, and this has 1.',
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    [
       'D1,,,300,EUR,,',
       'valid_from',
       'A fee needs the day from which it is owed.',
