@@ -1,4 +1,4 @@
-import { minorDigits } from '../model/money.ts';
+import { minorDigits, roundMoney, toScaled } from '../model/money.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { foldCode } from '../model/text/fold.ts';
@@ -146,11 +146,10 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
       reason: 'This is not a currency.',
       help: 'Write three letters, for example EUR.',
     });
-  const decimals = fixedFee.split('.')[1]?.replace(/0+$/, '') ?? '';
-  if (decimals.length > minorDigits(currency))
+  if (fixedFee !== '' && toScaled(roundMoney(fixedFee, currency), 4) !== toScaled(fixedFee, 4))
     return problem(line, 'fixed_fee', {
       value: fixedFee,
-      reason: `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has ${decimals.length}.`,
+      reason: `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has more.`,
       help: 'Write the amount that is paid out, or correct the currency.',
     });
   const [from, to] = [cell('valid_from'), cell('valid_to')];

@@ -101,13 +101,13 @@ describe('terms.csv', () => {
     [
       'D1,,,99.995,EUR,2026-01-01,',
       'fixed_fee',
-      'An amount in EUR has 2 decimals, and this has 3.',
+      'An amount in EUR has 2 decimals, and this has more.',
       'Write the amount that is paid out, or correct the currency.',
     ],
     [
       'D1,,,100.50,JPY,2026-01-01,',
       'fixed_fee',
-      'An amount in JPY has no decimals, and this has 1.',
+      'An amount in JPY has no decimals, and this has more.',
       'Write the amount that is paid out, or correct the currency.',
     ],
     [

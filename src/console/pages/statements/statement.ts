@@ -14,15 +14,12 @@ import { isMonth, monthBefore } from '../../../model/time/month.ts';
 import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { html } from '../../../present/html/html.ts';
 import {
-  countOrders,
   describeStatement,
-  describeToPay,
   describeTotal,
-  HELD,
   narrowStatement,
   renderStatementCsv,
-  UNCOUNTED,
 } from '../../../present/money/statement.ts';
+import { countOrders, describeToPay, HELD, UNCOUNTED } from '../../../present/money/uncounted.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
