@@ -20,6 +20,8 @@ export type Credit = {
    * `unknown` if a rate is unknown, or what was bought. Null in its other rows, and if the deal is unknown.
    */
   readonly earnedSoFar: DecimalText | 'unknown' | null;
+  /** If it is unknown: the commission of the other orders, and how many orders are unknown. */
+  readonly earnedAtLeast?: { readonly amount: DecimalText; readonly unknownOrders: number } | null;
   /** `amountSoFar` as a share (0 to 1) of the highest amount of any influencer in this currency. */
   readonly share: number;
 };
@@ -58,8 +60,12 @@ export async function readCredits(
     select coalesce(a.influencer_handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
       coalesce(r.orders, 0) as orders, coalesce(r.amount, 0)::text as amount, a.orders as "ordersSoFar", a.amount::text as "amountSoFar",
       case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
-        select case when sum(m.unrated_orders + m.unlined_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
+        select case when sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
         from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency having count(*) > 0) end as "earnedSoFar",
+      case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
+        select jsonb_build_object('amount', sum(m.commission_amount)::text, 'unknownOrders', sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders))
+        from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency
+        having sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) > 0 and sum(m.commission_amount) > 0) end as "earnedAtLeast",
       case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end as share, a.total
     from ranked a left join of_run r on r.target = a.target and r.currency = a.currency
     order by a.place, a.currency`.execute(db);

@@ -13,6 +13,7 @@ import {
 } from '../../src/present/code-problems.ts';
 import { describeDoubleCredits, describeDoubts } from '../../src/present/doubts.ts';
 import { describeHeldOrders } from '../../src/present/held-orders.ts';
+import { formatAtLeast } from '../../src/present/money/at-least.ts';
 import { describeLeaks } from '../../src/present/money/leaks.ts';
 import {
   attentionToFiles,
@@ -153,7 +154,9 @@ function describeCredits({ details }: OrdersReport): readonly Block[] {
 /** One row for each influencer and currency, with a bar. */
 export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
   // Earnings are known only with terms or with rates of the service. Otherwise, omit their column.
-  const knowsEarnings = credits.some(({ earnedSoFar }) => /\d/.test(earnedSoFar ?? ''));
+  const knowsEarnings = credits.some(
+    ({ earnedSoFar, earnedAtLeast }) => /\d/.test(earnedSoFar ?? '') || earnedAtLeast != null,
+  );
   return {
     kind: 'bars',
     columns: [
@@ -163,11 +166,15 @@ export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
       { title: 'credited so far', align: 'right' },
       ...(knowsEarnings ? [{ title: 'earned so far', align: 'right' } as const] : []),
     ],
-    rows: credits.map(({ influencer, currency, orders, ordersSoFar, amountSoFar, earnedSoFar, share }) => {
+    rows: credits.map((credit) => {
+      const { influencer, currency, orders, ordersSoFar, amountSoFar, earnedSoFar, earnedAtLeast, share } =
+        credit;
       const earned =
-        earnedSoFar === null || earnedSoFar === 'unknown'
-          ? (earnedSoFar ?? '')
-          : formatMoney(earnedSoFar, currency);
+        earnedSoFar === 'unknown' && earnedAtLeast
+          ? formatAtLeast(formatMoney(earnedAtLeast.amount, currency), earnedAtLeast.unknownOrders)
+          : earnedSoFar === null || earnedSoFar === 'unknown'
+            ? (earnedSoFar ?? '')
+            : formatMoney(earnedSoFar, currency);
       const counts = [formatCount(orders), formatCount(ordersSoFar), formatMoney(amountSoFar, currency)];
       return { cells: [influencer, ...counts, ...(knowsEarnings ? [earned] : [])], group: currency, share };
     }),

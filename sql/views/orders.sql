@@ -76,12 +76,14 @@ comment on column bi.orders_attributed.entry_id is 'Entry of the ledger, if ther
 
 create view bi.adjustments as
   select d.adjustment_id, d.entry_id, e.job, e.source, e.order_platform, e.order_id, d.kind, d.old_amount as sent_amount, d.new_amount,
-    coalesce(d.new_amount, 0) - d.old_amount as difference_amount, d.currency, e.brand_id,
+    case when d.kind <> 'held' and not d.is_elsewhere then coalesce(d.new_amount, 0) - d.old_amount end as difference_amount, d.currency, e.brand_id,
     reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as deal_id,
     coalesce(e.collab_id, e.body::json ->> 'collab_id') as collab_id,
     reporting.without_addresses(e.body::json ->> 'influencer_handle') as influencer_handle,
-    not exists (select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id) as is_latest,
-    d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id
+    not exists (
+      select from ledger.adjustments l
+      where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and l.is_elsewhere = d.is_elsewhere) as is_latest,
+    d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id, d.is_elsewhere
   from ledger.adjustments d
   join ledger.entries e on e.entry_id = d.entry_id;
 comment on view bi.adjustments is 'Orders that changed after they were sent, one row per change. The service cannot correct an order: settle the difference with the influencer. Live. Answers: Which differences must be settled with influencers?';
@@ -91,10 +93,10 @@ comment on column bi.adjustments.job is 'Job that sent the order.';
 comment on column bi.adjustments.source is 'Source of the order.';
 comment on column bi.adjustments.order_platform is 'Shop platform as sent.';
 comment on column bi.adjustments.order_id is 'Order as sent.';
-comment on column bi.adjustments.kind is 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+comment on column bi.adjustments.kind is 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (what it comes to now is unknown: it is held, or states another currency).';
 comment on column bi.adjustments.sent_amount is 'As sent, in currency.';
-comment on column bi.adjustments.new_amount is 'As it would be sent now, in currency; null if it would not be sent.';
-comment on column bi.adjustments.difference_amount is 'new_amount (0 if it would not be sent) less sent_amount, in currency.';
+comment on column bi.adjustments.new_amount is 'As it would be sent now, in currency; of a held order, as its export states it. Null if it would not be sent, or states another currency.';
+comment on column bi.adjustments.difference_amount is 'new_amount (0 if it would not be sent) less sent_amount, in currency. Null: unknown, because the order is held, or no difference, because is_elsewhere.';
 comment on column bi.adjustments.currency is 'ISO 4217. Never add up amounts of different currencies.';
 comment on column bi.adjustments.brand_id is 'Brand.';
 comment on column bi.adjustments.deal_id is 'Deal that was credited.';
@@ -104,6 +106,7 @@ comment on column bi.adjustments.is_latest is 'Whether it is the latest adjustme
 comment on column bi.adjustments.noted_at is 'When a run recorded it.';
 comment on column bi.adjustments.day_utc is 'Day of noted_at in UTC.';
 comment on column bi.adjustments.run_id is 'Run that recorded it, see bi.runs.';
+comment on column bi.adjustments.is_elsewhere is 'Whether a source states it that is not responsible for the order. It changes nothing.';
 
 create view bi.doubts as
   select e.entry_id, e.job, e.source, e.order_platform, e.order_id, e.amount, e.currency, e.brand_id,

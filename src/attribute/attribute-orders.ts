@@ -31,6 +31,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
     await lockJob(trx, options.job);
+    await keepRevenueRule(trx, options);
     await excludeRemovedSources(trx, { job: rules.job, sources: rules.sources.map(({ source }) => source) });
     await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`.execute(
       trx,
@@ -44,6 +45,19 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
     await keepClaims(trx, rules);
     return { decided: await write(trx, rules) };
   });
+}
+
+/** Stores how the job computes the amount of an order, by which earnings know the refunds that it includes. */
+export async function keepRevenueRule(
+  trx: Transaction<DB>,
+  { job, sources, revenue }: Pick<AttributionRules, 'job' | 'sources' | 'revenue'>,
+): Promise<void> {
+  await sql`
+    insert into intake.revenue_rules as r (job, source, revenue)
+    select ${job}, source, ${revenue} from unnest(${sources.map(({ source }) => source)}::text[]) as source
+    on conflict (job, source) do update set revenue = excluded.revenue where r.revenue <> excluded.revenue`.execute(
+    trx,
+  );
 }
 
 /**

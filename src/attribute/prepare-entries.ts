@@ -98,6 +98,7 @@ const undesiredAs = sql`
   case
     when b.cancelled_at is not null or b.reason ~ '^(status_)?(cancel|void)' then 'cancelled'
     when b.reason in ('fully_refunded', 'status_refunded') then 'refunded'
+    when b.outcome = 'held' then 'held'
     else 'excluded'
   end`;
 

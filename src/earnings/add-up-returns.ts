@@ -106,8 +106,8 @@ export async function addUpReturns(
     history as materialized (${history}),
     orders as materialized (
       select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
-        e.earned_amount, e.earned_amount is null and e.rate_percent is null as is_unrated,
-        e.earned_amount is null and e.rate_percent is not null as is_unlined,
+        e.earned_amount, e.net_amount is null as is_unvalued, e.net_amount is not null and e.earned_amount is null and e.rate_percent is null as is_unrated,
+        e.net_amount is not null and e.earned_amount is null and e.rate_percent is not null as is_unlined,
         ${converted(sql`e.net_amount`, sql`e.currency`, reportingCurrency)} as net_converted,
         ${converted(sql`e.earned_amount`, sql`e.currency`, reportingCurrency)} as earned_converted, v.ordered_at, v.customer_key,
         case when v.is_excluded then 'none' when v.customer_key is null then 'unknown' when v.has_earlier then 'returning'
@@ -145,14 +145,15 @@ export async function addUpReturns(
       from won group by 1, 2, 3, 4
     )
     insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount,
-      commission_amount, unrated_orders, unlined_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount,
+      commission_amount, unrated_orders, unlined_orders, unvalued_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount,
       net_365_amount, last_won_at, fee_amount, net_converted, commission_converted, unconverted_orders, fee_converted)
     select o.month_utc, o.deal_id, o.brand_id, o.currency, max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
-      sum(o.net_amount), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated), count(*) filter (where o.is_unlined), coalesce(max(w.new_customers), 0),
+      coalesce(sum(o.net_amount), 0), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated), count(*) filter (where o.is_unlined),
+      count(*) filter (where o.is_unvalued), coalesce(max(w.new_customers), 0),
       count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'), coalesce(max(w.repeat_customers), 0),
       coalesce(max(w.net_30), 0), coalesce(max(w.net_90), 0), coalesce(max(w.net_365), 0), max(w.last_won_at),
       case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) then coalesce(max(f.fee_amount), 0) else 0 end,
-      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0), count(*) filter (where o.net_converted is null),
+      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0), count(*) filter (where o.net_converted is null and not o.is_unvalued),
       case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) and max(f.fee_amount) is not null
         then max(f.fee_converted) else 0 end
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)

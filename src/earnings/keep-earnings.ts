@@ -126,13 +126,13 @@ async function moveOrders(trx: DatabaseTransaction): Promise<void> {
 /** Adds the differences to the sums. They are exact, so sums do not drift away from their parts. */
 async function addToSums(trx: DatabaseTransaction): Promise<void> {
   const sums = sql`
-    sum(sign) as orders, sum(sign * net_amount) as net, sum(sign * coalesce(earned_amount, 0)) as earned,
+    sum(sign) as orders, sum(sign * coalesce(net_amount, 0)) as net, sum(sign * coalesce(earned_amount, 0)) as earned,
     sum(sign * coalesce(closed_amount, 0)) as closed
     from pg_temp.moved_earnings where standing <> 'settled'`;
   const added = sql`
     orders = s.orders + excluded.orders, net_amount = s.net_amount + excluded.net_amount,
     earned_amount = s.earned_amount + excluded.earned_amount, closed_amount = s.closed_amount + excluded.closed_amount`;
-  const differs = sql`sum(sign) <> 0 or sum(sign * net_amount) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
+  const differs = sql`sum(sign) <> 0 or sum(sign * coalesce(net_amount, 0)) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
     or sum(sign * coalesce(closed_amount, 0)) <> 0`;
   await sql`
     insert into reporting.deal_earnings as s (deal_id, currency, standing, ordered_month, due_month, influencer_handle, orders, net_amount,

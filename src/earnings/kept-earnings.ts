@@ -19,7 +19,7 @@ import type { StatementRules } from './statement.ts';
  */
 
 /** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
-const FORMULA = 1;
+const FORMULA = 2;
 
 /** With more noted changes, it is hardly slower to compute all orders. */
 const MAX_CHANGES = 20_000;
@@ -163,7 +163,8 @@ export function keptColumns(of: string | null = null): RawBuilder<unknown> {
  */
 export function standingOf(of: RawBuilder<unknown>, closed: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    case when ${of}.earned_amount is null then case when ${of}.rate_percent is null then 'unknown_rate' else 'unknown_lines' end
+    case when ${of}.net_amount is null then 'unknown_net'
+      when ${of}.earned_amount is null then case when ${of}.rate_percent is null then 'unknown_rate' else 'unknown_lines' end
       when ${closed} is null then case when ${of}.earned_amount = 0 then 'nothing' else 'new' end
       when ${of}.earned_amount = ${closed} then 'settled' else 'correction' end`;
 }

@@ -1,4 +1,4 @@
-import { hasFittingDecimals } from '../model/money.ts';
+import { hasFittingDecimals, minorDigits } from '../model/money.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 import { foldCode } from '../model/text/fold.ts';
@@ -23,6 +23,8 @@ type TermsLines = {
   readonly problems: readonly CodeProblem[];
 };
 
+/** A code that is none would silently make an amount of its own, which nobody pays. */
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -133,17 +135,22 @@ function readRow(cell: (column: TermsColumn) => string, line: number): Terms | C
       help: `Write ${Number((Number(rate) * 100).toFixed(4))} for that share of the revenue, or ${rate}% if you mean less than one percent.`,
     });
   const currency = cell('currency').toUpperCase();
-  if (fixedFee !== '' && !/^[A-Z]{3}$/.test(currency))
+  if (currency === '' && fixedFee !== '')
+    return problem(line, 'currency', {
+      reason: 'A fee needs its currency.',
+      help: 'Write three letters, for example EUR.',
+    });
+  if (fixedFee !== '' && !CURRENCIES.has(currency))
     return problem(line, 'currency', {
       value: currency,
-      reason: 'A fee needs its currency.',
+      reason: 'This is not a currency.',
       help: 'Write three letters, for example EUR.',
     });
   if (fixedFee !== '' && !hasFittingDecimals(fixedFee, currency))
     return problem(line, 'fixed_fee', {
       value: fixedFee,
-      reason: `The fee has more decimals than ${currency} has.`,
-      help: 'Check the currency, and round the fee. The tool never rounds an amount that is stated.',
+      reason: `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has more.`,
+      help: 'Write the amount that is paid out, or correct the currency.',
     });
   const [from, to] = [cell('valid_from'), cell('valid_to')];
   for (const [column, day] of [

@@ -8,10 +8,13 @@ import type { StatementRules } from './statement.ts';
  * SQL: common table expressions about accepted orders. The last one, `earnings`, has what each order earned.
  * Statements and returns use the same expressions, so they agree.
  *
- * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or the amount of
- * its last adjustment, which is zero if it was cancelled. Its rate comes from the terms of its code, otherwise of
- * its deal, on the day of the order, and otherwise from the service: the rate of the collaboration at that time.
- * It counts from the day on which its return window ends.
+ * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or that of its
+ * last adjustment, less the refunds that this amount does not include (`NET_AMOUNT`). Its rate comes from the terms of
+ * the code that won, otherwise of its deal, on the day of the order, and otherwise from the service: the rate of
+ * the collaboration at that time. It counts from the day on which its return window ends.
+ *
+ * Only the source that is responsible for the order changes what it earned. While the order is held, or states
+ * another currency than was sent, it earns what it earned before, less refunds.
  *
  * Products that the terms of its code, of its deal or of everybody exclude earn nothing. Their share of the net
  * revenue is their share of the amounts of all lines, so that discounts, shipping, tax and refunds of the whole
@@ -34,23 +37,40 @@ export function ratedOrders(
       from jsonb_to_recordset(${toJsonParameter(scheduleTerms(terms))}::jsonb)
         as s ("dealId" text, code text, since date[], rates numeric[], lines integer[], skus jsonb)
     ),
+    changes as (
+      select d.*, v.currency as stated_in from ledger.adjustments d
+      left join lateral (select v.currency from intake.orders v where v.order_version_id = d.order_version_id limit 1) v on true
+      where not d.is_elsewhere ${only(sql`d.entry_id`)}
+        -- Earlier versions recorded what other sources state only in the words of the detail. It counts if it is less.
+        and (d.detail is null or d.detail not like 'Source % states the order otherwise.' or d.new_amount < d.old_amount)
+    ),
     accepted as materialized (
       select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
-        e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount,
-        case when a.entry_id is null then e.amount when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
-          else coalesce(a.new_amount, 0) end as net_amount,
-        o.codes
+        e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount, ${NET_AMOUNT} as net_amount,
+        -- Of a decision that names no winner any more, and of a code that was not sent, the rate of a code is unknown.
+        case when o.winner is not null then o.codes_folded[o.winner:o.winner] when o.outcome = 'held' then o.codes_folded end as codes,
+        case when o.matched_by = 'code' and o.winner is null then 'lost' when o.outcome = 'held' then 'held'
+          when a.kind = 'reattributed' and o.matched_by = 'code'
+            and not o.matched_value = any (string_to_array(coalesce(e.body::json ->> 'order_discount_codes_used', ''), ', ')) then 'lost'
+          else 'known' end as code_is
       from ledger.entries e
       join (
-        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, v.ordered_at, case when t.matched_by = 'code' then v.codes_folded end as codes
+        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by, t.matched_value, u.revenue, v.ordered_at, v.currency,
+          v.total, v.refunded, v.cancelled_at, v.replaces, v.codes_folded,
+          case when t.matched_by = 'code' then array_position(v.codes, t.matched_value) end as winner
         from intake.attributions t
         ${entries === null ? EVERY_VERSION : VERSION_BY_KEY}
+        left join intake.revenue_rules u on u.job = t.job and u.source = t.source
         where t.entry_id is not null ${only(sql`t.entry_id`)}
       ) o on o.entry_id = e.entry_id and o.job = e.job
       left join (
-        select distinct on (entry_id) entry_id, kind, old_amount, new_amount from ledger.adjustments
-        where true ${only(sql`entry_id`)} order by entry_id, adjustment_id desc
+        select distinct on (entry_id) entry_id, adjustment_id, kind, old_amount, new_amount
+        from changes join ledger.entries s using (entry_id)
+        where kind <> 'held' and coalesce(stated_in, s.currency) = s.currency order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
+      left join (
+        select distinct on (entry_id) entry_id, adjustment_id, new_amount from changes where kind = 'held' order by entry_id, adjustment_id desc
+      ) h on h.entry_id = e.entry_id and h.adjustment_id > coalesce(a.adjustment_id, 0)
       -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
@@ -63,14 +83,17 @@ export function ratedOrders(
       group by a.entry_id
     ),
     served as (
-      select collab_id, array_agg(valid_from order by valid_from) as since, array_agg(commission_perc order by valid_from) as rates
+      -- What is no percentage is an unknown rate, and the one before it is no longer in force.
+      select collab_id, array_agg(valid_from order by valid_from) as since,
+        array_agg(case when commission_perc between 0 and 100 then commission_perc end order by valid_from) as rates
       from mirror.collaboration_versions
       where commission_perc is not null ${entries === null ? sql`` : sql`and collab_id = any (array(select distinct collab_id from accepted))`}
       group by collab_id
     ),
     rated as (
-      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, coalesce(r.by_code, r.by_deal, r.by_service) as rate_percent,
-        case when r.by_code is not null then 'code' when r.by_deal is not null then 'deal'
+      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on,
+        case when not r.is_unknown then coalesce(r.by_code, r.by_deal, r.by_service) end as rate_percent,
+        case when r.is_unknown then null when r.by_code is not null then 'code' when r.by_deal is not null then 'deal'
           when r.by_service is not null then 'service' end as rate_from
       from accepted a
       left join coded c on c.entry_id = a.entry_id
@@ -79,7 +102,9 @@ export function ratedOrders(
       cross join lateral (
         select c.rate as by_code, d.rates[width_bucket(a.ordered_on, d.since)] as by_deal,
           -- The version at the time of the order, or the first one if the order is older.
-          s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service) r
+          s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service,
+          a.code_is = 'lost' and ${terms.some(({ codeFolded, ratePercent }) => codeFolded !== null && ratePercent !== null)}
+            or a.code_is = 'held' and c.rate is not null as is_unknown) r
     ),
     ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
     earnings as (
@@ -100,7 +125,37 @@ const DIGITS = Object.fromEntries(
 
 const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)`;
 
-const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.codes_folded`;
+/** The amount that was sent, or that of the last adjustment. While an order is held, it comes to no more than before. */
+const AMOUNT = sql`least(
+  case when a.entry_id is null then e.amount when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
+    else coalesce(a.new_amount, 0) end,
+  case when h.new_amount > 0 then h.new_amount end)`;
+
+/** What was refunded, according to the last version that states it in the currency of the order. Null: unknown. */
+const REFUNDED = sql`
+  case when o.currency = e.currency then coalesce(o.refunded, 0) else (
+    with recursive earlier as (
+      select v.currency, v.refunded, v.replaces from intake.orders v where v.order_version_id = o.replaces
+      union all
+      select v.currency, v.refunded, v.replaces from earlier x join intake.orders v on v.order_version_id = x.replaces
+      where x.currency <> e.currency
+    )
+    select coalesce(refunded, 0) from earlier where currency = e.currency limit 1) end`;
+
+/**
+ * The amount less the refunds that it does not include: none with `total_less_refunds`. Never below zero. Null: unknown,
+ * because a refund is negative or larger than the order, or no rule says whether the amount includes it.
+ */
+const NET_AMOUNT = sql`
+  case when ${AMOUNT} = 0 or o.cancelled_at is not null then 0
+    when o.currency = e.currency and (o.refunded < 0 or o.refunded > o.total) then null
+    when o.revenue = 'total_less_refunds' then ${AMOUNT}
+    when o.revenue is null and ${REFUNDED} > 0 then null
+    when ${AMOUNT} > ${REFUNDED} then ${AMOUNT} - ${REFUNDED}
+    when ${AMOUNT} <= ${REFUNDED} then 0 end`;
+
+const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.currency, v.total, v.refunded, v.cancelled_at,
+  v.replaces, v.codes, v.codes_folded`;
 
 /** The version `v` of each order. A join reads them all in a third of the time of as many look-ups. */
 const EVERY_VERSION = sql`join (select v.order_version_id, ${VERSION} from intake.orders v) v on v.order_version_id = t.order_version_id`;

@@ -3,9 +3,10 @@ import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Exchange } from './convert-lines.ts';
 import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
-import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
+import type { HeldOrders, Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 
 /** A month, and the deal of which only the lines are wanted; null: all. */
 type Wanted = { readonly month: string; readonly dealId?: string | null };
@@ -66,7 +67,10 @@ function computedOrders(
     )`;
 }
 
-/** SQL: `fee_lines`, the lines of fixed fees. Fees are few, so they are always computed. */
+/**
+ * SQL: `fee_lines`, the lines of fixed fees. Fees are few, so they are always computed. A fee is compared with what was
+ * closed in its currency. If the terms now state another one, there is a line for each currency.
+ */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
     (row) => row.fixedFee !== null && (dealId === null || row.dealId === dealId),
@@ -79,23 +83,35 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
         as f ("dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
     closed_fees as (
-      select l.subject, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id,
-        min(l.currency) as currency
+      select l.subject, l.currency, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id
       from ops.statement_lines l
       join ops.statements s using (statement_id)
       where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
-      group by l.subject
+      group by l.subject, l.currency
     ),
     fee_lines as (
       select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id, null as brand_id,
         f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before
-      from fees f left join closed_fees c using (subject)
+      from fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
       where f.due_on <= ${lastDay(month)} or c.subject is not null
       union all
       -- A fee that the terms no longer contain.
       select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount
-      from closed_fees c where not exists (select from fees f where f.subject = c.subject)
+      from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
     )`;
+}
+
+/** Reads a closed statement from storage. Null if the month is open. It needs no rules, which may be broken by now. */
+export async function readClosed(db: Database, month: string): Promise<Statement | null> {
+  const closed = await findClosed(db, month);
+  if (closed === null) return null;
+  const { rows: lines } = await sql<StatementLine>`
+    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint order by line_no`.execute(
+    db,
+  );
+  const { timeZone, returnWindowDays, ...closing } = closed;
+  const exchange = await readClosedExchange(db, closed.statementId);
+  return { month, closed: closing, exchange, timeZone, returnWindowDays, lines, uncounted: [], held: [] };
 }
 
 /** Reads a statement as it was closed; for an open month, what closing it would write now. */
@@ -103,16 +119,9 @@ export async function readStatement(
   db: Database,
   { month, rules }: { readonly month: string; readonly rules: StatementRules },
 ): Promise<Statement> {
-  const closed = await findClosed(db, month);
-  if (closed !== null) {
-    const { rows: lines } = await sql<StatementLine>`
-      select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint order by line_no`.execute(
-      db,
-    );
-    const { timeZone, returnWindowDays, ...closing } = closed;
-    return { month, closed: closing, timeZone, returnWindowDays, lines, uncounted: [] };
-  }
-  const { lines, uncounted } = await inSets(db, { month, rules }, async (trx, kept) => {
+  const closed = await readClosed(db, month);
+  if (closed !== null) return closed;
+  const { lines, uncounted, held } = await inSets(db, { month, rules }, async (trx, kept) => {
     const all = linesOf(rules, { month }, kept);
     const counted = await sql<StatementLine>`
       ${all}
@@ -120,10 +129,24 @@ export async function readStatement(
       trx,
     );
     const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
-    return { lines: counted.rows, uncounted: others.rows };
+    return { lines: counted.rows, uncounted: others.rows, held: await listHeld(trx) };
   });
   const { timeZone, returnWindowDays } = rules;
-  return { month, closed: null, timeZone, returnWindowDays, lines, uncounted };
+  return { month, closed: null, exchange: null, timeZone, returnWindowDays, lines, uncounted, held };
+}
+
+/** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
+export async function listHeld(db: Database): Promise<readonly HeldOrders[]> {
+  const { rows } = await sql<HeldOrders>`
+    select e.deal_id as "dealId", e.currency, count(*)::integer as orders, sum(e.amount)::numeric(24,4)::text as "sentAmount"
+    from (
+      select distinct d.entry_id from ledger.adjustments d
+      where d.kind = 'held' and not d.is_elsewhere and not exists (
+        select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and not l.is_elsewhere)) d
+    join ledger.entries e using (entry_id)
+    where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
+    group by 1, 2 order by 1 nulls last, 2`.execute(db);
+  return rows;
 }
 
 /**
@@ -159,7 +182,7 @@ export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
       case when bool_and(earned_amount is not null) then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
     from orders
     where ordered_on <= ${lastDay(month)}
-      and (standing in ('unknown_rate', 'unknown_lines') or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
+      and (standing in ('unknown_rate', 'unknown_lines', 'unknown_net') or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 
@@ -184,5 +207,19 @@ export async function findClosed(db: Database, month: string): Promise<Closed | 
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
       return_window_days as "returnWindowDays"
     from ops.statements where month = ${`${month}-01`}::date`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Reads the exchange rates with which a statement was closed. Null if it has no total of all currencies. */
+export async function readClosedExchange(db: Database, statementId: string): Promise<Exchange | null> {
+  const { rows } = await sql<Exchange>`
+    select s.reporting_currency as "reportingCurrency", coalesce((
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'day', to_char(l.due_on, 'YYYY-MM-DD'), 'rate', l.exchange_rate::text))
+      from (
+        select distinct currency, due_on, exchange_rate from ops.statement_lines
+        where statement_id = ${statementId}::bigint and exchange_rate is not null) l), '[]') as rates
+    from ops.statements s where s.statement_id = ${statementId}::bigint and s.reporting_currency is not null`.execute(
+    db,
+  );
   return rows[0] ?? null;
 }

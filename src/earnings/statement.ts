@@ -1,4 +1,5 @@
 import type { DecimalText } from '../model/order.ts';
+import type { Exchange } from './convert-lines.ts';
 
 /**
  * What a deal or the owner of a code earns: one row of terms.csv. Days are in the time zone of the statements,
@@ -64,16 +65,29 @@ export type StatementLine = {
 export type UncountedOrders = {
   /**
    * `pending`: the return window is still open. `unknown_rate`: neither the terms nor the service state a rate.
-   * `unknown_lines`: the terms exclude products, but the lines of the orders are unknown.
+   * `unknown_lines`: the terms exclude products, but the lines of the orders are unknown. `unknown_net`: a refund is
+   * negative or larger than the order, so what is left is unknown.
    */
-  readonly why: 'pending' | 'unknown_rate' | 'unknown_lines';
+  readonly why: 'pending' | 'unknown_rate' | 'unknown_lines' | 'unknown_net';
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
   readonly currency: string;
   readonly orders: number;
-  readonly netAmount: DecimalText;
+  /** Null if it is unknown (`unknown_net`). */
+  readonly netAmount: DecimalText | null;
   /** At the rates known now. Null if any of them is unknown. */
   readonly earnedAmount: DecimalText | null;
+};
+
+/**
+ * Accepted orders of one deal and currency whose newest state is unknown: they are held, or an export states another
+ * currency than was sent. They earn what they earned before.
+ */
+export type HeldOrders = {
+  readonly dealId: string | null;
+  readonly currency: string;
+  readonly orders: number;
+  readonly sentAmount: DecimalText;
 };
 
 export type Statement = {
@@ -86,9 +100,13 @@ export type Statement = {
     readonly at: Date;
     readonly hash: string;
   } | null;
+  /** Of a closed statement: the reporting currency and the rates with which it was closed. Null: it has none. */
+  readonly exchange: Exchange | null;
   readonly timeZone: string;
   readonly returnWindowDays: number;
   readonly lines: readonly StatementLine[];
   /** Empty for a closed statement, which has only what it counted. */
   readonly uncounted: readonly UncountedOrders[];
+  /** Empty for a closed statement. */
+  readonly held: readonly HeldOrders[];
 };

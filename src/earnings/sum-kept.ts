@@ -6,7 +6,7 @@ import type { StatementRules } from './statement.ts';
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */
 const isLine = (due: RawBuilder<unknown>) => sql`(standing = 'correction' or standing = 'new' and ${due})`;
 const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>
-  sql`(${ordered} and (standing in ('unknown_rate', 'unknown_lines') or standing in ('new', 'nothing') and not ${due}))`;
+  sql`(${ordered} and (standing in ('unknown_rate', 'unknown_lines', 'unknown_net') or standing in ('new', 'nothing') and not ${due}))`;
 
 const WHY = sql`case when standing in ('new', 'nothing') then 'pending' else standing end`;
 
@@ -96,15 +96,15 @@ export function sumsOfKept(
       group by n.currency, n.deal_id
     ),
     uncounted_sums as (
-      select ${WHY} as why, currency, sum(orders) as orders, sum(net_amount) as net
+      select ${WHY} as why, currency, sum(orders) as orders, case when ${WHY} <> 'unknown_net' then sum(net_amount) end as net
       from all_days where ${isUncounted(isDueDay, sql`ordered_on <= ${lastDay(month)}`)} group by 1, 2
     ),
     unknown as materialized (
       select distinct w.why, d.deal_id
-      from (values ('unknown_rate'), ('unknown_lines')) as w(why)
+      from (values ('unknown_rate'), ('unknown_lines'), ('unknown_net')) as w(why)
       cross join lateral (
         (select s.deal_id from reporting.deal_earnings s
-          where s.standing = w.why and s.standing in ('unknown_rate', 'unknown_lines') and s.ordered_month <= ${first} and s.deal_id > ''
+          where s.standing = w.why and s.standing in ('unknown_rate', 'unknown_lines', 'unknown_net') and s.ordered_month <= ${first} and s.deal_id > ''
           group by s.deal_id order by s.deal_id ${limitOfStored})
         union all select m.deal_id from moved m where m.sign = 1 and m.standing = w.why
         union all select ''
@@ -112,7 +112,7 @@ export function sumsOfKept(
     ),
     uncounted as (
       select why, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle, currency, sum(orders) as orders,
-        sum(net) as net, case when why = 'pending' then sum(earned) end as earned,
+        case when why <> 'unknown_net' then sum(net) end as net, case when why = 'pending' then sum(earned) end as earned,
         row_number() over (partition by why order by deal_id = '', deal_id, currency) as place
       from (
         select why, deal_id, currency, influencer_handle, sum(orders) as orders, sum(net_amount) as net, sum(earned_amount) as earned
@@ -139,7 +139,7 @@ function movedOrders({ hasChanges }: Kept): RawBuilder<unknown> {
   const columns = (of: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
     ${sign}::integer as sign, ${of}.currency, coalesce(${of}.deal_id, '') as deal_id, ${of}.standing, ${of}.ordered_on, ${of}.due_on,
     date_trunc('month', ${of}.ordered_on)::date as ordered_month, date_trunc('month', ${of}.due_on)::date as due_month,
-    coalesce(${of}.influencer_handle, '') as influencer_handle, ${sign} as orders, ${sign} * ${of}.net_amount as net_amount,
+    coalesce(${of}.influencer_handle, '') as influencer_handle, ${sign} as orders, ${sign} * coalesce(${of}.net_amount, 0) as net_amount,
     ${sign} * coalesce(${of}.earned_amount, 0) as earned_amount, ${sign} * coalesce(${of}.closed_amount, 0) as closed_amount`;
   if (!hasChanges)
     return sql`moved as materialized (select ${columns(sql`k`, sql`1`)} from reporting.order_earnings k where false)`;

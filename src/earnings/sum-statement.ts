@@ -2,7 +2,16 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DecimalText } from '../model/order.ts';
 import type { Kept } from './kept-earnings.ts';
-import { columns, findClosed, inOrder, inSets, linesOf, uncountedOrders } from './read-statement.ts';
+import {
+  columns,
+  findClosed,
+  inOrder,
+  inSets,
+  linesOf,
+  listHeld,
+  readClosedExchange,
+  uncountedOrders,
+} from './read-statement.ts';
 import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 import { sumsOfKept } from './sum-kept.ts';
 
@@ -82,7 +91,12 @@ export async function sumStatement(
   const { timeZone, returnWindowDays } = closed ?? rules;
   return {
     ...{ month, closed, timeZone, returnWindowDays, currencies, deals, days: row?.days ?? [] },
-    ...{ uncounted: row?.uncounted ?? [], uncountedSums: row?.uncountedSums ?? [] },
+    ...{
+      exchange: closed === null || !withDays ? null : await readClosedExchange(db, closed.statementId),
+      held: closed === null ? await listHeld(db) : [],
+      uncounted: row?.uncounted ?? [],
+      uncountedSums: row?.uncountedSums ?? [],
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from '../effects/referral.ts';
 import type { Effect } from '../model/ledger.ts';
@@ -194,18 +194,25 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
  * service has no operation to correct an order. Each adjustment states the current difference and replaces
  * the one before it. An adjustment that would repeat the previous one is not stored.
  */
-async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
+async function noteAdjustments(
+  trx: Transaction<DB>,
+  { runId, sourcesOfJob = [] }: ProposeOptions,
+): Promise<number> {
+  // Without its source, which was renamed or removed, nobody else can say what became of an order.
+  const isResponsible = sql<boolean>`coalesce(
+    c.is_own or (c.is_same_job and ${sourcesOfJob.length > 0} and e.source <> all(${[...sourcesOfJob]}::text[])), false)`;
   const { numAffectedRows } = await sql`
     insert into ledger.adjustments
-      (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, run_id)
-    select c.entry_id, c.version_id, ${kind}, e.amount, case when c.body is not null then c.amount end, e.currency,
-      e.body_hash, c.body_hash, ${detail}, ${runId}::bigint
+      (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)
+    select c.entry_id, c.version_id, ${kind}, e.amount,
+      case when ${isOtherCurrency} then null when c.body is not null or c.undesired_as = 'held' then c.amount end, e.currency,
+      e.body_hash, c.body_hash, ${detailOf(isResponsible)}, not ${isResponsible}, ${runId}::bigint
     from compared_entries c
     cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
     -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
       select d.new_body_hash, true as is_noted from ledger.adjustments d
-      where d.entry_id = c.entry_id order by d.adjustment_id + 0 desc limit 1
+      where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible} order by d.adjustment_id + 0 desc limit 1
     ) last on true
     where not c.is_withdrawn
       and case
@@ -221,17 +228,23 @@ const isOtherTarget = sql`exists (
   select from unnest(array['deal_id', 'collab_id', 'influencer_handle']) as t(field)
   where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field))`;
 
+/** SQL that is true if the order states another currency than was sent. No difference can be computed then. */
+const isOtherCurrency = sql`c.currency is distinct from e.currency and c.amount is not null`;
+
 const kind = sql`
   case
     when c.body is null then c.undesired_as
+    when ${isOtherCurrency} then 'held'
     when ${isOtherTarget} then 'reattributed'
     when c.amount < e.amount then coalesce(c.lowered_as, 'changed')
     else 'changed'
   end`;
 
-const detail = sql`
+const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
-    when not c.is_own then 'Source ' || c.source || ' states the order otherwise.'
     when c.body is null then 'No longer credited: ' || c.undesired_because || '.'
+    when ${isOtherCurrency} then 'Source ' || c.source || ' states ' || c.amount || ' ' || c.currency || '; it was sent in ' || e.currency || '.'
+    when not ${isResponsible} then 'Source ' || c.source || ' states the order otherwise.'
+    when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'
   end`;

@@ -26,6 +26,33 @@ const ISO_DIGITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
+ * An amount with its currency (ISO 4217). Null: the currency is unknown, and the amount can be added only to others
+ * whose currency is unknown.
+ */
+export type Money = { readonly amount: DecimalText; readonly currency: string | null };
+
+/**
+ * Adds up amounts of one currency exactly.
+ *
+ * @throws Error if they have several currencies, or there is none: a bug, because their sum does not exist.
+ */
+export function addUp(amounts: readonly Money[]): Money {
+  const [first] = amounts;
+  const other = amounts.find(({ currency }) => currency !== first?.currency);
+  if (first === undefined || other !== undefined)
+    throw new Error(
+      `amounts in ${first?.currency ?? 'no currency'} and ${other?.currency ?? 'no currency'} have no sum`,
+    );
+  return { amount: sumMoney(amounts.map(({ amount }) => amount)), currency: first.currency };
+}
+
+/** Formats an amount with the decimals of its currency, and without its name: `1234.5000` EUR → `1,234.50`. */
+export function formatNumber({ amount, currency }: Money): string {
+  const text = formatMoney(amount, currency);
+  return currency === null ? text : text.slice(0, -currency.length - 1);
+}
+
+/**
  * Formats an amount: `1234.5000` EUR → `1,234.50 EUR`. It works on the text, because an amount is never a
  * float, and drops only trailing zeros.
  */
@@ -65,16 +92,12 @@ export function hasFittingDecimals(amount: DecimalText, currency: string): boole
 }
 
 /** Formats one total for each currency, `1,204.50 EUR, 310.00 USD`. Currencies are never added together. */
-export function formatAmounts(
-  amounts: readonly { readonly currency: string | null; readonly amount: DecimalText }[],
-): string {
-  const byCurrency = Map.groupBy(amounts, ({ currency }) => currency ?? '');
-  return [...byCurrency]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([currency, list]) => {
-      const sum = sumMoney(list.map(({ amount }) => amount));
-      return formatMoney(sum, currency === '' ? null : currency);
-    })
+export function formatAmounts(amounts: readonly Money[]): string {
+  const byCurrency = Map.groupBy(amounts, ({ currency }) => currency);
+  return [...byCurrency.values()]
+    .map(addUp)
+    .sort((one, other) => ((one.currency ?? '') < (other.currency ?? '') ? -1 : 1))
+    .map(({ amount, currency }) => formatMoney(amount, currency))
     .join(', ');
 }
 

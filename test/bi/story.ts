@@ -18,6 +18,9 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   const { runId } = await seedRuns(db);
   await sql`update intake.orders set placed_at = ${NOON} - interval '2 days'`.execute(db);
   await sql`update intake.orders set refunded = 5 where order_id in ('9001', '1007')`.execute(db);
+  await sql`
+    insert into intake.revenue_rules (job, source, revenue)
+    select distinct job, source, 'total_less_refunds' from intake.attributions`.execute(db);
   await sql`update ops.runs set started_at = now() - interval '3 hours', finished_at = now() - interval '2 hours' where status = 'ok'`.execute(
     db,
   );

@@ -80,9 +80,19 @@ describe('the pages about money', () => {
     );
     const months = textOf((await get('/money?by=month&from=2025-12')).text);
     expect(months).toMatch(
-      /2026-05 1 30\.00 EUR .* 2026-04 3 200\.00 EUR unknown .* 2025-12 0 0\.00 EUR 50\.00 EUR/,
+      /2026-05 1 30\.00 EUR .* 2026-04 3 200\.00 EUR at least 16\.00 EUR, 1 order unknown unknown unknown .* 2025-12 0 0\.00 EUR 50\.00 EUR/,
     );
-    expect((await shop.cli('returns', '--by', 'month')).stdout).toMatch(/2025-12 +0 +0\.00 EUR +50\.00 EUR/);
+    // One deal without a rate hides neither the month nor the brand, and is named.
+    expect(months).toContain(
+      'Orders of unknown cost are in DEALBEN. To make it known, add a row with the rate of the deal to statements.terms.',
+    );
+    const byMonth = (await shop.cli('returns', '--by', 'month')).stdout;
+    expect(byMonth).toMatch(/2025-12 +0 +0\.00 EUR +50\.00 EUR/);
+    expect(byMonth).toMatch(/2026-04 +3 +200\.00 EUR +at least 16\.00 EUR, 1 order unknown/);
+    const { rows } = await sql`
+      select sum(cost_amount) as cost, sum(cost_at_least_amount) as at_least, sum(uncosted_orders) as unknown
+      from bi.returns_monthly where month_utc = '2026-04-01' and currency = 'EUR'`.execute(shop.db);
+    expect(rows).toEqual([{ cost: '16.0000', at_least: '16.0000', unknown: '1' }]);
     expect(textOf((await get('/money?by=creator&handle=BEN')).text)).not.toContain('mia.test');
   });
 

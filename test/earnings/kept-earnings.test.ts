@@ -52,10 +52,34 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: kindOf('order'), ...anOrder }) },
   {
     weight: 12,
-    arbitrary: fc.record({ kind: kindOf('adjust'), of: fc.nat(), amount: fc.option(amount, { freq: 2 }) }),
+    arbitrary: fc.record({
+      kind: kindOf('adjust'),
+      of: fc.nat(),
+      amount: fc.option(amount, { freq: 2 }),
+      isHeld: fc.constantFrom(false, false, true),
+      isElsewhere: fc.constantFrom(false, false, false, true),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: kindOf('accept'), of: fc.nat() }) },
-  { weight: 3, arbitrary: fc.record({ kind: kindOf('restate'), of: fc.nat(), dayNo, code: anOrder.code }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: kindOf('restate'),
+      of: fc.nat(),
+      dayNo,
+      code: anOrder.code,
+      outcome: fc.constantFrom('attributed', 'attributed', 'held'),
+      isOtherCurrency: fc.constantFrom(false, false, true),
+      refunded: fc.constantFrom(null, 0, 3, 5_000, -1, 30_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: kindOf('revenue'),
+      revenue: fc.constantFrom('total', 'subtotal', 'total_less_refunds'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: kindOf('unlink'), of: fc.nat() }) },
   {
     weight: 2,
@@ -119,11 +143,16 @@ async function perform(db: Database, each: Step, history: History): Promise<void
       insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
       values (${each.collabId}, 'D3', ${each.rate}, '{}', ${String(history.rates)}, ${placedAt(each.dayNo)}::timestamptz + ${history.rates} * interval '1 second',
         false, now(), 1)`.execute(db);
-  } else if (history.orders === 0) return;
+  } else if (each.kind === 'revenue')
+    await sql`
+      insert into intake.revenue_rules (job, source, revenue) values ('orders', 'shop', ${each.revenue})
+      on conflict (job, source) do update set revenue = excluded.revenue`.execute(db);
+  else if (history.orders === 0) return;
   else if (each.kind === 'adjust')
     await sql`
-      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
-      select entry_id, ${each.amount === null ? 'cancelled' : 'changed'}, amount, ${each.amount}::numeric, currency, '', 1
+      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, is_elsewhere, run_id)
+      select entry_id, ${each.isHeld ? 'held' : each.amount === null ? 'cancelled' : 'changed'}, amount, ${each.amount}::numeric, currency, '',
+        ${each.isElsewhere}, 1
       from ledger.entries where entry_id = ${idOf(each.of)}`.execute(db);
   else if (each.kind === 'accept')
     await sql`
@@ -134,17 +163,28 @@ async function perform(db: Database, each: Step, history: History): Promise<void
   else {
     const versionId = history.versions;
     const id = idOf(each.of);
+    const { rows } = await sql<{ currency: string; amount: number; version: number }>`
+      select e.currency, e.amount::float8 as amount, a.order_version_id::float8 as version
+      from ledger.entries e join intake.attributions a on a.order_id = e.order_id where e.entry_id = ${id}`.execute(
+      db,
+    );
+    const [sent] = rows;
+    if (sent === undefined) throw new Error('the order is missing');
     await addVersion(db, id, {
       ...each,
       versionId,
-      currency: 'EUR',
-      amount: 1,
+      currency: each.isOtherCurrency ? 'SEK' : sent.currency,
+      amount: sent.amount,
+      replaces: sent.version,
       hasLines: true,
       isCurrent: false,
     });
-    await sql`update intake.attributions set order_version_id = ${versionId} where order_id = ${String(id)}`.execute(
-      db,
-    );
+    await sql`
+      update intake.attributions
+      set order_version_id = ${versionId}, outcome = ${each.outcome}, reason = ${each.outcome === 'held' ? 'ambiguous_codes' : null},
+        target = ${each.outcome === 'held' ? null : 'deal:D'}, matched_value = ${each.code},
+        matched_by = ${each.outcome === 'held' ? null : each.code === null ? 'link' : 'code'}
+      where order_id = ${String(id)}`.execute(db);
   }
 }
 
@@ -193,7 +233,7 @@ async function differentEarnings(
 
 /** @returns the sums that differ from the kept orders. */
 async function addedUp(db: Database): Promise<readonly unknown[]> {
-  const sums = sql`count(*) as orders, sum(net_amount) as net_amount, sum(coalesce(earned_amount, 0)) as earned_amount, sum(coalesce(closed_amount, 0)) as closed_amount
+  const sums = sql`count(*) as orders, sum(coalesce(net_amount, 0)) as net_amount, sum(coalesce(earned_amount, 0)) as earned_amount, sum(coalesce(closed_amount, 0)) as closed_amount
     from reporting.order_earnings where standing <> 'settled'`;
   const { rows } = await sql`
     with deals as (
@@ -252,12 +292,24 @@ type Version = {
   readonly code: string | null;
   readonly hasLines: boolean;
   readonly isCurrent: boolean;
+  readonly refunded?: number | null;
+  readonly replaces?: number | null;
 };
 
 async function addVersion(
   db: Database,
   id: number,
-  { versionId, currency, amount: total, dayNo: day, code, hasLines, isCurrent }: Version,
+  {
+    versionId,
+    currency,
+    amount: total,
+    dayNo: day,
+    code,
+    hasLines,
+    isCurrent,
+    refunded = null,
+    replaces = null,
+  }: Version,
 ): Promise<void> {
   const lines = hasLines
     ? JSON.stringify([
@@ -267,9 +319,11 @@ async function addVersion(
     : null;
   await sql`
     insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
-      line_no, record_no, row_count, lines, codes_folded) overriding system value
+      line_no, record_no, row_count, lines, codes, codes_folded, refunded, replaces) overriding system value
     values (${versionId}, 'shop', ${String(id)}, ${versionId}, ${isCurrent}, '', '', ${currency}, ${total}, ${placedAt(day)}, 1, 1, 1, ${lines}::jsonb,
-      ${code === null ? [] : [code]})`.execute(db);
+      ${code === null ? [] : [code]}, ${code === null ? [] : [code]}, ${refunded}::numeric, ${replaces}::bigint)`.execute(
+    db,
+  );
 }
 
 async function addOrder(
@@ -291,8 +345,8 @@ async function addOrder(
     db,
   );
   await sql`
-    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target, influencer_handle, currency, entry_id,
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, influencer_handle, currency, entry_id,
       is_pending, rules_hash)
-    values ('orders', 'shop', ${String(id)}, ${order.versionId}, 'attributed', ${order.code === null ? 'link' : 'code'}, 'deal:D', ${order.handle},
+    values ('orders', 'shop', ${String(id)}, ${order.versionId}, 'attributed', ${order.code === null ? 'link' : 'code'}, ${order.code}, 'deal:D', ${order.handle},
       ${order.currency}, ${id}, false, '')`.execute(db);
 }

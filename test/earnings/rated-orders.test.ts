@@ -87,6 +87,33 @@ describe('the rate and the excluded products of an order', () => {
     );
   });
 
+  it.each(['-5', '100.01'])(
+    'are unknown from the day on which the service states %s percent',
+    async (rate) => {
+      const { db } = await setup();
+      await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+      await addOrders(db, [
+        { dealId: 'D3', codes: [], dayNo: 10 },
+        { dealId: 'D3', codes: [], dayNo: 30 },
+      ]);
+      for (const [day, percent] of [
+        [0, '7'],
+        [20, rate],
+      ] as const)
+        await sql`
+        insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+        values ('C3', 'D3', ${percent}, '{}', ${percent}, ${new Date(FIRST_DAY_MS + day * DAY_MS)}, ${day === 20}, now(), 1)`.execute(
+          db,
+        );
+      const { lines, uncounted } = await readStatement(db, {
+        month: '2025-12',
+        rules: { terms: [], returnWindowDays: 0, timeZone: 'UTC' },
+      });
+      expect(lines.map(({ orderId, amount }) => [orderId, amount])).toEqual([['1', '7.0000']]);
+      expect(uncounted).toMatchObject([{ why: 'unknown_rate', orders: 1 }]);
+    },
+  );
+
   it('are found in seconds for thousands of orders and tens of thousands of rows of terms', {
     timeout: 60_000,
   }, async () => {
@@ -136,13 +163,16 @@ function toTerms(
   };
 }
 
-/** Compares an order with each row of the terms, as docs/statements.md says. */
+/**
+ * Compares an order with each row of the terms, as docs/statements.md says. Of its codes, the last one won: its owner
+ * has the deal.
+ */
 function expectedOf({ dealId, codes, dayNo }: SomeOrder, terms: readonly Terms[]) {
   const day = dayOf(dayNo);
   const valid = terms.filter(
     ({ validFrom, validTo }) => (validFrom ?? day) <= day && day <= (validTo ?? day),
   );
-  const hasCode = (row: Terms): boolean => row.codeFolded !== null && codes.includes(row.codeFolded);
+  const hasCode = (row: Terms): boolean => row.codeFolded !== null && codes.at(-1) === row.codeFolded;
   const rateBy = (isIt: (row: Terms) => boolean): string | null =>
     valid.find((row) => isIt(row) && row.ratePercent !== null)?.ratePercent ?? null;
   const byCode = rateBy(hasCode);
@@ -177,8 +207,8 @@ async function addOrders(
   const each = sql`jsonb_to_recordset(${given}::jsonb) as g (id bigint, deal text, codes text[], day date)`;
   await sql`
     insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
-      line_no, record_no, row_count, lines, codes_folded) overriding system value
-    select id, 'shop', id::text, 1, true, '', '', 'EUR', 100, day + interval '6 hours', 1, 1, 1, ${JSON.stringify(LINES)}::jsonb, codes from ${each}`.execute(
+      line_no, record_no, row_count, lines, codes, codes_folded) overriding system value
+    select id, 'shop', id::text, 1, true, '', '', 'EUR', 100, day + interval '6 hours', 1, 1, 1, ${JSON.stringify(LINES)}::jsonb, codes, codes from ${each}`.execute(
     db,
   );
   await sql`
@@ -187,8 +217,8 @@ async function addOrders(
     select id, 'referral', 'a', id::text, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', id::text, 100, 'EUR', deal,
       case deal when 'D3' then 'C3' end, 1 from ${each}`.execute(db);
   await sql`
-    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target, currency, entry_id, is_pending, rules_hash)
-    select 'orders', 'shop', id::text, id, 'attributed', 'code', 'deal:' || deal, 'EUR', id, false, '' from ${each}`.execute(
-    db,
-  );
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, currency, entry_id,
+      is_pending, rules_hash)
+    select 'orders', 'shop', id::text, id, 'attributed', case when codes = '{}' then 'link' else 'code' end, codes[cardinality(codes)],
+      'deal:' || deal, 'EUR', id, false, '' from ${each}`.execute(db);
 }

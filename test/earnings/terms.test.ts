@@ -93,10 +93,22 @@ describe('terms.csv', () => {
       'Write three letters, for example EUR.',
     ],
     [
-      'D1,,,300.5,JPY,2026-01-01,',
+      'D1,,,300,EUX,2026-01-01,',
+      'currency',
+      'This is not a currency.',
+      'Write three letters, for example EUR.',
+    ],
+    [
+      'D1,,,99.995,EUR,2026-01-01,',
       'fixed_fee',
-      'The fee has more decimals than JPY has.',
-      'Check the currency, and round the fee. The tool never rounds an amount that is stated.',
+      'An amount in EUR has 2 decimals, and this has more.',
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    [
+      'D1,,,100.50,JPY,2026-01-01,',
+      'fixed_fee',
+      'An amount in JPY has no decimals, and this has more.',
+      'Write the amount that is paid out, or correct the currency.',
     ],
     [
       'D1,,,300,EUR,,',

@@ -1,7 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import { formatAmounts, formatMoney, minorDigits, roundMoney, sumMoney } from '../../src/model/money.ts';
+import {
+  addUp,
+  formatAmounts,
+  formatMoney,
+  formatNumber,
+  minorDigits,
+  roundMoney,
+  sumMoney,
+} from '../../src/model/money.ts';
 
 describe('amounts of money', () => {
+  test('have a sum only in one currency', () => {
+    const [euros, cents] = [
+      { amount: '1.5', currency: 'EUR' },
+      { amount: '0.0001', currency: 'EUR' },
+    ];
+    expect(addUp([euros, cents])).toEqual({ amount: '1.5001', currency: 'EUR' });
+    for (const other of ['USD', null])
+      expect(() => addUp([euros, { amount: '0', currency: other }])).toThrow('have no sum');
+    expect(() => addUp([])).toThrow('have no sum');
+  });
+
+  test('without the name of their currency have its decimals', () => {
+    expect(formatNumber({ amount: '1500.0000', currency: 'JPY' })).toBe('1,500');
+    expect(formatNumber({ amount: '1500.0000', currency: 'KWD' })).toBe('1,500.000');
+    expect(formatNumber({ amount: '1500.0000', currency: null })).toBe('1,500.00');
+  });
+
   test.each([
     ['1234.5000', 'EUR', '1,234.50 EUR'],
     ['0.1000', 'USD', '0.10 USD'],

@@ -5,6 +5,7 @@ import type { DB } from '../../db/tables.ts';
 import { takeForBackfill } from '../../ledger/backfill-entries.ts';
 import { createDesiredEntries } from '../../ledger/propose.ts';
 import type { PlanChanges } from '../../model/backfill.ts';
+import { keepRevenueRule } from '../attribute-orders.ts';
 import { keepClaims } from '../keep-claims.ts';
 import { lockJob } from '../lock-job.ts';
 import { lockBackfill } from './backfills.ts';
@@ -42,6 +43,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     if (changes !== null) return { kind: 'changed', changes };
     await gatherDesired(trx);
     await takeForBackfill(trx, { ...rules, effect: 'referral', runId, backfillId });
+    await keepRevenueRule(trx, rules);
     await attributeToThem(trx, rules);
     await keepClaims(trx, { ...rules, rulesHash: '' });
     await sql`

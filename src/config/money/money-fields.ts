@@ -13,11 +13,11 @@ export const statementsSchema = z
     return_window_days: wholeNumber(0, 3_650)
       .prefault(30)
       .describe('Days after which an order counts, because it can no longer be returned.'),
-    margin_percent: exactNumber(/^(100|\d{1,2}(\.\d{1,4})?)$/, 'percent')
+    margin_percent: exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')
       .nullable()
       .default(null)
       .describe(
-        'Share of the net revenue that remains after the cost of goods, in percent. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
+        'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
       ),
     reporting_currency: text(10)
       .transform((code) => code.toUpperCase())

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sumStatement } from '../../earnings/sum-statement.ts';
 import { isMonth } from '../../model/time/month.ts';
 import { closeMonth, whyNotClosed } from '../../pipeline/decisions/close-month.ts';
-import { loadStatementRules } from '../../pipeline/statements/load-rules.ts';
+import { loadExchange, loadStatementRules } from '../../pipeline/statements/load-rules.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason } from '../form-fields.ts';
 import { describeSums } from '../pages/statements/describe-sums.ts';
@@ -19,7 +19,11 @@ export const closeStatementAction = defineAction({
   }),
   async perform({ trx, config, actor, audit }, { month, shown, reason: why }) {
     const rules = loadStatementRules(config.statements);
-    const closing = await closeMonth(trx, { month, rules, reason: why, decidedBy: actor.name, audit });
+    const exchange = loadExchange(config.statements);
+    const closing = await closeMonth(trx, {
+      ...{ month, rules, exchange, reason: why },
+      ...{ decidedBy: actor.name, audit },
+    });
     if (closing.kind !== 'closed') throw new Refused(whyNotClosed(month, closing).message);
     const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
     if (describeSums(currencies) !== shown)

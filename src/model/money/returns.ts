@@ -5,7 +5,7 @@ export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] a
 export type ReturnGroup = (typeof RETURN_GROUPS)[number];
 
 /** Reason why a figure is unknown; see docs/money.md. */
-export type UnknownReturn = 'rate' | 'products' | 'margin' | 'customers' | 'exchange';
+export type UnknownReturn = 'rate' | 'products' | 'refunds' | 'margin' | 'customers' | 'exchange';
 
 /** Revenue and cost of a deal, a creator, a brand, a campaign or a month, in one currency. */
 export type ReturnSum = {
@@ -16,10 +16,19 @@ export type ReturnSum = {
   /** ISO 4217 currency of all amounts. */
   readonly currency: string;
   readonly orders: number;
-  /** Net of refunds and cancellations. Null if an exchange rate is unknown. */
+  /** Net of refunds and cancellations. Null if an exchange rate or a refund is unknown. */
   readonly netAmount: DecimalText | null;
-  /** Commission and fees. Null if a rate is unknown. */
+  /** Commission and fees. Null if a rate, or what was bought or refunded, is unknown. */
   readonly costAmount: DecimalText | null;
+  /** The same without the orders for which it is unknown. Null if an exchange rate is unknown. */
+  readonly netAtLeast: DecimalText | null;
+  readonly costAtLeast: DecimalText | null;
+  /** Orders whose net revenue is unknown. They are in no net amount. */
+  readonly unvaluedOrders: number;
+  /** Orders whose commission is unknown, the `unvaluedOrders` included. They are in no cost. */
+  readonly uncostedOrders: number;
+  /** Deals of these orders: the first ones by id. */
+  readonly uncostedDeals: readonly string[];
   readonly profitAmount: DecimalText | null;
   /** Profit as a percentage of the cost. */
   readonly roiPercent: DecimalText | null;

@@ -1,6 +1,7 @@
 import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { type Closing, closeStatement } from '../../earnings/close-statement.ts';
+import type { Exchange } from '../../earnings/convert-lines.ts';
 import type { StatementRules } from '../../earnings/statement.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 
@@ -8,6 +9,8 @@ export type MonthToClose = {
   /** For example `2026-10`. */
   readonly month: string;
   readonly rules: StatementRules;
+  /** The reporting currency and its rates, which the statement keeps. */
+  readonly exchange: Exchange | null;
   /** The reason that the person gave. Not blank. */
   readonly reason: string;
   readonly decidedBy: string;
@@ -22,9 +25,9 @@ export type MonthClosed =
 /** Closes a month permanently and records who closed it. Commands and the console both call this function. */
 export async function closeMonth(
   trx: DatabaseTransaction,
-  { month, rules, reason, decidedBy, audit }: MonthToClose,
+  { month, rules, exchange, reason, decidedBy, audit }: MonthToClose,
 ): Promise<MonthClosed> {
-  const closing = await closeStatement(trx, { month, rules, closedBy: decidedBy, reason });
+  const closing = await closeStatement(trx, { month, rules, exchange, closedBy: decidedBy, reason });
   if (closing.kind !== 'closed') return closing;
   const { lines, hash } = closing;
   const auditId = await audit({

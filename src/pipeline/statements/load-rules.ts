@@ -45,6 +45,22 @@ export function loadExchange({ reportingCurrency, fx }: StatementSettings): Exch
   return { reportingCurrency, rates };
 }
 
+/**
+ * Finds the files that make open statements impossible, so that a closed one can be shown beside the reason. One
+ * error for each of the two files.
+ */
+export function findBrokenRules(settings: StatementSettings): readonly KnownError[] {
+  return [loadStatementRules, loadExchange].flatMap((load) => {
+    try {
+      load(settings);
+      return [];
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      return [error];
+    }
+  });
+}
+
 /** Refuses the whole file if it has a problem, because money is at stake. */
 function refuse(problems: readonly CodeProblem[], path: string): void {
   if (problems.length === 0) return;

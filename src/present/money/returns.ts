@@ -1,8 +1,9 @@
 import type { CustomersWon, ReturnSum, SelfPurchase } from '../../model/money/returns.ts';
-import { formatMoney, roundMoney } from '../../model/money.ts';
+import { formatMoney, isMore, roundMoney } from '../../model/money.ts';
 import type { DecimalText } from '../../model/order.ts';
 import type { Block, Commands } from '../blocks/block.ts';
 import { formatCount, plural } from '../text.ts';
+import { formatAtLeast } from './at-least.ts';
 
 /** Shown instead of a number that cannot be known (`UNKNOWN`) or does not exist (`NONE`). */
 const UNKNOWN = 'unknown';
@@ -12,6 +13,7 @@ const NONE = 'none';
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   rate: 'neither your terms nor the service state a commission rate',
   products: 'your terms exclude products, and it is unknown what was bought in some orders',
+  refunds: 'a refund of some orders is negative or larger than the order',
   margin: 'statements.margin_percent is not set',
   exchange: 'statements.fx has no rate for the day of some orders',
   customers:
@@ -38,11 +40,15 @@ export function describeReturn(sum: ReturnSum) {
   const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;
   const money = (amount: DecimalText | null): string =>
     amount === null ? UNKNOWN : formatMoney(amount, currency);
+  const atLeast = (amount: DecimalText | null, known: DecimalText | null, unknownOrders: number): string =>
+    amount !== null || known === null
+      ? money(amount)
+      : formatAtLeast(isMore(known, '0') ? formatMoney(known, currency) : '', unknownOrders);
   const isProfitUnknown = profitAmount === null;
   return {
     orders: formatCount(sum.orders),
-    net: money(sum.netAmount),
-    cost: money(costAmount),
+    net: atLeast(sum.netAmount, sum.netAtLeast, sum.unvaluedOrders),
+    cost: atLeast(costAmount, sum.costAtLeast, sum.uncostedOrders),
     profit: money(profitAmount === null ? null : roundMoney(profitAmount, currency)),
     // If the profit is known but the cost is 0, there is no return on investment.
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${roiPercent} %`,
@@ -65,13 +71,28 @@ export function describeReturn(sum: ReturnSum) {
   };
 }
 
-/** Explains in one sentence why figures of these sums are unknown. Null if all figures are known. */
+/** What makes the cost of orders known. */
+const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> = {
+  rate: 'add a row with the rate of the deal to statements.terms',
+  products: 'set order_lines: true on the source and export the orders again with their SKUs',
+  refunds: 'correct the refunds in the shop and export the orders again',
+};
+
+/**
+ * Explains why figures of these sums are unknown, which deals have the orders of unknown cost, and how to make it
+ * known. Null if all figures are known.
+ */
 export function explainUnknown(sums: readonly ReturnSum[]): string | null {
   const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
-  return reasons.length === 0
-    ? null
-    : `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
+  if (reasons.length === 0) return null;
+  const why = `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
+  const remedies = reasons.flatMap((one) => REMEDIES[one] ?? []);
+  const deals = [...new Set(sums.flatMap(({ uncostedDeals }) => uncostedDeals))].toSorted();
+  if (remedies.length === 0 || deals.length === 0) return why;
+  return `${why} Orders of unknown cost are in ${deals.slice(0, NAMED_DEALS).join(', ')}${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}.`;
 }
+
+const NAMED_DEALS = 5;
 
 /**
  * Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of

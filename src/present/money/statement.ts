@@ -1,11 +1,13 @@
 import type { ConvertedTotal } from '../../earnings/convert-lines.ts';
-import type { Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
-import { formatAmounts, formatMoney, sumMoney } from '../../model/money.ts';
+import type { HeldOrders, Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
+import { addUp, formatMoney, formatNumber } from '../../model/money.ts';
+import type { DecimalText } from '../../model/order.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import { renderTableCsv } from '../csv.ts';
 import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
+import { countOrders, describeToPay, HELD, UNCOUNTED } from './uncounted.ts';
 
 /**
  * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
@@ -26,10 +28,7 @@ export function describeStatement(
     readonly total?: ConvertedTotal | null;
   },
 ): readonly Block[] {
-  const { lines, closed, month } = statement;
-  const pending = statement.uncounted.filter(({ why }) => why === 'pending');
-  const unknown = statement.uncounted.filter(({ why }) => why === 'unknown_rate');
-  const unlined = statement.uncounted.filter(({ why }) => why === 'unknown_lines');
+  const { lines, closed, month, uncounted, held, returnWindowDays } = statement;
   return [
     { kind: 'text', text: describeState(statement) },
     lines.length === 0
@@ -37,7 +36,7 @@ export function describeStatement(
       : {
           kind: 'section',
           title: 'To pay',
-          note: formatAmounts(lines),
+          note: describeToPay(lines, uncounted),
           parts: [dealsTable(lines)],
           help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
         },
@@ -45,40 +44,28 @@ export function describeStatement(
     ...(showsLines && lines.length > 0
       ? [{ kind: 'section', title: 'Lines', count: lines.length, parts: [linesTable(lines)] } as const]
       : []),
-    ...(unknown.length > 0
+    ...UNCOUNTED.flatMap(({ why, title, text, help }): readonly Block[] => {
+      const orders = uncounted.filter((one) => one.why === why);
+      if (orders.length === 0) return [];
+      return [
+        {
+          kind: 'section',
+          ...{ title, note: plural(countOrders(orders), 'order') },
+          ...(why === 'pending' ? {} : { tone: 'alarm' as const }),
+          why: text(returnWindowDays),
+          parts: [uncountedTable(orders)],
+          ...(help === null ? {} : { help }),
+        },
+      ];
+    }),
+    ...(held.length > 0
       ? [
           {
             kind: 'section',
-            title: 'Rate unknown',
-            note: plural(countOrders(unknown), 'order'),
             tone: 'alarm',
-            why: 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
-            parts: [uncountedTable(unknown)],
-            help: 'Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
-          } as const,
-        ]
-      : []),
-    ...(unlined.length > 0
-      ? [
-          {
-            kind: 'section',
-            title: 'Products unknown',
-            note: plural(countOrders(unlined), 'order'),
-            tone: 'alarm',
-            why: UNLINED_WHY,
-            parts: [uncountedTable(unlined)],
-            help: UNLINED_HELP,
-          } as const,
-        ]
-      : []),
-    ...(pending.length > 0
-      ? [
-          {
-            kind: 'section',
-            title: 'Pending',
-            note: plural(countOrders(pending), 'order'),
-            why: `These can still be returned: an order counts ${plural(statement.returnWindowDays, 'day')} after it was placed.`,
-            parts: [uncountedTable(pending)],
+            ...HELD,
+            note: plural(countOrders(held), 'order'),
+            parts: [heldTable(held)],
           } as const,
         ]
       : []),
@@ -96,14 +83,6 @@ export function describeStatement(
       : []),
   ];
 }
-
-/**
- * Explains, also in the console, why orders with a known rate are in no statement, and what to do about it.
- */
-export const UNLINED_WHY =
-  'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.';
-export const UNLINED_HELP =
-  'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.';
 
 /** Maximum number of missing exchange rates that are listed. */
 const NAMED_RATES = 5;
@@ -132,17 +111,19 @@ function dealsTable(lines: readonly StatementLine[]): Part {
     const currency = first?.currency ?? '';
     const of = (kind: StatementLine['kind']) => group.filter((line) => line.kind === kind);
     const sum = (some: readonly StatementLine[]): string =>
-      some.length === 0 ? '' : formatMoney(sumMoney(some.map(({ amount }) => amount)), null);
-    const net = of('order').flatMap(({ netAmount }) => (netAmount === null ? [] : [netAmount]));
+      some.length === 0 ? '' : formatNumber(addUp(some));
+    const net = of('order').flatMap(({ netAmount }) =>
+      netAmount === null ? [] : [{ amount: netAmount, currency }],
+    );
     return [
       first?.dealId ?? '',
       group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? '',
       String(of('order').length),
-      net.length === 0 ? '' : formatMoney(sumMoney(net), null),
+      net.length === 0 ? '' : formatNumber(addUp(net)),
       sum(of('order')),
       sum(of('correction')),
       sum(of('fixed_fee')),
-      formatMoney(sumMoney(group.map(({ amount }) => amount)), currency),
+      formatMoney(addUp(group).amount, currency),
     ];
   });
   const columns: readonly Column[] = [
@@ -176,14 +157,18 @@ function linesTable(lines: readonly StatementLine[]): Part {
     isOneDeal ? '' : (line.dealId ?? ''),
     line.orderedOn ?? line.dueOn,
     describeLine(line),
-    line.netAmount === null ? '' : formatMoney(line.netAmount, null),
-    line.excludedAmount === null ? '' : formatMoney(line.excludedAmount, null),
+    numberOf(line.netAmount, line),
+    numberOf(line.excludedAmount, line),
     line.ratePercent === null ? '' : `${line.ratePercent} %`,
-    formatMoney(line.earnedAmount, null),
-    formatMoney(line.closedBefore, null),
+    numberOf(line.earnedAmount, line),
+    numberOf(line.closedBefore, line),
     formatMoney(line.amount, line.currency),
   ]);
   return { kind: 'table', columns, rows };
+}
+
+function numberOf(amount: DecimalText | null, { currency }: StatementLine): string {
+  return amount === null ? '' : formatNumber({ amount, currency });
 }
 
 function describeLine({ kind, orderId }: StatementLine): string {
@@ -203,14 +188,22 @@ function uncountedTable(uncounted: readonly UncountedOrders[]): Part {
     dealId ?? '',
     influencerHandle ?? '',
     String(orders),
-    formatMoney(netAmount, currency),
+    netAmount === null ? 'unknown' : formatMoney(netAmount, currency),
     earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
   ]);
   return { kind: 'table', columns, rows };
 }
 
-function countOrders(uncounted: readonly UncountedOrders[]): number {
-  return uncounted.reduce((sum, { orders }) => sum + orders, 0);
+function heldTable(held: readonly HeldOrders[]): Part {
+  const columns: readonly Column[] = [
+    { title: 'deal', cutAt: 'never' },
+    { title: 'orders', ...RIGHT },
+    { title: 'sent', ...RIGHT },
+  ];
+  const rows = held.map(({ dealId, orders, sentAmount, currency }) => [
+    ...[dealId ?? '', String(orders), formatMoney(sentAmount, currency)],
+  ]);
+  return { kind: 'table', columns, rows };
 }
 
 const CSV_COLUMNS = [
@@ -256,5 +249,6 @@ export function narrowStatement(
     ...statement,
     lines: statement.lines.filter((line) => (brandId ?? line.brandId) === line.brandId && isOfDeal(line)),
     uncounted: statement.uncounted.filter(isOfDeal),
+    held: statement.held.filter(isOfDeal),
   };
 }

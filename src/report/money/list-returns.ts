@@ -44,13 +44,18 @@ const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
 };
 
 type Amounts = Readonly<
-  Record<'currency' | 'net' | 'cost' | 'profit' | 'isUnconverted', RawBuilder<unknown>>
+  Record<
+    'currency' | 'net' | 'cost' | 'netAtLeast' | 'costAtLeast' | 'profit' | 'isUnconverted',
+    RawBuilder<unknown>
+  >
 >;
 
 const STATED: Amounts = {
   currency: sql`currency`,
   net: sql`net_amount`,
   cost: sql`cost_amount`,
+  netAtLeast: sql`net_at_least_amount`,
+  costAtLeast: sql`cost_at_least_amount`,
   profit: sql`profit_amount`,
   isUnconverted: sql`false`,
 };
@@ -66,11 +71,16 @@ function convertedTo(currency: string): Amounts {
     currency: sql`${currency}::text`,
     net: only(sql`net_reporting_amount`),
     cost: only(sql`cost_reporting_amount`),
+    netAtLeast: only(sql`net_reporting_at_least_amount`),
+    costAtLeast: only(sql`cost_reporting_at_least_amount`),
     profit: only(sql`profit_reporting_amount`),
-    isUnconverted: sql`(reporting_currency is distinct from ${currency}::text or net_reporting_amount is null
-      or cost_reporting_amount is null and cost_amount is not null)`,
+    isUnconverted: sql`(reporting_currency is distinct from ${currency}::text or net_reporting_at_least_amount is null
+      or cost_reporting_at_least_amount is null)`,
   };
 }
+
+/** Number of deals that are named of those with orders of unknown cost. */
+const NAMED_DEALS = 5;
 
 /** The sum, or null if one of the values is null. */
 function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -80,7 +90,7 @@ function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
 /**
  * Sums what deals brought in and cost, by group and currency, as of the last refresh. For each currency,
  * groups with the most net revenue come first; months begin with the newest. A sum is null if one of its
- * parts is unknown.
+ * parts is unknown; beside it is what it comes to at least.
  */
 export async function listReturns(
   db: Database,
@@ -101,19 +111,23 @@ export async function listReturns(
     readonly inCurrency?: string | null;
   },
 ): Promise<readonly ReturnSum[]> {
-  const rank = by === 'month' ? sql`0::numeric` : sql`coalesce(net_amount, 0)`;
-  const inOrder = by === 'month' ? sql`currency, key desc` : sql`currency, coalesce(net_amount, 0) desc, key`;
+  const rank = by === 'month' ? sql`0::numeric` : sql`coalesce(net_at_least, 0)`;
+  const inOrder =
+    by === 'month' ? sql`currency, key desc` : sql`currency, coalesce(net_at_least, 0) desc, key`;
   const isAfter =
     after === null
       ? sql`true`
       : by === 'month'
         ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
-        : sql`(currency, -coalesce(net_amount, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
+        : sql`(currency, -coalesce(net_at_least, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   const { rows } = await sql<ReturnSum>`
     with sums as (
       select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
         ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
+        ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least, sum(unvalued_orders) as unvalued_orders,
+        sum(uncosted_orders) as uncosted_orders,
+        (array_agg(distinct deal_id) filter (where uncosted_orders > 0 and deal_id is not null))[1:${NAMED_DEALS}::integer] as uncosted_deals,
         sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
         sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
@@ -121,11 +135,14 @@ export async function listReturns(
       group by ${GROUPED_BY[by]}, ${of.currency}
     )
     select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
-      profit_amount::text as "profitAmount", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
+      profit_amount::text as "profitAmount",
+      net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast", unvalued_orders::float8 as "unvaluedOrders",
+      uncosted_orders::float8 as "uncostedOrders", coalesce(uncosted_deals, '{}') as "uncostedDeals", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
       round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost", new_customers::float8 as "newCustomers",
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
-      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end, case when lacks_margin then 'margin' end,
+      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end,
+        case when unvalued_orders > 0 then 'refunds' end, case when lacks_margin then 'margin' end,
         case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
     from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`.execute(
     db,

@@ -1,12 +1,16 @@
 import { inTransaction } from '../../../db/in-transaction.ts';
 import { verifyStatements } from '../../../earnings/close-statement.ts';
 import { convertLines } from '../../../earnings/convert-lines.ts';
-import { readStatement } from '../../../earnings/read-statement.ts';
+import { readClosed, readStatement } from '../../../earnings/read-statement.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { monthBefore } from '../../../model/time/month.ts';
 import { closeMonth, whyNotClosed } from '../../../pipeline/decisions/close-month.ts';
-import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
+import {
+  findBrokenRules,
+  loadExchange,
+  loadStatementRules,
+} from '../../../pipeline/statements/load-rules.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { renderBlocksPage } from '../../../present/html/report-page.ts';
 import { describeStatement, narrowStatement, renderStatementCsv } from '../../../present/money/statement.ts';
@@ -26,15 +30,24 @@ export async function showStatement(output: Output, options: StatementOptions): 
   if (options.format === 'pdf' && output.terminal.isInteractive)
     throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
   const config = await openConfig(options);
-  const rules = loadStatementRules(config.statements);
-  const month = options.month ?? monthBefore(new Date(), rules.timeZone);
-  const whole = await withDatabase(config, (db) => readStatement(db, { month, rules }));
+  const month = options.month ?? monthBefore(new Date(), config.statements.timeZone);
+  const broken = findBrokenRules(config.statements);
+  const whole = await withDatabase(
+    config,
+    async (db) =>
+      (await readClosed(db, month)) ??
+      readStatement(db, { month, rules: loadStatementRules(config.statements) }),
+  ).catch((error: unknown) => {
+    // What cannot be read of the configuration comes before a database that does not exist yet.
+    throw broken[0] ?? error;
+  });
+  const { closed } = whole;
+  const exchange = closed === null ? loadExchange(config.statements) : whole.exchange;
   const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
-  const exchange = loadExchange(config.statements);
+  for (const orders of statement.held) output.emit({ event: 'statement_held', month, ...orders });
   const total = exchange === null ? null : convertLines(statement.lines, exchange);
-  const { closed } = statement;
   output.emit({
     event: 'statement',
     month,
@@ -56,7 +69,22 @@ export async function showStatement(output: Output, options: StatementOptions): 
   } else if (options.format === 'csv') output.print(renderStatementCsv(statement));
   else if (options.format === 'html') output.print(renderBlocksPage(blocks, { title, madeAt: new Date() }));
   else output.print(renderBlocks(blocks, output.terminal));
+  if (closed !== null) warnOfBrokenRules(output, broken);
   return EXIT.ok;
+}
+
+/** A closed statement is shown from storage. Says why open ones cannot be shown at present. */
+function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void {
+  for (const { details } of broken) {
+    const { where, message, problems = [] } = details;
+    output.emit({ event: 'statement_rules_broken', where, message, problems });
+    output.warn(
+      [
+        `${where}: ${message} This closed statement does not depend on it. Open statements cannot be shown or closed until you correct it.`,
+        ...problems.map((problem) => `  ${problem.where}: ${problem.message} ${problem.help}`),
+      ].join('\n'),
+    );
+  }
 }
 
 /**
@@ -71,8 +99,9 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
     kept: 'with the statement',
   });
   const rules = loadStatementRules(config.statements);
+  const exchange = loadExchange(config.statements);
   const closing = await withDatabase(config, (db) =>
-    inTransaction(db, (trx) => closeMonth(trx, { month, rules, reason, ...decidedHere(trx) })),
+    inTransaction(db, (trx) => closeMonth(trx, { month, rules, exchange, reason, ...decidedHere(trx) })),
   );
   if (closing.kind !== 'closed')
     throw new KnownError({

@@ -1,6 +1,6 @@
 import { convertLines } from '../../../earnings/convert-lines.ts';
 import { findClosed, readStatement } from '../../../earnings/read-statement.ts';
-import type { StatementRules, UncountedOrders } from '../../../earnings/statement.ts';
+import type { StatementRules } from '../../../earnings/statement.ts';
 import {
   type CurrencySum,
   type DealSum,
@@ -18,9 +18,8 @@ import {
   describeTotal,
   narrowStatement,
   renderStatementCsv,
-  UNLINED_HELP,
-  UNLINED_WHY,
 } from '../../../present/money/statement.ts';
+import { countOrders, describeToPay, HELD, UNCOUNTED } from '../../../present/money/uncounted.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -58,9 +57,9 @@ export const statementPage: ConsolePage = {
 const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
 
 /** Describes the total of all currencies in the reporting currency. Null if none is configured. */
-function convertedTotal({ config }: Visit, { days }: StatementSums): string | null {
+function convertedTotal({ config }: Visit, { days, closed, exchange: stored }: StatementSums): string | null {
   try {
-    const exchange = loadExchange(config.statements);
+    const exchange = closed === null ? loadExchange(config.statements) : stored;
     return exchange === null ? null : describeTotal(convertLines(days, exchange));
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
@@ -121,7 +120,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   const sums = await sumStatement(visit.db, {
     ...{ month, rules, after, limit: PAGE_ROWS + 1 },
     currency: textOf(visit, 'currency'),
-    withDays: visit.config.statements.reportingCurrency !== null,
+    withDays: true,
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
   const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
@@ -129,7 +128,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
-  ['To pay', formatAmounts(currencies)],
+  ['To pay', describeToPay(currencies, sums.uncountedSums)],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
@@ -142,6 +141,7 @@ ${factList([
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
 ${uncountedTables(sums)}
+${heldTable(sums)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
 }
@@ -179,33 +179,17 @@ ${table(
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
-const UNCOUNTED: readonly {
-  readonly why: UncountedOrders['why'];
-  readonly title: string;
-  readonly text: string;
-}[] = [
-  {
-    why: 'unknown_rate',
-    title: 'Rate unknown',
-    text: 'Neither the terms nor the service say what these orders earn, so they are in no statement. Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
-  },
-  { why: 'unknown_lines', title: 'Products unknown', text: `${UNLINED_WHY} ${UNLINED_HELP}` },
-  {
-    why: 'pending',
-    title: 'Pending',
-    text: 'These can still be returned. They count when their return window has ended.',
-  },
-];
-
-function uncountedTables({ month, uncounted, uncountedSums }: StatementSums): Html {
-  return html`${UNCOUNTED.map(({ why, title, text }) => {
+function uncountedTables({ month, uncounted, uncountedSums, returnWindowDays }: StatementSums): Html {
+  return html`${UNCOUNTED.map(({ why, title, text, help }) => {
     const sums = uncountedSums.filter((one) => one.why === why);
     if (sums.length === 0) return null;
     const rows = uncounted.filter((one) => one.why === why);
     const orders = sums.reduce((sum, one) => sum + one.orders, 0);
-    const currencies = sums.map(({ currency, netAmount }) => ({ currency, amount: netAmount }));
+    const currencies = sums.flatMap(({ currency, netAmount }) =>
+      netAmount === null ? [] : [{ currency, amount: netAmount }],
+    );
     return html`<h2>${title}: ${plural(orders, 'order')}</h2>
-<p>${text} Their net revenue is ${formatAmounts(currencies)}.</p>
+<p>${text(returnWindowDays)}${help === null ? '' : ` ${help}`}${currencies.length === 0 ? '' : ` Their net revenue is ${formatAmounts(currencies)}.`}</p>
 ${table(
   [
     { title: 'Deal', cell: ({ dealId }) => dealId },
@@ -214,7 +198,7 @@ ${table(
     {
       title: 'Net revenue',
       align: 'right',
-      cell: ({ netAmount, currency }) => formatMoney(netAmount, currency),
+      cell: ({ netAmount, currency }) => (netAmount === null ? 'unknown' : formatMoney(netAmount, currency)),
     },
     {
       title: 'Would earn',
@@ -228,6 +212,26 @@ ${table(
 )}
 ${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <code>npx influencer-sync statement --month ${month}</code></p>` : null}`;
   })}`;
+}
+
+/** Orders whose newest state is unknown. They earn what they earned before. */
+function heldTable({ held }: StatementSums): Html | null {
+  if (held.length === 0) return null;
+  return html`<h2>${HELD.title}: ${plural(countOrders(held), 'order')}</h2>
+<p>${HELD.why} ${HELD.help}</p>
+${table(
+  [
+    { title: 'Deal', cell: ({ dealId }) => dealId },
+    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+    {
+      title: 'Sent',
+      align: 'right',
+      cell: ({ sentAmount, currency }) => formatMoney(sentAmount, currency),
+    },
+  ],
+  held.slice(0, PAGE_ROWS),
+  { about: HELD.title, none: '' },
+)}`;
 }
 
 /**
