@@ -27,6 +27,8 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ['a refused key', answer(401, '{"message":"key"}'), { kind: 'rejected', stopsGate: true }],
     ['a conflict', answer(409, '{"message":"no"}'), { kind: 'rejected' }],
     ['a server error', answer(500, '{"message":"oops"}'), { kind: 'in_doubt' }],
+    ['a service that was too slow', answer(408, '{"message":"timeout"}'), { kind: 'in_doubt' }],
+    ['a service that is not ready', answer(425, '{"message":"too early"}'), { kind: 'in_doubt' }],
     ['a redirect', answer(302, ''), { kind: 'in_doubt' }],
     ['too many', answer(429, '', { 'retry-after': '3' }), { kind: 'throttled', retryAfterMs: 3_000 }],
     ['a lost answer', { kind: 'failure', written: true, reason: 'reset' } as const, { kind: 'in_doubt' }],

@@ -83,6 +83,71 @@ describe('a request gate', () => {
     expect(gate.stopped()?.kind).toBe('lease_lost');
   });
 
+  it('lets no claimed request be written once its lease may no longer be in force, or once it is stopped', () => {
+    let isHeld = true;
+    const { gate } = gateWith({ isLeaseHeld: () => isHeld });
+    expect(gate.mayWrite()).toBe(true);
+    isHeld = false;
+    expect(gate.mayWrite()).toBe(false);
+    isHeld = true;
+    gate.stop({ kind: 'drained' });
+    expect(gate.mayWrite()).toBe(false);
+  });
+
+  it('admits no request whose lease was lost while it waited for its turn', async () => {
+    let isHeld = true;
+    let turns = 0;
+    const { gate } = gateWith({
+      isLeaseHeld: () => isHeld,
+      async takeTurn() {
+        turns += 1;
+        isHeld = false;
+        return 1;
+      },
+    });
+    expect(await gate.enter()).toBe(false);
+    expect(turns).toBe(1);
+    expect(gate.stopped()?.kind).toBe('lease_lost');
+  });
+
+  it('admits no request before the end of a pause that begins while it waits for its turn', async () => {
+    let turns = 0;
+    const { gate } = gateWith({
+      async takeTurn() {
+        turns += 1;
+        if (turns === 1) gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
+        return 1;
+      },
+    });
+    const before = performance.now();
+    expect(await gate.enter()).toBe(true);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(145);
+  });
+
+  it('waits for its turn, and admits the request when it comes', async () => {
+    let turns = 0;
+    const { gate } = gateWith({
+      async takeTurn() {
+        turns += 1;
+        return 60;
+      },
+    });
+    const before = performance.now();
+    expect(await gate.enter()).toBe(true);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(55);
+    expect(turns, 'a turn that was waited for is kept').toBe(1);
+  });
+
+  it('stops after a 402, because without credits every further request is another doubt', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'in_doubt', httpStatus: 402, reason: 'HTTP 402: no credits' });
+    expect(await gate.enter()).toBe(false);
+    expect(gate.stopped()).toEqual({
+      kind: 'unavailable',
+      message: 'the account has no credits left (HTTP 402: no credits)',
+    });
+  });
+
   it('wakes all waiting requests when it is stopped', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 100_000 });

@@ -58,6 +58,22 @@ it('a lease counts as lost after its duration without a successful heartbeat, by
   await waitFor(() => !heartbeat.isHeld());
 });
 
+it('a lease that has expired is not revived by a heartbeat, because another process may have acted meanwhile', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 60_000 });
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: new Date(0) })
+    .execute();
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  await waitFor(() => !heartbeat.isHeld());
+  heartbeat.stop();
+  expect(await db.selectFrom('ops.leases').select('expires_at').execute()).toEqual([
+    { expires_at: new Date(0) },
+  ]);
+});
+
 it('a lease can be acquired at once after its release', async () => {
   const { db } = await setup();
   const mine = holder();
