@@ -11,6 +11,7 @@ function gateWith(options: Partial<RequestGateOptions> = {}) {
   const gate = createRequestGate({
     concurrency: 8,
     probe: async () => true,
+    probeWaitsMs: [1],
     isLeaseHeld: () => true,
     onWait: (reason) => waits.push(reason),
     ...options,
@@ -154,6 +155,53 @@ describe('a request gate', () => {
     const entering = gate.enter();
     gate.stop({ kind: 'drained' });
     expect(await entering).toBe(false);
+  });
+
+  it('stops if the service answers none of the probes', async () => {
+    let probes = 0;
+    const { gate, waits } = gateWith({
+      probeWaitsMs: [1, 2, 3],
+      async probe() {
+        probes += 1;
+        return false;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    expect(await Promise.all([gate.enter(), gate.enter()]), 'all wait for the same probes').toEqual([
+      false,
+      false,
+    ]);
+    expect(probes).toBe(3);
+    expect(waits).toHaveLength(3);
+    expect(gate.stopped()).toEqual({
+      kind: 'unavailable',
+      message: '5 requests in 60 s are in doubt, and the service has not answered since',
+    });
+  });
+
+  it('sends no probe after it was stopped', async () => {
+    let probes = 0;
+    const { gate } = gateWith({
+      probeWaitsMs: [60_000],
+      async probe() {
+        probes += 1;
+        return true;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    const entering = gate.enter();
+    gate.stop({ kind: 'drained' });
+    expect(await entering).toBe(false);
+    expect(probes).toBe(0);
+    expect(gate.stopped()).toEqual({ kind: 'drained' });
+  });
+
+  it('keeps the reason for which it was stopped first', () => {
+    const { gate } = gateWith();
+    gate.stop({ kind: 'drained' });
+    gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsGate: true });
+    expect(gate.stopped()).toEqual({ kind: 'drained' });
+    expect(gate.signal.aborted).toBe(true);
   });
 
   it('probes the service after five requests in a row that could not be written', async () => {
