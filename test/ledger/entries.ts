@@ -15,7 +15,7 @@ import { acquireLease } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 
 export const ACCOUNT = 'A1';
-export const JOB = 'attribute-orders';
+const JOB = 'attribute-orders';
 
 /** A process as the ledger sees it: an owner with a lease, a run, and a way to claim and to record. */
 export type Worker = {
