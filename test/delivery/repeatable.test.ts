@@ -107,15 +107,15 @@ describe('a repeatable request', () => {
   /** Sends a request that the service answers so, one answer after the other. */
   async function sendAgainst(
     exchanges: readonly Exchange[],
-    options: { isStoppedAfter?: number; begin?: () => boolean } = {},
+    options: { isOpen?: boolean; isWaiting?: boolean; isStoppedAfter?: number; begin?: () => boolean } = {},
   ) {
     let asked = 0;
     const reported: string[] = [];
     const stopping = new AbortController();
     // Whoever waits before a repetition waits no longer.
-    stopping.abort();
+    if (options.isWaiting !== true) stopping.abort();
     const gate = {
-      enter: async () => true,
+      enter: async () => options.isOpen ?? true,
       report: ({ kind }: Outcome) => void reported.push(kind),
       stopped: () => (asked === options.isStoppedAfter ? ({ kind: 'drained' } as const) : null),
       signal: stopping.signal,
@@ -142,8 +142,15 @@ describe('a repeatable request', () => {
     expect(await sendAgainst([])).toMatchObject({ asked: 4, outcome: 'in_doubt' });
   });
 
+  test('waits before it is repeated, as one that was never written does', async () => {
+    const before = performance.now();
+    await sendAgainst([lost, queued], { isWaiting: true });
+    expect(performance.now() - before).toBeGreaterThanOrEqual(495);
+  });
+
   test('is not repeated once the gate is stopped, and not sent at all if the gate or the caller forbids it', async () => {
     expect(await sendAgainst([], { isStoppedAfter: 2 })).toMatchObject({ asked: 2, outcome: 'in_doubt' });
+    expect(await sendAgainst([queued], { isOpen: false })).toMatchObject({ asked: 0, outcome: null });
     expect(await sendAgainst([queued], { begin: () => false })).toMatchObject({ asked: 0, outcome: null });
   });
 });

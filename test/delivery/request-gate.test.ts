@@ -70,6 +70,27 @@ describe('a request gate', () => {
     });
   });
 
+  it('waits for two minutes if the service asks for them, and stops if it asks for more', () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 120_000 });
+    expect(gate.stopped()).toBeNull();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 120_001 });
+    expect(gate.stopped()?.kind).toBe('throttled');
+  });
+
+  it.each([0, 1])(
+    'admits no request if it is stopped while the request takes its turn, in %i ms',
+    async (turnInMs) => {
+      const { gate } = gateWith({
+        async takeTurn() {
+          gate.stop({ kind: 'drained' });
+          return turnInMs;
+        },
+      });
+      expect(await gate.enter()).toBe(false);
+    },
+  );
+
   it('waits as long as a 429 asks before it admits the next request', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });

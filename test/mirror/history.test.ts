@@ -209,6 +209,7 @@ describe('the deletion of a record', () => {
 
   it.each([
     ['404 without a reason', { status: 404, body: '' }],
+    ['404 as an object without a reason', { status: 404, body: {} }],
     ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
     ['400 that says that there is none', { status: 400, body: { error: 'Deal not found' } }],
     ['422', { status: 422, body: { message: 'Deal not found' } }],

@@ -128,9 +128,8 @@ async function tryAll(runner: TestRunner): Promise<readonly Tried[]> {
     const noticedBy = await runner.tryMutant(mutant, stages.get(mutant.file) ?? []);
     tried.push({ ...mutant, noticedBy });
     const seconds = Math.round((performance.now() - begunAt) / 1000);
-    say(
-      `${tried.length}/${chosen.length} ${noticedBy === null ? 'SURVIVED' : 'noticed '} ${show(mutant)} (${seconds} s)`,
-    );
+    const result = noticedBy === null ? 'SURVIVED' : 'noticed ';
+    say(`${tried.length}/${chosen.length} ${result} ${show(mutant)} (${seconds} s) ${noticedBy ?? ''}`);
   }
   return tried;
 }
