@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
-import { beginRun, endRun } from '../../src/schedule/run-record.ts';
-import { type ClaimedSlot, claimSlot, noteRun, settleSlot } from '../../src/schedule/slots.ts';
+import { beginRun, endRun, GONE } from '../../src/schedule/run-record.ts';
+import {
+  type ClaimedSlot,
+  claimSlot,
+  noteRun,
+  releaseLostSlots,
+  settleSlot,
+} from '../../src/schedule/slots.ts';
 import { setup } from '../support/setup.ts';
 
 const SLOT = new Date('2026-05-01T10:05Z');
@@ -140,5 +147,30 @@ describe('a slot', () => {
     await settleSlot(db, claimed, { kind: 'done' }, SLOT);
     await settleSlot(db, claimed, { kind: 'failed', reason: 'too late' }, SLOT);
     expect(await readSlots(db)).toMatchObject([{ state: 'done', reason: null }]);
+  });
+
+  it('whose process is gone fails with the problem of its run, or is due again if its run did not end either', async () => {
+    const { db, claim } = await openSlots(SLOT);
+    const loseProcess = () =>
+      db
+        .updateTable('ops.leases')
+        .set({ expires_at: new Date(0) })
+        .execute();
+    const claimed = must(await claim(SLOT));
+    const runId = await beginRun(db, { job: 'orders', kind: 'test' });
+    await noteRun(db, claimed, runId);
+    expect(await releaseLostSlots(db), 'its process lives').toEqual([]);
+    await loseProcess();
+    expect(await releaseLostSlots(db)).toEqual([{ job: 'orders', slot: SLOT, state: 'due', reason: GONE }]);
+    const readRun = () => db.selectFrom('ops.runs').select(['status', 'problem']).executeTakeFirstOrThrow();
+    expect(await readRun()).toEqual({ status: 'interrupted', problem: GONE });
+    await sql`
+      update ops.runs set status = 'failed', problem = 'no such bucket'`.execute(db);
+    await sql`update ops.slots set state = 'running', attempts = attempts + 1, owner = ${randomUUID()}::uuid`.execute(
+      db,
+    );
+    expect(await releaseLostSlots(db)).toEqual([
+      { job: 'orders', slot: SLOT, state: 'failed', reason: 'no such bucket' },
+    ]);
   });
 });
