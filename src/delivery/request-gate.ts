@@ -15,6 +15,8 @@ export type RequestGateOptions = {
   readonly probe: () => Promise<boolean>;
   /** False once this process may no longer claim entries. */
   readonly isLeaseHeld: () => boolean;
+  /** How long to wait before each probe, in milliseconds. After the last one the gate stops. */
+  readonly probeWaitsMs?: readonly number[];
   /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
 };
@@ -71,7 +73,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   }
 
   async function probeUntilAlive(reason: string): Promise<void> {
-    for (const waitMs of PROBE_WAITS_MS) {
+    for (const waitMs of options.probeWaitsMs ?? PROBE_WAITS_MS) {
       options.onWait(`${reason}; polling the service`, waitMs);
       await wait(waitMs);
       if (stopped !== null) return;

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { classify, readBatchAnswer, readLookupAnswer, type Said } from '../../src/delivery/classify.ts';
 import { readProfile } from '../../src/delivery/read-profile.ts';
+import type { RequestGate } from '../../src/delivery/request-gate.ts';
+import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
 import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
 import type { Exchange } from '../../src/model/http/exchange.ts';
+import type { Outcome } from '../../src/model/ledger.ts';
 
 const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
   classify(exchange, { isRepeatable: true, read, now: new Date(0) });
@@ -27,6 +30,8 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ['a refused key', answer(401, '{"message":"key"}'), { kind: 'rejected', stopsGate: true }],
     ['a conflict', answer(409, '{"message":"no"}'), { kind: 'rejected' }],
     ['a server error', answer(500, '{"message":"oops"}'), { kind: 'in_doubt' }],
+    ['a service that was too slow', answer(408, '{"message":"timeout"}'), { kind: 'in_doubt' }],
+    ['a service that is not ready', answer(425, '{"message":"too early"}'), { kind: 'in_doubt' }],
     ['a redirect', answer(302, ''), { kind: 'in_doubt' }],
     ['too many', answer(429, '', { 'retry-after': '3' }), { kind: 'throttled', retryAfterMs: 3_000 }],
     ['a lost answer', { kind: 'failure', written: true, reason: 'reset' } as const, { kind: 'in_doubt' }],
@@ -92,4 +97,60 @@ test('messages of the service are stored without the names of customers', () => 
     'mailbox "***" (***), ***: not allowed',
   );
   expect(withoutAddresses('Brand not found', addresses)).toBe('Brand not found');
+});
+
+describe('a repeatable request', () => {
+  const lost: Exchange = { kind: 'failure', written: true, reason: 'reset' };
+  const refused = answer(422, '{"error":"bad"}');
+  const queued = answer(200, '{"message":"queued"}');
+
+  /** Sends a request that the service answers so, one answer after the other. */
+  async function sendAgainst(
+    exchanges: readonly Exchange[],
+    options: { isOpen?: boolean; isWaiting?: boolean; isStoppedAfter?: number; begin?: () => boolean } = {},
+  ) {
+    let asked = 0;
+    const reported: string[] = [];
+    const stopping = new AbortController();
+    // Whoever waits before a repetition waits no longer.
+    if (options.isWaiting !== true) stopping.abort();
+    const gate = {
+      enter: async () => options.isOpen ?? true,
+      report: ({ kind }: Outcome) => void reported.push(kind),
+      stopped: () => (asked === options.isStoppedAfter ? ({ kind: 'drained' } as const) : null),
+      signal: stopping.signal,
+    };
+    const client = { exchange: async () => exchanges[asked++] ?? lost };
+    const sent = await sendRepeatable(
+      { client, gate: gate as unknown as RequestGate, ...(options.begin && { begin: options.begin }) },
+      { operation: 'identify_influencers', input: {}, read: readBatchAnswer },
+    );
+    return { asked, reported, outcome: sent?.outcome.kind ?? null };
+  }
+
+  test('is sent once if its answer is clear', async () => {
+    expect(await sendAgainst([queued])).toEqual({ asked: 1, reported: ['accepted'], outcome: 'accepted' });
+    expect(await sendAgainst([refused])).toEqual({ asked: 1, reported: ['rejected'], outcome: 'rejected' });
+  });
+
+  test('is repeated until its answer is clear, three times at most', async () => {
+    expect(await sendAgainst([lost, answer(429, ''), queued])).toEqual({
+      asked: 3,
+      reported: ['in_doubt', 'throttled', 'accepted'],
+      outcome: 'accepted',
+    });
+    expect(await sendAgainst([])).toMatchObject({ asked: 4, outcome: 'in_doubt' });
+  });
+
+  test('waits before it is repeated, as one that was never written does', async () => {
+    const before = performance.now();
+    await sendAgainst([lost, queued], { isWaiting: true });
+    expect(performance.now() - before).toBeGreaterThanOrEqual(495);
+  });
+
+  test('is not repeated once the gate is stopped, and not sent at all if the gate or the caller forbids it', async () => {
+    expect(await sendAgainst([], { isStoppedAfter: 2 })).toMatchObject({ asked: 2, outcome: 'in_doubt' });
+    expect(await sendAgainst([queued], { isOpen: false })).toMatchObject({ asked: 0, outcome: null });
+    expect(await sendAgainst([queued], { begin: () => false })).toMatchObject({ asked: 0, outcome: null });
+  });
 });

@@ -11,6 +11,7 @@ function gateWith(options: Partial<RequestGateOptions> = {}) {
   const gate = createRequestGate({
     concurrency: 8,
     probe: async () => true,
+    probeWaitsMs: [1],
     isLeaseHeld: () => true,
     onWait: (reason) => waits.push(reason),
     ...options,
@@ -69,6 +70,27 @@ describe('a request gate', () => {
     });
   });
 
+  it('waits for two minutes if the service asks for them, and stops if it asks for more', () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 120_000 });
+    expect(gate.stopped()).toBeNull();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 120_001 });
+    expect(gate.stopped()?.kind).toBe('throttled');
+  });
+
+  it.each([0, 1])(
+    'admits no request if it is stopped while the request takes its turn, in %i ms',
+    async (turnInMs) => {
+      const { gate } = gateWith({
+        async takeTurn() {
+          gate.stop({ kind: 'drained' });
+          return turnInMs;
+        },
+      });
+      expect(await gate.enter()).toBe(false);
+    },
+  );
+
   it('waits as long as a 429 asks before it admits the next request', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
@@ -83,12 +105,124 @@ describe('a request gate', () => {
     expect(gate.stopped()?.kind).toBe('lease_lost');
   });
 
+  it('lets no claimed request be written once its lease may no longer be in force, or once it is stopped', () => {
+    let isHeld = true;
+    const { gate } = gateWith({ isLeaseHeld: () => isHeld });
+    expect(gate.mayWrite()).toBe(true);
+    isHeld = false;
+    expect(gate.mayWrite()).toBe(false);
+    isHeld = true;
+    gate.stop({ kind: 'drained' });
+    expect(gate.mayWrite()).toBe(false);
+  });
+
+  it('admits no request whose lease was lost while it waited for its turn', async () => {
+    let isHeld = true;
+    let turns = 0;
+    const { gate } = gateWith({
+      isLeaseHeld: () => isHeld,
+      async takeTurn() {
+        turns += 1;
+        isHeld = false;
+        return 1;
+      },
+    });
+    expect(await gate.enter()).toBe(false);
+    expect(turns).toBe(1);
+    expect(gate.stopped()?.kind).toBe('lease_lost');
+  });
+
+  it('admits no request before the end of a pause that begins while it waits for its turn', async () => {
+    let turns = 0;
+    const { gate } = gateWith({
+      async takeTurn() {
+        turns += 1;
+        if (turns === 1) gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
+        return 1;
+      },
+    });
+    const before = performance.now();
+    expect(await gate.enter()).toBe(true);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(145);
+  });
+
+  it('waits for its turn, and admits the request when it comes', async () => {
+    let turns = 0;
+    const { gate } = gateWith({
+      async takeTurn() {
+        turns += 1;
+        return 60;
+      },
+    });
+    const before = performance.now();
+    expect(await gate.enter()).toBe(true);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(55);
+    expect(turns, 'a turn that was waited for is kept').toBe(1);
+  });
+
+  it('stops after a 402, because without credits every further request is another doubt', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'in_doubt', httpStatus: 402, reason: 'HTTP 402: no credits' });
+    expect(await gate.enter()).toBe(false);
+    expect(gate.stopped()).toEqual({
+      kind: 'unavailable',
+      message: 'the account has no credits left (HTTP 402: no credits)',
+    });
+  });
+
   it('wakes all waiting requests when it is stopped', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 100_000 });
     const entering = gate.enter();
     gate.stop({ kind: 'drained' });
     expect(await entering).toBe(false);
+  });
+
+  it('stops if the service answers none of the probes', async () => {
+    let probes = 0;
+    const { gate, waits } = gateWith({
+      probeWaitsMs: [1, 2, 3],
+      async probe() {
+        probes += 1;
+        return false;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    expect(await Promise.all([gate.enter(), gate.enter()]), 'all wait for the same probes').toEqual([
+      false,
+      false,
+    ]);
+    expect(probes).toBe(3);
+    expect(waits).toHaveLength(3);
+    expect(gate.stopped()).toEqual({
+      kind: 'unavailable',
+      message: '5 requests in 60 s are in doubt, and the service has not answered since',
+    });
+  });
+
+  it('sends no probe after it was stopped', async () => {
+    let probes = 0;
+    const { gate } = gateWith({
+      probeWaitsMs: [60_000],
+      async probe() {
+        probes += 1;
+        return true;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    const entering = gate.enter();
+    gate.stop({ kind: 'drained' });
+    expect(await entering).toBe(false);
+    expect(probes).toBe(0);
+    expect(gate.stopped()).toEqual({ kind: 'drained' });
+  });
+
+  it('keeps the reason for which it was stopped first', () => {
+    const { gate } = gateWith();
+    gate.stop({ kind: 'drained' });
+    gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsGate: true });
+    expect(gate.stopped()).toEqual({ kind: 'drained' });
+    expect(gate.signal.aborted).toBe(true);
   });
 
   it('probes the service after five requests in a row that could not be written', async () => {

@@ -38,6 +38,17 @@ it('claims and answers that wait at the same time share one commit', async () =>
   expect(noted).toEqual([{ entry_id: sent.entryId }]);
 });
 
+it('nothing is claimed if the database is no longer where it was when it was found complete', async () => {
+  const { db } = await setup();
+  const { rows } = await sql<{ place: string }>`select ledger.place() as place`.execute(db);
+  const worker = await startWorker(db, { place: 'another cluster' });
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await expect(worker.claim(entryId)).rejects.toBeInstanceOf(LedgerWentBack);
+  expect((await readFacts(db, entryId)).state).toBe('ready');
+  const there = await startWorker(db, { place: rows[0]?.place ?? '' });
+  expect(await there.claim(entryId)).toMatchObject({ entryId });
+});
+
 it('an answer is recorded although the claims beside it are refused, because the database lacks an earlier one', async () => {
   const { db } = await setup();
   const { sent, next } = await claimOne(db);

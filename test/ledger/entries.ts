@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
 import type { ClaimEntry } from '../../src/ledger/claim.ts';
 import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import type { Journal } from '../../src/ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import type { RecordAnswer } from '../../src/ledger/record.ts';
 import type { EntryFacts } from '../../src/ledger/states.ts';
 import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
@@ -12,7 +15,7 @@ import { acquireLease } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 
 export const ACCOUNT = 'A1';
-export const JOB = 'attribute-orders';
+const JOB = 'attribute-orders';
 
 /** A process as the ledger sees it: an owner with a lease, a run, and a way to claim and to record. */
 export type Worker = {
@@ -32,6 +35,8 @@ export async function startWorker(
     heads?: readonly ClaimPlace[];
     /** By default nothing is noted in a journal. */
     journal?: Pick<Journal, 'claimed'>;
+    /** Where the database must be. By default its server does not report it. */
+    place?: string;
   } = {},
 ): Promise<Worker> {
   const owner = randomUUID();
@@ -48,7 +53,7 @@ export async function startWorker(
       backfillId: options.backfillId ?? null,
       ledgerId: await ensureLedgerId(db),
       heads: options.heads ?? [],
-      place: null,
+      place: options.place ?? null,
       journal: options.journal ?? { claimed: async () => {} },
     }),
   };
@@ -118,4 +123,34 @@ export async function readFacts(db: Database, entryId: string): Promise<EntryFac
     notSent: row.not_sent,
     resendsApproved: row.resends_approved,
   };
+}
+
+/**
+ * Proposes another body for an entry, or none, as the deciding code does.
+ *
+ * @param options.body also the body's hash. Null: the entry is no longer desired.
+ */
+export function proposeBody(
+  db: Database,
+  options: {
+    readonly runId: string;
+    readonly entryId: string;
+    readonly body: string | null;
+    readonly amount?: string;
+    /** The source that states it now; by default none. */
+    readonly source?: string;
+    readonly sourcesOfJob?: readonly string[];
+    readonly job?: string;
+  },
+): Promise<Proposed> {
+  const { runId, entryId, body, amount = null, source = null, sourcesOfJob = [], job = JOB } = options;
+  return inTransaction(db, async (trx) => {
+    await createDesiredEntries(trx);
+    await sql`
+      insert into desired_entries (key, body, body_hash, source, amount, currency, order_platform, order_id, undesired_as, undesired_because)
+      select key, ${body}::text, ${body}::text, ${source}::text, coalesce(${amount}::numeric, amount), currency, order_platform, order_id,
+        'excluded', 'test'
+      from ledger.entries where entry_id = ${entryId}::bigint`.execute(trx);
+    return propose(trx, { effect: 'referral', job, runId, accountId: ACCOUNT, sourcesOfJob });
+  });
 }

@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { acceptDoubt, approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
@@ -20,11 +18,10 @@ import { propertyRuns } from '../support/property-runs.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
 import {
-  ACCOUNT,
   endLeases,
   insertEntry,
-  JOB,
   mustClaim,
+  proposeBody,
   readFacts,
   startWorker,
   type Worker,
@@ -77,29 +74,11 @@ function eventOf({ body }: Proposal, entry: EntryFacts, before: string): LedgerE
   return body === before ? null : { kind: 'replaced' };
 }
 
-async function proposeOne(
-  db: Database,
-  {
-    runId,
-    entryId,
-    body,
-  }: { readonly runId: string; readonly entryId: string; readonly body: string | null },
-): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    await createDesiredEntries(trx);
-    await sql`
-      insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id, undesired_as, undesired_because)
-      select key, ${body}::text, ${body}::text, amount, currency, order_platform, order_id, 'excluded', 'test'
-      from ledger.entries where entry_id = ${entryId}::bigint`.execute(trx);
-    await propose(trx, { effect: 'referral', job: JOB, runId, accountId: ACCOUNT });
-  });
-}
-
 /** Performs the step in SQL that `applyEvent` describes. */
 async function play(db: Database, worker: Worker, entryId: string, step: Step): Promise<void> {
   const resolution = { entryId, reason: 'test', decidedBy: 'test' };
   if (step.kind === 'proposed') {
-    await proposeOne(db, { runId: worker.runId, entryId, body: step.body });
+    await proposeBody(db, { runId: worker.runId, entryId, body: step.body });
   } else if (step.kind === 'claimed') {
     await db
       .updateTable('ledger.entries')
@@ -257,6 +236,40 @@ describe('a ledger entry in Postgres', () => {
     await mustClaim(worker, entryId);
     await recordAnswers(db, [{ entryId, attempt: 2, outcome: outcomes.rejected, backoffMs: 0 }], 'direct');
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt', doubtfulAttempt: 1 });
+  });
+
+  it.each(['rejected', 'not_written', 'throttled'] as const)(
+    'is in doubt since its first doubtful claim if a re-send is %s',
+    async (answer) => {
+      const { db } = await setup();
+      const worker = await startWorker(db);
+      const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+      const doubtedAt = async () =>
+        (await db.selectFrom('ledger.entries').select('doubted_at').executeTakeFirstOrThrow()).doubted_at;
+      const record = async (attempt: number, outcome: Outcome) =>
+        recordAnswers(db, [{ entryId, attempt, outcome, backoffMs: 0 }], 'direct');
+      await mustClaim(worker, entryId);
+      await record(1, outcomes.in_doubt);
+      const first = await doubtedAt();
+      await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+      await mustClaim(worker, entryId);
+      await record(2, outcomes[answer]);
+      expect(first).toBeInstanceOf(Date);
+      expect(await doubtedAt()).toEqual(first);
+    },
+  );
+
+  it('keeps the deal and the collaboration that its answer names', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await mustClaim(worker, entryId);
+    const accepted = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' } as const;
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: accepted, backoffMs: 0 }], 'direct');
+    const named = () => db.selectFrom('ledger.entries').select(['deal_id', 'collab_id']).execute();
+    expect(await named()).toEqual([{ deal_id: 'D1', collab_id: 'C1' }]);
+    const { rows } = await sql`select deal_id, collab_id, applied from ledger.answers`.execute(db);
+    expect(rows).toEqual([{ deal_id: 'D1', collab_id: 'C1', applied: true }]);
   });
 
   it.each(['attempts', 'answers', 'decisions', 'changes'])(

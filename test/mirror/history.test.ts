@@ -209,6 +209,7 @@ describe('the deletion of a record', () => {
 
   it.each([
     ['404 without a reason', { status: 404, body: '' }],
+    ['404 as an object without a reason', { status: 404, body: {} }],
     ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
     ['400 that says that there is none', { status: 400, body: { error: 'Deal not found' } }],
     ['422', { status: 422, body: { message: 'Deal not found' } }],
@@ -241,6 +242,25 @@ describe('the publication of answers', () => {
     const late = askedBefore(older, { is_active: false });
     expect(await republish(story, late)).toMatchObject({ deals: { new: 0, changed: 0, asked: 0 } });
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
+  });
+
+  it('discards an answer that was requested before the service said that the deal does not exist', async () => {
+    const story = await openStory();
+    const { db, service, run } = story;
+    const read = dealRecord('A', { is_active: true });
+    for (const id of ['A', 'B']) service.deals.set(id, id === 'A' ? read : dealRecord(id));
+    await knowDeals(db, ['A', 'B']);
+    await run();
+    const paused = await clockOf(db);
+    service.deals.delete('A');
+    await run();
+    expect(await republish(story, askedBefore(paused, { is_active: false }))).toMatchObject({
+      deals: { new: 0, changed: 0, asked: 0 },
+    });
+    const { rows } = await sql`
+      select not_found_at is not null as is_missing from mirror.known_deals where deal_id = 'A'`.execute(db);
+    expect(rows).toEqual([{ is_missing: true }]);
+    expect((await run()).finished.counts.deals.gone, 'the second run that is told so').toBe(1);
   });
 
   it('ignores an answer that only confirms replaced content', async () => {

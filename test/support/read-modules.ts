@@ -15,6 +15,8 @@ export type SourceModule = {
   readonly imports: readonly string[];
   /** The part of `imports` that is loaded together with the module, without type imports and `import()`. */
   readonly loads: readonly string[];
+  /** The part of `imports` that is loaded when it is needed, by `import()`. */
+  readonly loadsLater: readonly string[];
   readonly functions: number;
   /** Objects that it creates or starts when it is first imported, for example `line 12: new Pool`. */
   readonly constructs: readonly string[];
@@ -34,14 +36,15 @@ function readModule(path: string): SourceModule {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const { program, module, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  const later = module.dynamicImports.map(({ moduleRequest }) =>
+    text.slice(moduleRequest.start, moduleRequest.end).replace(/^['"`]|['"`]$/g, ''),
+  );
   const requests = [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) =>
       entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
     ),
-    ...module.dynamicImports.map(({ moduleRequest }) =>
-      text.slice(moduleRequest.start, moduleRequest.end).replace(/^['"`]|['"`]$/g, ''),
-    ),
+    ...later,
   ];
   const loaded = module.staticImports
     .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
@@ -52,6 +55,7 @@ function readModule(path: string): SourceModule {
     lines: text.trimEnd().split('\n').length,
     imports: requests.map((request) => nameOf(request, path)),
     loads: loaded.map((request) => nameOf(request, path)),
+    loadsLater: later.map((request) => nameOf(request, path)),
     ...examine(program, lineOf),
   };
 }

@@ -54,6 +54,25 @@ describe('the plan of a backfill', () => {
     expect(new Set(plan.groups.map(({ month }) => month)).size).toBe(24);
     expect(await workshop.posted()).toEqual(['new']);
   });
+
+  it('contains the orders from the first instant of its first day to the last of its last day, in the time zone of the job', async () => {
+    const workshop = await openHistory();
+    workshop.drop(
+      'history.csv',
+      toHistory([
+        { id: 'before', placedAt: '2023-05-31T21:59:59Z' },
+        { id: 'first', placedAt: '2023-05-31T22:00:00Z' },
+        { id: 'last', placedAt: '2023-06-30T21:59:59Z' },
+        { id: 'midnight-after', placedAt: '2023-06-30T22:00:00Z' },
+      ]),
+    );
+    const june = await backfill(workshop, 'orders', '--from', '2023-06-01', '--to', '2023-06-30', '--yes');
+    expect(june.exitCode, june.stderr).toBe(0);
+    expect(await workshop.posted()).toEqual(['first', 'last']);
+    const july = await backfill(workshop, 'orders', '--from', '2023-07-01', '--to', '2023-07-01', '--yes');
+    expect(july.exitCode, july.stderr).toBe(0);
+    expect(await workshop.posted()).toEqual(['first', 'last', 'midnight-after']);
+  });
 });
 
 describe('a backfill', () => {

@@ -1,0 +1,114 @@
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
+import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { keepPlace } from '../../src/ledger/continuity/machines.ts';
+import { setup } from '../support/setup.ts';
+import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
+
+/** A ledger of two orders, 1.00 and 2.00, claimed one after the other by a process that has ended. */
+async function openPosted() {
+  const { db, folder } = await setup();
+  const ledgerId = await ensureLedgerId(db);
+  const owner = crypto.randomUUID();
+  const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+  const worker = await startWorker(db, { journal });
+  const entryIds: string[] = [];
+  for (const amount of ['1.00', '2.00']) {
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: amount, amount });
+    await mustClaim(worker, entryId);
+    entryIds.push(entryId);
+  }
+  await journal.close();
+  await keepPlace(db);
+  const options = { folders: [folder], accountId: ACCOUNT, machineId: null, isShared: true };
+  const [older = '', newest = ''] = entryIds;
+  return { db, folder, ledgerId, older, newest, options };
+}
+
+/** Loses the claim of an entry, as a restore or a failover does. */
+async function loseClaim(db: Database, entryId: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`delete from ledger.attempts where entry_id = ${entryId}::bigint`.execute(trx);
+  });
+}
+
+async function move(db: Database): Promise<void> {
+  await sql`update ledger.identity set place = 'where it was before'`.execute(db);
+}
+
+it('a database that has every journalled claim is continuous, and the next claim names the newest one and the place', async () => {
+  const { db, newest, options } = await openPosted();
+  const { rows } = await sql<{ place: string }>`select ledger.place() as place`.execute(db);
+  expect(await checkContinuity(db, options)).toEqual({
+    kind: 'continuous',
+    heads: [expect.objectContaining({ entryId: newest, attempt: 1 })],
+    place: rows[0]?.place,
+  });
+});
+
+it('a database that lacks the newest claim went back, wherever it is; what is missing is added up', async () => {
+  const { db, newest, options, ledgerId } = await openPosted();
+  await loseClaim(db, newest);
+  for (const isShared of [true, false])
+    expect(await checkContinuity(db, { ...options, isShared })).toMatchObject({
+      kind: 'went_back',
+      isOther: false,
+      ledgerId,
+      markedLedgerId: ledgerId,
+      missing: { entries: 1, accepted: 0, amounts: [{ currency: 'EUR', amount: '2.0000' }] },
+      newest: { claimNo: 1, claims: 1 },
+      mark: { claimNo: 2 },
+    });
+});
+
+it('a database that has moved went back if it lacks any claim of the journals, even an older one', async () => {
+  const { db, older, options } = await openPosted();
+  await loseClaim(db, older);
+  await move(db);
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'went_back',
+    missing: { entries: 1, amounts: [{ currency: 'EUR', amount: '1.0000' }] },
+    mark: { claimNo: 1 },
+  });
+});
+
+it('a database that has moved and lacks nothing is continuous only if the journals are those of every machine', async () => {
+  const { db, options } = await openPosted();
+  await move(db);
+  expect((await checkContinuity(db, options)).kind).toBe('continuous');
+  expect(await checkContinuity(db, { ...options, isShared: false })).toEqual({
+    kind: 'moved',
+    others: [],
+    isUnmarked: false,
+  });
+});
+
+it('without a journal, a database is unmarked where it was, and one with claims that moved must be compared elsewhere', async () => {
+  const { db, options } = await openPosted();
+  const none = { ...options, folders: [] };
+  expect(await checkContinuity(db, none)).toEqual({ kind: 'unmarked', hasClaims: true });
+  await move(db);
+  expect(await checkContinuity(db, none)).toEqual({ kind: 'moved', others: [], isUnmarked: true });
+});
+
+it('journals of another account are not compared; all are while the account is not known', async () => {
+  const { db, newest, options } = await openPosted();
+  await loseClaim(db, newest);
+  expect((await checkContinuity(db, { ...options, accountId: 'A2' })).kind).toBe('unmarked');
+  expect((await checkContinuity(db, { ...options, accountId: null })).kind).toBe('went_back');
+});
+
+it('a journal whose process was killed is compared like a closed one', async () => {
+  const { db, folder, newest, options } = await openPosted();
+  const [closed = ''] = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  renameSync(join(folder, closed), join(folder, `${crypto.randomUUID()}.open.ndjson`));
+  expect((await checkContinuity(db, options)).kind).toBe('continuous');
+  await loseClaim(db, newest);
+  expect((await checkContinuity(db, options)).kind).toBe('went_back');
+});

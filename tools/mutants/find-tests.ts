@@ -1,0 +1,57 @@
+import { dirname } from 'node:path';
+import type { SourceModule } from '../../test/support/read-modules.ts';
+
+type Imports = Pick<SourceModule, 'path' | 'loads' | 'loadsLater'>;
+
+/** Tests that are further away notice a fault by accident only, and cost seconds each. */
+const FURTHEST = 6;
+
+export type NearbyTests = {
+  /** Those of the folder that mirrors the module's own. */
+  readonly beside: readonly string[];
+  /** Those of other folders, the nearest first. */
+  readonly elsewhere: readonly string[];
+};
+
+/**
+ * Finds the test files that are most likely to notice a fault in a module: those of the folder that mirrors its own, and then those
+ * from which the fewest imports lead to it. Files that never load it are left out.
+ *
+ * @param modules all modules of the checkout, tests included.
+ * @param most how many files to return at most.
+ */
+export function findTests(
+  file: string,
+  { modules, most }: { readonly modules: readonly Imports[]; readonly most: number },
+): NearbyTests {
+  const distances = distancesTo(file, modules);
+  const distance = (test: string) => distances.get(test) ?? 0;
+  const tests = [...distances.keys()]
+    .filter((path) => /^test\/.*(?<!\.long)\.test\.ts$/.test(path))
+    .sort((one, other) => distance(one) - distance(other) || one.localeCompare(other));
+  const mirror = mirrorOf(file, tests);
+  const beside = tests.filter((test) => test.startsWith(`${mirror}/`)).slice(0, most);
+  const elsewhere = tests.filter((test) => !beside.includes(test) && distance(test) <= FURTHEST);
+  return { beside, elsewhere: elsewhere.slice(0, most - beside.length) };
+}
+
+/** `src/ledger/continuity/mark.ts` is mirrored by `test/ledger/continuity`, or else by `test/ledger`. */
+function mirrorOf(file: string, tests: readonly string[]): string {
+  let folder = dirname(file.replace(/^src\//, ''));
+  while (folder !== '.' && !tests.some((test) => test.startsWith(`test/${folder}/`)))
+    folder = dirname(folder);
+  return folder === '.' ? file : `test/${folder}`;
+}
+
+/** The number of imports from each module that loads this one. */
+function distancesTo(file: string, modules: readonly Imports[]): ReadonlyMap<string, number> {
+  const importers = new Map<string, string[]>();
+  for (const { path, loads, loadsLater } of modules)
+    for (const imported of [...loads, ...loadsLater])
+      importers.set(imported, [...(importers.get(imported) ?? []), path]);
+  const distances = new Map([[file, 0]]);
+  for (const [path, distance] of distances)
+    for (const importer of importers.get(path) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1);
+  return distances;
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyMutant, type Mutant } from './list-mutants.ts';
+import type { HaveRun, ToRun } from './run-tests-process.ts';
+
+export type Stage = { readonly tests: readonly string[]; readonly limitMs: number };
+
+export type TestRunner = {
+  /** Runs test files of the copy until one fails, and says which, and how long each file took. */
+  run(tests: readonly string[]): Promise<HaveRun>;
+  /**
+   * Runs test files against a fault, one stage after the other, until a test fails or the limit of a stage is over.
+   *
+   * @returns the first test that failed, or that the tests hang; null if all passed.
+   */
+  tryMutant(mutant: Mutant, stages: readonly Stage[]): Promise<string | null>;
+  close(): Promise<void>;
+};
+
+/** Copies a checkout to a folder of its own, uncommitted changes included, and runs tests there. */
+export function openTestRunner(root: string): TestRunner {
+  const copy = mkdtempSync(join(tmpdir(), 'influencer-sync-mutants-'));
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  // One that was deleted but not committed is listed, and is not there.
+  for (const file of files.split('\0'))
+    if (file !== '' && existsSync(join(root, file)))
+      cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  let child: ChildProcess | null = null;
+
+  function start(): ChildProcess {
+    child ??= spawn(process.execPath, ['tools/mutants/run-tests-process.ts'], {
+      cwd: copy,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      detached: true,
+    });
+    return child;
+  }
+
+  async function end(): Promise<void> {
+    const ending = child;
+    child = null;
+    if (ending?.pid === undefined || ending.exitCode !== null) return;
+    const ended = once(ending, 'exit');
+    // It is the leader of a group: the workers that hang are in it. Its server ends by itself.
+    process.kill(-ending.pid, 'SIGKILL');
+    await ended;
+  }
+
+  async function ask(request: ToRun, limitMs: number): Promise<HaveRun | null> {
+    const asked = start();
+    const over = new AbortController();
+    const answered = once(asked, 'message', { signal: over.signal }).then(([answer]) => answer as HaveRun);
+    const ended = once(asked, 'exit', { signal: over.signal }).then(() => null);
+    const late = sleep(limitMs, null, { signal: over.signal });
+    asked.send(request);
+    const answer = await Promise.race([answered, ended, late]);
+    over.abort();
+    await Promise.allSettled([answered, ended, late]);
+    if (answer === null) await end();
+    return answer;
+  }
+
+  return {
+    async run(tests) {
+      const answer = await ask({ tests, changed: null }, BASELINE_MS);
+      if (answer === null)
+        throw new Error(`${tests[0]} does not end without a fault: run it by itself first`);
+      return answer;
+    },
+    async tryMutant(mutant, stages) {
+      const path = join(copy, mutant.file);
+      const source = readFileSync(path, 'utf8');
+      writeFileSync(path, applyMutant(source, mutant));
+      try {
+        for (const { tests, limitMs } of stages) {
+          const answer = await ask({ tests, changed: mutant.file }, limitMs);
+          if (answer === null) return `no end of ${tests[0]} within ${Math.round(limitMs / 1000)} s`;
+          if (answer.failed !== null) return answer.failed;
+        }
+        return null;
+      } finally {
+        writeFileSync(path, source);
+      }
+    },
+    async close() {
+      await end();
+      rmSync(copy, { recursive: true, force: true });
+    },
+  };
+}
+
+const BASELINE_MS = 600_000;
