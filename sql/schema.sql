@@ -156,6 +156,27 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
 
 COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row per deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
+CREATE FUNCTION intake.items_amount(items jsonb, at integer) RETURNS numeric
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+  select sum((item ->> at)::numeric)::numeric(18,4) from jsonb_array_elements(items) as item $$;
+
+COMMENT ON FUNCTION intake.items_amount(items jsonb, at integer) IS 'Adds up the amounts at a position of the items. Null: no item has one.';
+
+CREATE FUNCTION intake.join_items(older jsonb, newer jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+  select jsonb_agg(item order by (item ->> 0) collate "C") from (
+    select distinct on (item ->> 0) item from (
+      select item, 1 as place from jsonb_array_elements(newer) as item
+      union all
+      select item, 2 from jsonb_array_elements(older) as item
+    ) stated
+    order by item ->> 0, place
+  ) joined $$;
+
+COMMENT ON FUNCTION intake.join_items(older jsonb, newer jsonb) IS 'Unites two lists of items (intake.orders.items). Of an item in both, the newer one counts.';
+
 CREATE FUNCTION ledger.fold_order_id(order_id text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (order_id ~ '^[0-9A-Za-z#_/.-]+$'::text) THEN order_id ELSE regexp_replace(regexp_replace(regexp_replace(NORMALIZE(translate(regexp_replace(order_id, '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+'::text, ''::text, 'g'::text), '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～'::text, '!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~'::text), NFC), '[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+'::text, ' '::text, 'g'::text), '^[ ''"=]+'::text, ''::text), '[ ''"]+$'::text, ''::text) END;
@@ -310,12 +331,12 @@ begin
   select c.entry_id
   from (
     select entry_id from (
-      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows
-      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows) n
+      select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from new_rows
+      except select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from old_rows) n
     union
     select entry_id from (
-      select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from old_rows
-      except select entry_id, job, source, order_id, order_version_id, matched_by, influencer_handle from new_rows) o
+      select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from old_rows
+      except select entry_id, job, source, order_id, order_version_id, outcome, matched_by, matched_value, influencer_handle from new_rows) o
   ) c
   left join lateral (
     select e.xmin from ledger.entries e where e.entry_id = c.entry_id limit 1) e on true
@@ -346,6 +367,18 @@ begin
 end $$;
 
 COMMENT ON FUNCTION reporting.note_changed_rate() IS 'Notes that the orders of a collaboration may have earned something else.';
+
+CREATE FUNCTION reporting.note_changed_revenue() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (entry_id)
+  select entry_id from intake.attributions where job = new.job and source = new.source and entry_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_changed_revenue() IS 'Notes that the orders of a job and a source may have earned something else, because their amounts may now include other refunds.';
 
 CREATE FUNCTION reporting.note_closed_lines() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -425,7 +458,8 @@ CREATE TABLE ledger.adjustments (
     detail text,
     run_id bigint NOT NULL,
     noted_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text])))
+    is_elsewhere boolean DEFAULT false NOT NULL,
+    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text, 'held'::text])))
 );
 
 COMMENT ON TABLE ledger.adjustments IS 'An order that changed after it was sent. Nothing is sent for it: the service has no operation to correct an order.';
@@ -436,11 +470,11 @@ COMMENT ON COLUMN ledger.adjustments.entry_id IS 'Entry that was sent.';
 
 COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs.';
 
-COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).';
+COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).';
 
 COMMENT ON COLUMN ledger.adjustments.old_amount IS 'As sent, in currency.';
 
-COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
+COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; of a held order, as its export states it. Null when it would not be sent, or if it states another currency.';
 
 COMMENT ON COLUMN ledger.adjustments.currency IS 'ISO 4217.';
 
@@ -453,6 +487,8 @@ COMMENT ON COLUMN ledger.adjustments.detail IS 'What changed, in words.';
 COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed.';
 
 COMMENT ON COLUMN ledger.adjustments.noted_at IS 'When.';
+
+COMMENT ON COLUMN ledger.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.';
 
 CREATE TABLE ledger.entries (
     entry_id bigint NOT NULL,
@@ -576,7 +612,10 @@ CREATE VIEW bi.adjustments AS
     d.kind,
     d.old_amount AS sent_amount,
     d.new_amount,
-    (COALESCE(d.new_amount, (0)::numeric) - d.old_amount) AS difference_amount,
+        CASE
+            WHEN ((d.kind <> 'held'::text) AND (NOT d.is_elsewhere)) THEN (COALESCE(d.new_amount, (0)::numeric) - d.old_amount)
+            ELSE NULL::numeric
+        END AS difference_amount,
     d.currency,
     e.brand_id,
     reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text))) AS deal_id,
@@ -584,10 +623,11 @@ CREATE VIEW bi.adjustments AS
     reporting.without_addresses(((e.body)::json ->> 'influencer_handle'::text)) AS influencer_handle,
     (NOT (EXISTS ( SELECT
            FROM ledger.adjustments l
-          WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id))))) AS is_latest,
+          WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id) AND (l.is_elsewhere = d.is_elsewhere))))) AS is_latest,
     d.noted_at,
     ((d.noted_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
-    d.run_id
+    d.run_id,
+    d.is_elsewhere
    FROM (ledger.adjustments d
      JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
 
@@ -605,13 +645,13 @@ COMMENT ON COLUMN bi.adjustments.order_platform IS 'Shop platform as sent.';
 
 COMMENT ON COLUMN bi.adjustments.order_id IS 'Order as sent.';
 
-COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer), held (what it comes to now is unknown: it is held, or states another currency).';
 
 COMMENT ON COLUMN bi.adjustments.sent_amount IS 'As sent, in currency.';
 
-COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; null if it would not be sent.';
+COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; of a held order, as its export states it. Null if it would not be sent, or states another currency.';
 
-COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 if it would not be sent) less sent_amount, in currency.';
+COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 if it would not be sent) less sent_amount, in currency. Null: unknown, because the order is held, or no difference, because is_elsewhere.';
 
 COMMENT ON COLUMN bi.adjustments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
@@ -630,6 +670,8 @@ COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run recorded it.';
 COMMENT ON COLUMN bi.adjustments.day_utc IS 'Day of noted_at in UTC.';
 
 COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that recorded it, see bi.runs.';
+
+COMMENT ON COLUMN bi.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. It changes nothing.';
 
 CREATE TABLE reporting.funnel_days (
     day_utc date NOT NULL,
@@ -1662,6 +1704,7 @@ CREATE TABLE reporting.return_months (
     fee_converted numeric(24,4),
     unconverted_orders bigint DEFAULT 0 NOT NULL,
     unlined_orders bigint DEFAULT 0 NOT NULL,
+    unvalued_orders bigint DEFAULT 0 NOT NULL,
     CONSTRAINT return_months_orders_check CHECK ((orders > 0))
 );
 
@@ -1685,7 +1728,7 @@ COMMENT ON COLUMN reporting.return_months.net_amount IS 'Revenue net of refunds 
 
 COMMENT ON COLUMN reporting.return_months.commission_amount IS 'Commission of orders whose rate is known, as in statements.';
 
-COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says.';
+COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says: their commission is not in commission_amount.';
 
 COMMENT ON COLUMN reporting.return_months.new_customers IS 'Orders that are the first known one of their customer.';
 
@@ -1714,6 +1757,8 @@ COMMENT ON COLUMN reporting.return_months.fee_converted IS 'The same of fee_amou
 COMMENT ON COLUMN reporting.return_months.unconverted_orders IS 'Orders in another currency for whose day no rate is known: they are in no converted amount.';
 
 COMMENT ON COLUMN reporting.return_months.unlined_orders IS 'Orders whose terms exclude products, and of which it is unknown what was bought.';
+
+COMMENT ON COLUMN reporting.return_months.unvalued_orders IS 'Orders whose net revenue is unknown, because what was refunded is: they are in no amount but sent_amount.';
 
 CREATE VIEW bi.customer_cohorts AS
  SELECT r.month_utc,
@@ -2290,6 +2335,15 @@ CREATE TABLE intake.customers (
     earlier_submissions integer DEFAULT 0 CONSTRAINT contacts_earlier_submissions_not_null NOT NULL,
     earlier_submitted_at timestamp with time zone,
     key_no smallint DEFAULT 1 NOT NULL,
+    said_yes boolean DEFAULT false NOT NULL,
+    consented_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    consent text GENERATED ALWAYS AS (
+CASE
+    WHEN is_unsubscribed THEN 'no'::text
+    WHEN said_yes THEN 'yes'::text
+    ELSE 'unknown'::text
+END) STORED,
     CONSTRAINT customers_currency_check CHECK ((length(currency) = 3)),
     CONSTRAINT customers_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
     CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
@@ -2318,13 +2372,21 @@ COMMENT ON COLUMN intake.customers.bought_with_code IS 'Whether an order with a 
 
 COMMENT ON COLUMN intake.customers.first_seen_at IS 'When it was first read.';
 
-COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Not sent, or not again, whatever other exports say.';
+COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Consent is no: not sent, or not again, whatever other exports say, until one has a yes with a date after refused_at.';
 
 COMMENT ON COLUMN intake.customers.earlier_submissions IS 'How often the service took it before that batch.';
 
 COMMENT ON COLUMN intake.customers.earlier_submitted_at IS 'When it last did before that batch.';
 
 COMMENT ON COLUMN intake.customers.key_no IS 'Key that customer_hash was made with, as in intake.customer_key.';
+
+COMMENT ON COLUMN intake.customers.said_yes IS 'Whether a file said that the customer agreed. False for customers who were read before this was recorded, until a file names them again.';
+
+COMMENT ON COLUMN intake.customers.consented_at IS 'When the customer agreed, at the earliest; null: nobody said yes, or without a date.';
+
+COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.';
+
+COMMENT ON COLUMN intake.customers.consent IS 'yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.';
 
 CREATE TABLE intake.identify_batches (
     batch_id bigint NOT NULL,
@@ -2409,12 +2471,18 @@ CREATE TABLE intake.source_files (
     superseded_by bigint,
     order_id_column text,
     other_rows bigint DEFAULT 0 NOT NULL,
+    modified_at timestamp with time zone,
+    aged_at timestamp with time zone,
+    age_basis text,
+    orders_older bigint DEFAULT 0 NOT NULL,
+    orders_conflicting bigint DEFAULT 0 NOT NULL,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
+    CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text]))),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2477,11 +2545,11 @@ COMMENT ON COLUMN intake.source_files.customer_rows IS 'Records that were read f
 
 COMMENT ON COLUMN intake.source_files.customers_new IS 'Customers first seen in this file.';
 
-COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.';
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "refused": 2, "contradicting": 1, "unknown": 4, "forgotten": 1}. Files that were read before 0082 have no_consent and unsubscribed instead of the three in the middle.';
 
 COMMENT ON COLUMN intake.source_files.consent_columns IS 'Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.';
 
-COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.';
+COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted, contradictory) or neither: {"yes": 412, "no": 88, "blank": 3}.';
 
 COMMENT ON COLUMN intake.source_files.released_at IS 'When its hold ended without the file being read.';
 
@@ -2498,6 +2566,16 @@ COMMENT ON COLUMN intake.source_files.superseded_by IS 'The later reading of the
 COMMENT ON COLUMN intake.source_files.order_id_column IS 'Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.';
 
 COMMENT ON COLUMN intake.source_files.other_rows IS 'Records that were read for clicks or creators, those in passed_over included.';
+
+COMMENT ON COLUMN intake.source_files.modified_at IS 'When the file was put there, as its store says. Null: unknown, or read before this was stored; then first_seen_at stands in for it.';
+
+COMMENT ON COLUMN intake.source_files.aged_at IS 'From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.';
+
+COMMENT ON COLUMN intake.source_files.age_basis IS 'What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.';
+
+COMMENT ON COLUMN intake.source_files.orders_older IS 'Orders of which a newer file states something else. They are kept as versions that were never in force.';
+
+COMMENT ON COLUMN intake.source_files.orders_conflicting IS 'Orders of which another file states something else, and nothing says which of them is newer. They are held. Part of orders_changed.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
@@ -2570,7 +2648,10 @@ CREATE VIEW intake.customer_states AS
     c.spent,
     c.currency,
     c.bought_with_code,
-    c.first_seen_at
+    c.first_seen_at,
+    c.consent,
+    c.consented_at,
+    c.refused_at
    FROM ((intake.customers c
      LEFT JOIN intake.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
      LEFT JOIN (intake.waiting_batches w
@@ -2583,7 +2664,7 @@ COMMENT ON COLUMN intake.customer_states.customer_hash IS 'As in intake.customer
 
 COMMENT ON COLUMN intake.customer_states.brand_id IS 'Brand that it is submitted for.';
 
-COMMENT ON COLUMN intake.customer_states.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
+COMMENT ON COLUMN intake.customer_states.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (consent is no: not sent, or not again).';
 
 COMMENT ON COLUMN intake.customer_states.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
 
@@ -2610,6 +2691,12 @@ COMMENT ON COLUMN intake.customer_states.currency IS 'ISO 4217, of spent; null w
 COMMENT ON COLUMN intake.customer_states.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
 
 COMMENT ON COLUMN intake.customer_states.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN intake.customer_states.consent IS 'As in intake.customers.';
+
+COMMENT ON COLUMN intake.customer_states.consented_at IS 'As in intake.customers.';
+
+COMMENT ON COLUMN intake.customer_states.refused_at IS 'As in intake.customers.';
 
 CREATE TABLE intake.lookups (
     customer_hash uuid CONSTRAINT lookups_contact_hash_not_null NOT NULL,
@@ -2867,9 +2954,11 @@ CREATE TABLE intake.orders (
     lines jsonb,
     similar_to text,
     doubt text,
+    items jsonb,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
+    CONSTRAINT orders_items_check CHECK ((jsonb_typeof(items) = 'array'::text)),
     CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
@@ -2946,7 +3035,9 @@ COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty wh
 
 COMMENT ON COLUMN intake.orders.similar_to IS 'The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.';
 
-COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.';
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.';
+
+COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -3031,7 +3122,7 @@ COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
-COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt.';
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -3442,6 +3533,10 @@ CREATE VIEW bi.returns_monthly AS
             ELSE NULL::text
         END,
         CASE
+            WHEN (m.unvalued_orders > 0) THEN 'refunds'::text
+            ELSE NULL::text
+        END,
+        CASE
             WHEN (m.margin_percent IS NULL) THEN 'margin'::text
             ELSE NULL::text
         END,
@@ -3450,7 +3545,7 @@ CREATE VIEW bi.returns_monthly AS
             ELSE NULL::text
         END,
         CASE
-            WHEN (((m.reporting_currency IS NOT NULL) AND (m.net_reporting_amount IS NULL)) OR m.is_fee_unconverted) THEN 'exchange'::text
+            WHEN ((m.unconverted_orders > 0) OR m.is_fee_unconverted) THEN 'exchange'::text
             ELSE NULL::text
         END), ''::text) AS unknown,
     m.reporting_currency,
@@ -3459,7 +3554,13 @@ CREATE VIEW bi.returns_monthly AS
     m.cost_reporting_amount,
     round(((m.net_reporting_amount * ( SELECT (return_rules.margin_percent / (100)::numeric)
            FROM reporting.return_rules)) - m.cost_reporting_amount), 4) AS profit_reporting_amount,
-    m.unlined_orders
+    m.unlined_orders,
+    m.unvalued_orders,
+    m.uncosted_orders,
+    m.net_at_least_amount,
+    m.cost_at_least_amount,
+    m.net_reporting_at_least_amount,
+    m.cost_reporting_at_least_amount
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
             COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
@@ -3468,18 +3569,25 @@ CREATE VIEW bi.returns_monthly AS
             r.currency,
             r.orders,
             r.sent_amount,
-            r.net_amount,
+                CASE
+                    WHEN (r.unvalued_orders = 0) THEN r.net_amount
+                    ELSE NULL::numeric
+                END AS net_amount,
             r.unrated_orders,
             r.unlined_orders,
+            r.unvalued_orders,
+            u.uncosted_orders,
                 CASE
-                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN r.commission_amount
+                    WHEN (u.uncosted_orders = 0) THEN r.commission_amount
                     ELSE NULL::numeric
                 END AS commission_amount,
             r.fee_amount,
                 CASE
-                    WHEN ((r.unrated_orders + r.unlined_orders) = 0) THEN (r.commission_amount + r.fee_amount)
+                    WHEN (u.uncosted_orders = 0) THEN (r.commission_amount + r.fee_amount)
                     ELSE NULL::numeric
                 END AS cost_amount,
+            r.net_amount AS net_at_least_amount,
+            (r.commission_amount + r.fee_amount) AS cost_at_least_amount,
             rules.margin_percent,
             r.new_customers,
             r.returning_orders,
@@ -3491,14 +3599,22 @@ CREATE VIEW bi.returns_monthly AS
                 END AS unconverted_orders,
             ((rules.reporting_currency IS NOT NULL) AND (r.fee_converted IS NULL)) AS is_fee_unconverted,
                 CASE
-                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) THEN r.net_converted
+                    WHEN (c.is_converted AND (r.unvalued_orders = 0)) THEN r.net_converted
                     ELSE NULL::numeric
                 END AS net_reporting_amount,
                 CASE
-                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0) AND ((r.unrated_orders + r.unlined_orders) = 0)) THEN (r.commission_converted + r.fee_converted)
+                    WHEN (c.is_converted AND (u.uncosted_orders = 0)) THEN (r.commission_converted + r.fee_converted)
                     ELSE NULL::numeric
-                END AS cost_reporting_amount
-           FROM ((( SELECT return_months.month_utc,
+                END AS cost_reporting_amount,
+                CASE
+                    WHEN c.is_converted THEN r.net_converted
+                    ELSE NULL::numeric
+                END AS net_reporting_at_least_amount,
+                CASE
+                    WHEN c.is_converted THEN (r.commission_converted + r.fee_converted)
+                    ELSE NULL::numeric
+                END AS cost_reporting_at_least_amount
+           FROM ((((( SELECT return_months.month_utc,
                     return_months.deal_id,
                     return_months.brand_id,
                     return_months.currency,
@@ -3508,6 +3624,7 @@ CREATE VIEW bi.returns_monthly AS
                     return_months.net_amount,
                     return_months.unrated_orders,
                     return_months.unlined_orders,
+                    return_months.unvalued_orders,
                     return_months.commission_amount,
                     return_months.fee_amount,
                     return_months.new_customers,
@@ -3530,6 +3647,7 @@ CREATE VIEW bi.returns_monthly AS
                     0,
                     0,
                     0,
+                    0,
                     e.fee_amount,
                     0,
                     0,
@@ -3543,7 +3661,9 @@ CREATE VIEW bi.returns_monthly AS
                            FROM reporting.return_months r_1
                           WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
              LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
-             CROSS JOIN reporting.return_rules rules)) m
+             CROSS JOIN reporting.return_rules rules)
+             CROSS JOIN LATERAL ( SELECT ((r.unrated_orders + r.unlined_orders) + r.unvalued_orders) AS uncosted_orders) u)
+             CROSS JOIN LATERAL ( SELECT ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) AS is_converted) c)) m
      LEFT JOIN ( SELECT DISTINCT ON (brand_versions.brand_id) brand_versions.brand_id,
             brand_versions.name
            FROM mirror.brand_versions
@@ -3575,15 +3695,15 @@ COMMENT ON COLUMN bi.returns_monthly.orders IS 'Orders that this tool posted and
 
 COMMENT ON COLUMN bi.returns_monthly.sent_amount IS 'Revenue of these orders as sent, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net of refunds and cancellations so far, in currency.';
+COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net of refunds and cancellations so far, in currency. Null: what was refunded of an order is unknown; see net_at_least_amount.';
 
 COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Orders of these whose rate neither the terms nor the service state.';
 
-COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate, or what was bought, is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate, or what was bought or refunded, is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees in the terms whose period begins in the month, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate, or what was bought, is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate, or what was bought or refunded, is unknown; see cost_at_least_amount.';
 
 COMMENT ON COLUMN bi.returns_monthly.margin_percent IS 'statements.margin_percent. Null: not configured.';
 
@@ -3601,7 +3721,7 @@ COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders for which it is u
 
 COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, products, margin, customers, exchange. Null: nothing.';
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, products, refunds, margin, customers, exchange. Null: nothing.';
 
 COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'Currency (ISO 4217) of the reporting amounts: statements.reporting_currency. Null: not configured.';
 
@@ -3614,6 +3734,18 @@ COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in re
 COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
 
 COMMENT ON COLUMN bi.returns_monthly.unlined_orders IS 'Orders of these whose terms exclude products, while it is unknown what was bought.';
+
+COMMENT ON COLUMN bi.returns_monthly.unvalued_orders IS 'Orders of these of which a refund is out of range, so what is left of them is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.uncosted_orders IS 'Orders of these whose commission is unknown: unrated_orders, unlined_orders and unvalued_orders together.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_at_least_amount IS 'net_amount without unvalued_orders, in currency: a lower bound, and never null. Add it up together with unvalued_orders.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_at_least_amount IS 'cost_amount without the commission of uncosted_orders, in currency: a lower bound, and never null. Add it up together with uncosted_orders.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_reporting_at_least_amount IS 'net_at_least_amount in reporting_currency. Null: an exchange rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_reporting_at_least_amount IS 'cost_at_least_amount in reporting_currency. Null: an exchange rate is unknown.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -3989,10 +4121,12 @@ CREATE TABLE ops.statements (
     closed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     previous_hash text NOT NULL,
     hash text NOT NULL,
+    reporting_currency text,
     CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
     CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
     CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT statements_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT statements_reporting_currency_check CHECK ((reporting_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT statements_return_window_days_check CHECK ((return_window_days >= 0))
 );
 
@@ -4017,6 +4151,8 @@ COMMENT ON COLUMN ops.statements.closed_at IS 'When. Database clock.';
 COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed before; empty for the first.';
 
 COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
+
+COMMENT ON COLUMN ops.statements.reporting_currency IS 'Currency of the total of all lines, as configured when it was closed; null: none.';
 
 CREATE TABLE reporting.statement_deals (
     statement_id bigint NOT NULL,
@@ -4104,9 +4240,11 @@ CREATE TABLE ops.statement_lines (
     closed_before numeric(18,4) NOT NULL,
     amount numeric(18,4) NOT NULL,
     excluded_amount numeric(18,4),
+    exchange_rate numeric(24,12),
     CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
     CONSTRAINT statement_lines_check CHECK (((excluded_amount > (0)::numeric) AND (excluded_amount <= net_amount))),
     CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_lines_exchange_rate_check CHECK ((exchange_rate > (0)::numeric)),
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
 );
 
@@ -4157,6 +4295,8 @@ COMMENT ON COLUMN ops.statement_lines.closed_before IS 'What earlier statements 
 COMMENT ON COLUMN ops.statement_lines.amount IS 'What this statement adds: earned_amount less closed_before.';
 
 COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product; null: none.';
+
+COMMENT ON COLUMN ops.statement_lines.exchange_rate IS 'What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.';
 
 CREATE VIEW bi.statement_lines AS
  SELECT l.statement_id,
@@ -4774,6 +4914,21 @@ COMMENT ON COLUMN intake.listings.names_hash IS 'Digest of the settings that say
 
 COMMENT ON COLUMN intake.listings.listed_at IS 'When that listing began. The next one starts lookback_days before this day.';
 
+CREATE TABLE intake.missing_rows (
+    source_file_id bigint NOT NULL,
+    group_key text,
+    is_certain boolean NOT NULL,
+    CONSTRAINT missing_rows_check CHECK (((group_key IS NOT NULL) OR (NOT is_certain)))
+);
+
+COMMENT ON TABLE intake.missing_rows IS 'Orders of a file being read that lack a row, because the row cannot be used. Settled and emptied when the file is sealed.';
+
+COMMENT ON COLUMN intake.missing_rows.source_file_id IS 'File being read.';
+
+COMMENT ON COLUMN intake.missing_rows.group_key IS 'The order that lacks the row, or may lack it. Null: any order of the file.';
+
+COMMENT ON COLUMN intake.missing_rows.is_certain IS 'Whether the row itself names the order. False: the order is beside the row in the file, which names none.';
+
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
     group_key text NOT NULL,
@@ -4842,6 +4997,32 @@ COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than o
 COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
 
 COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+CREATE TABLE intake.restated_orders (
+    source_file_id bigint NOT NULL,
+    order_version_ids int8multirange NOT NULL
+);
+
+COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
+
+COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
+
+COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
+
+CREATE TABLE intake.revenue_rules (
+    job text NOT NULL,
+    source text NOT NULL,
+    revenue text NOT NULL,
+    CONSTRAINT revenue_rules_revenue_check CHECK ((revenue = ANY (ARRAY['total'::text, 'subtotal'::text, 'total_less_refunds'::text])))
+);
+
+COMMENT ON TABLE intake.revenue_rules IS 'The rule by which each job last computed the amounts of the orders of a source. It says which refunds an amount already includes.';
+
+COMMENT ON COLUMN intake.revenue_rules.job IS 'Job.';
+
+COMMENT ON COLUMN intake.revenue_rules.source IS 'Source of the orders. Of a source that the job no longer reads, the rule stays as it was.';
+
+COMMENT ON COLUMN intake.revenue_rules.revenue IS 'total, subtotal or total_less_refunds: `revenue` of the job in the configuration.';
 
 CREATE TABLE intake.rulings (
     ruling_id bigint NOT NULL,
@@ -6949,14 +7130,15 @@ CREATE TABLE reporting.order_earnings (
     influencer_handle text,
     currency text NOT NULL,
     sent_amount numeric(18,4) NOT NULL,
-    net_amount numeric(18,4) NOT NULL,
+    net_amount numeric(18,4),
     excluded_amount numeric(18,4),
     rate_percent numeric,
     rate_from text,
     earned_amount numeric(18,4),
     closed_amount numeric(18,4),
     standing text NOT NULL,
-    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text])))
+    CONSTRAINT only_an_unknown_net_is_null CHECK (((net_amount IS NULL) = (standing = 'unknown_net'::text))),
+    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text])))
 );
 
 COMMENT ON TABLE reporting.order_earnings IS 'What each accepted order has earned, one row per order that this tool posted. Orders in changed_earnings may earn something else by now.';
@@ -6985,7 +7167,7 @@ COMMENT ON COLUMN reporting.order_earnings.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN reporting.order_earnings.sent_amount IS 'Revenue as it was sent, in currency.';
 
-COMMENT ON COLUMN reporting.order_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+COMMENT ON COLUMN reporting.order_earnings.net_amount IS 'Revenue net of refunds and cancellations, in currency. Null: unknown, because what was refunded is.';
 
 COMMENT ON COLUMN reporting.order_earnings.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product. Null: unknown.';
 
@@ -6997,7 +7179,7 @@ COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned,
 
 COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
 
-COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.';
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.';
 
 CREATE TABLE reporting.refresh_partitions (
     partition_no smallint NOT NULL
@@ -7089,6 +7271,9 @@ ALTER TABLE ONLY intake.outreach_candidates
 
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
+
+ALTER TABLE ONLY intake.revenue_rules
+    ADD CONSTRAINT revenue_rules_pkey PRIMARY KEY (job, source);
 
 ALTER TABLE ONLY intake.rulings
     ADD CONSTRAINT rulings_pkey PRIMARY KEY (ruling_id);
@@ -7199,7 +7384,7 @@ ALTER TABLE ONLY mirror.unreadable
     ADD CONSTRAINT unreadable_pkey PRIMARY KEY (record_kind, record_hash);
 
 ALTER TABLE ONLY ops.statement_lines
-    ADD CONSTRAINT a_subject_is_once_in_a_statement UNIQUE (statement_id, subject);
+    ADD CONSTRAINT a_subject_is_once_in_a_statement UNIQUE (statement_id, subject, currency);
 
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
@@ -7394,6 +7579,8 @@ CREATE INDEX lookups_influencers ON intake.lookups USING btree (brand_id, looked
 
 CREATE INDEX lookups_run ON intake.lookups USING btree (run_id);
 
+CREATE INDEX missing_rows_source_file_id ON intake.missing_rows USING btree (source_file_id);
+
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
 
 CREATE INDEX orders_customer ON intake.orders USING btree (customer_key, COALESCE(placed_at, paid_at, first_seen_at)) WHERE (customer_key IS NOT NULL);
@@ -7407,6 +7594,8 @@ CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, pai
 CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WHERE ((similar_to IS NOT NULL) AND is_current);
 
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
+
+CREATE INDEX restated_orders_file ON intake.restated_orders USING btree (source_file_id);
 
 CREATE UNIQUE INDEX rulings_of_orders ON intake.rulings USING btree (source, order_id, reason) WHERE ((order_id IS NOT NULL) AND (withdrawn_at IS NULL));
 
@@ -7433,6 +7622,8 @@ CREATE INDEX waiting_batches_file ON intake.waiting_batches USING btree (source_
 CREATE INDEX waiting_batches_order ON intake.waiting_batches USING btree (brand_id, purpose, batch_id);
 
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
+
+CREATE INDEX adjustments_held ON ledger.adjustments USING btree (entry_id) WHERE (kind = 'held'::text);
 
 CREATE INDEX adjustments_run ON ledger.adjustments USING btree (run_id);
 
@@ -7556,7 +7747,7 @@ CREATE INDEX deal_earnings_lines ON reporting.deal_earnings USING btree (currenc
 
 CREATE INDEX deal_earnings_ordered ON reporting.deal_earnings USING btree (ordered_month) WHERE (standing = ANY (ARRAY['new'::text, 'nothing'::text]));
 
-CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text]));
+CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text]));
 
 CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
 
@@ -7579,6 +7770,8 @@ CREATE INDEX order_earnings_deal ON reporting.order_earnings USING btree (deal_i
 CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 
 CREATE INDEX statement_deals_deal ON reporting.statement_deals USING btree (deal_id);
+
+CREATE TRIGGER note_earnings AFTER INSERT OR UPDATE ON intake.revenue_rules FOR EACH ROW EXECUTE FUNCTION reporting.note_changed_revenue();
 
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON intake.attributions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_deleted_attributions();
 
@@ -7646,6 +7839,9 @@ ALTER TABLE ONLY intake.identify_batches
 ALTER TABLE ONLY intake.lookups
     ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
+ALTER TABLE ONLY intake.missing_rows
+    ADD CONSTRAINT missing_rows_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
+
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
@@ -7654,6 +7850,9 @@ ALTER TABLE ONLY intake.rejected_rows
 
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
+
+ALTER TABLE ONLY intake.restated_orders
+    ADD CONSTRAINT restated_orders_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES intake.source_files(source_file_id);

@@ -689,6 +689,14 @@ export interface IntakeCustomers {
    */
   brand_id: string;
   /**
+   * yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.
+   */
+  consent: Generated<string | null>;
+  /**
+   * When the customer agreed, at the earliest; null: nobody said yes, or without a date.
+   */
+  consented_at: Timestamp | null;
+  /**
    * ISO 4217, of spent; null where neither the export nor its source says.
    */
   currency: string | null;
@@ -709,7 +717,7 @@ export interface IntakeCustomers {
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * Not sent, or not again, whatever other exports say.
+   * Consent is no: not sent, or not again, whatever other exports say, until one has a yes with a date after refused_at.
    */
   is_unsubscribed: Generated<boolean>;
   /**
@@ -720,6 +728,14 @@ export interface IntakeCustomers {
    * Orders of the customer, as the file that was read last says; null where exports don't.
    */
   orders_count: number | null;
+  /**
+   * Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.
+   */
+  refused_at: Timestamp | null;
+  /**
+   * Whether a file said that the customer agreed. False for customers who were read before this was recorded, until a file names them again.
+   */
+  said_yes: Generated<boolean>;
   /**
    * Source that stated it first; of an unsubscribed one, the source that said so.
    */
@@ -748,6 +764,14 @@ export interface IntakeCustomerStates {
    */
   brand_id: string | null;
   /**
+   * As in intake.customers.
+   */
+  consent: string | null;
+  /**
+   * As in intake.customers.
+   */
+  consented_at: Timestamp | null;
+  /**
    * ISO 4217, of spent; null where neither the export nor its source says.
    */
   currency: string | null;
@@ -768,6 +792,10 @@ export interface IntakeCustomerStates {
    */
   orders_count: number | null;
   /**
+   * As in intake.customers.
+   */
+  refused_at: Timestamp | null;
+  /**
    * Run that sent its last batch; null while it waits.
    */
   run_id: Int8 | null;
@@ -784,7 +812,7 @@ export interface IntakeCustomerStates {
    */
   spent: Numeric | null;
   /**
-   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
+   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (consent is no: not sent, or not again).
    */
   state: string | null;
   /**
@@ -1071,6 +1099,21 @@ export interface IntakeLookups {
   username: string | null;
 }
 
+export interface IntakeMissingRows {
+  /**
+   * The order that lacks the row, or may lack it. Null: any order of the file.
+   */
+  group_key: string | null;
+  /**
+   * Whether the row itself names the order. False: the order is beside the row in the file, which names none.
+   */
+  is_certain: boolean;
+  /**
+   * File being read.
+   */
+  source_file_id: Int8;
+}
+
 export interface IntakeOrderClaims {
   /**
    * Collaboration.
@@ -1183,7 +1226,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -1206,6 +1249,10 @@ export interface IntakeOrders {
    * The version in force (once its file is sealed). A changed version waits as not current until its file is sealed.
    */
   is_current: boolean;
+  /**
+   * Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.
+   */
+  items: Json | null;
   /**
    * Physical line of its first row.
    */
@@ -1382,6 +1429,32 @@ export interface IntakeRejectedRows {
   value: string | null;
 }
 
+export interface IntakeRestatedOrders {
+  /**
+   * The versions, as ranges: most of them follow one another.
+   */
+  order_version_ids: string;
+  /**
+   * File that states them again.
+   */
+  source_file_id: Int8;
+}
+
+export interface IntakeRevenueRules {
+  /**
+   * Job.
+   */
+  job: string;
+  /**
+   * total, subtotal or total_less_refunds: `revenue` of the job in the configuration.
+   */
+  revenue: string;
+  /**
+   * Source of the orders. Of a source that the job no longer reads, the rule stays as it was.
+   */
+  source: string;
+}
+
 export interface IntakeRulings {
   /**
    * Version of the order for which the decision holds; null: every version.
@@ -1427,11 +1500,19 @@ export interface IntakeRulings {
 
 export interface IntakeSourceFiles {
   /**
+   * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.
+   */
+  age_basis: string | null;
+  /**
+   * From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.
+   */
+  aged_at: Timestamp | null;
+  /**
    * Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.
    */
   consent_columns: string[] | null;
   /**
-   * Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.
+   * Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted, contradictory) or neither: {"yes": 412, "no": 88, "blank": 3}.
    */
   consent_counts: Json | null;
   /**
@@ -1479,6 +1560,10 @@ export interface IntakeSourceFiles {
    */
   layout_hash: string;
   /**
+   * When the file was put there, as its store says. Null: unknown, or read before this was stored; then first_seen_at stands in for it.
+   */
+  modified_at: Timestamp | null;
+  /**
    * Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.
    */
   order_id_column: string | null;
@@ -1491,9 +1576,17 @@ export interface IntakeSourceFiles {
    */
   orders_changed: Generated<Int8>;
   /**
+   * Orders of which another file states something else, and nothing says which of them is newer. They are held. Part of orders_changed.
+   */
+  orders_conflicting: Generated<Int8>;
+  /**
    * Orders first seen in this file.
    */
   orders_new: Generated<Int8>;
+  /**
+   * Orders of which a newer file states something else. They are kept as versions that were never in force.
+   */
+  orders_older: Generated<Int8>;
   /**
    * Orders known before with the same content.
    */
@@ -1503,7 +1596,7 @@ export interface IntakeSourceFiles {
    */
   other_rows: Generated<Int8>;
   /**
-   * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.
+   * Rows whose customer is not submitted, by reason: {"no_address": 3, "refused": 2, "contradicting": 1, "unknown": 4, "forgotten": 1}. Files that were read before 0082 have no_consent and unsubscribed instead of the three in the middle.
    */
   passed_over: Json | null;
   /**
@@ -1691,11 +1784,15 @@ export interface LedgerAdjustments {
    */
   entry_id: Int8;
   /**
-   * changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).
+   * Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.
+   */
+  is_elsewhere: Generated<boolean>;
+  /**
+   * changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).
    */
   kind: string;
   /**
-   * As it would be sent now, in currency; null when it would not be.
+   * As it would be sent now, in currency; of a held order, as its export states it. Null when it would not be sent, or if it states another currency.
    */
   new_amount: Numeric | null;
   /**
@@ -4064,6 +4161,10 @@ export interface OpsStatementLines {
    */
   entry_id: Int8 | null;
   /**
+   * What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.
+   */
+  exchange_rate: Numeric | null;
+  /**
    * Part of net_amount that earns nothing, because the terms exclude the product; null: none.
    */
   excluded_amount: Numeric | null;
@@ -4150,6 +4251,10 @@ export interface OpsStatements {
    * Why, in the words of that person. E-mail addresses are masked.
    */
   reason: string;
+  /**
+   * Currency of the total of all lines, as configured when it was closed; null: none.
+   */
+  reporting_currency: string | null;
   /**
    * Days after which an order counts, as configured when it was closed.
    */
@@ -4917,9 +5022,9 @@ export interface ReportingOrderEarnings {
    */
   influencer_handle: string | null;
   /**
-   * Revenue net of refunds and cancellations, in currency.
+   * Revenue net of refunds and cancellations, in currency. Null: unknown, because what was refunded is.
    */
-  net_amount: Numeric;
+  net_amount: Numeric | null;
   /**
    * Order as sent.
    */
@@ -4949,7 +5054,7 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.
    */
   standing: string;
 }
@@ -5200,9 +5305,13 @@ export interface ReportingReturnMonths {
    */
   unlined_orders: Generated<Int8>;
   /**
-   * Orders whose rate nobody says.
+   * Orders whose rate nobody says: their commission is not in commission_amount.
    */
   unrated_orders: Int8;
+  /**
+   * Orders whose net revenue is unknown, because what was refunded is: they are in no amount but sent_amount.
+   */
+  unvalued_orders: Generated<Int8>;
 }
 
 export interface ReportingReturnRules {
@@ -5287,11 +5396,14 @@ export interface DB {
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.listings": IntakeListings;
   "intake.lookups": IntakeLookups;
+  "intake.missing_rows": IntakeMissingRows;
   "intake.order_claims": IntakeOrderClaims;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
+  "intake.restated_orders": IntakeRestatedOrders;
+  "intake.revenue_rules": IntakeRevenueRules;
   "intake.rulings": IntakeRulings;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;

@@ -23,7 +23,13 @@ function filesOf(count: number, given: Partial<Parameters<typeof order>[1]> = {}
 }
 
 async function readTogether({ db, source, runId }: Shop, files: readonly WholeFile[]): Promise<boolean> {
-  const expected = { revenue: 'total', credited: null, listed: null, mayLackStatus: false, currency: null } as const;
+  const expected = {
+    revenue: 'total',
+    credited: null,
+    listed: null,
+    mayLackStatus: false,
+    currency: null,
+  } as const;
   const limits = { maxRejectedShare: 1, maxCancelledShare: 1, maxZeroRevenueShare: 1, maxUnlistedShare: 1 };
   const sealed = await sealTogether(db, {
     ...{ source, runId, layout: 'test', layoutHash: 'h1', files },

@@ -108,7 +108,14 @@ async function readFile(
       maxZeroRevenueShare: options.maxZeroRevenueShare ?? 1,
       maxUnlistedShare: options.maxUnlistedShare ?? 1,
       source: 'shop',
-      expected: { revenue: 'total', credited: null, listed: null, mayLackStatus: false, currency: null, ...options.expected },
+      expected: {
+        revenue: 'total',
+        credited: null,
+        listed: null,
+        mayLackStatus: false,
+        currency: null,
+        ...options.expected,
+      },
     },
     ...(options.orderIdColumn === undefined ? {} : { orderIdColumn: options.orderIdColumn }),
   });

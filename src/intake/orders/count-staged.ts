@@ -60,7 +60,13 @@ export type ExpectedOrders = {
  * SQL that counts staged orders, whatever they are grouped by. The columns are those of `StagedFile`, except for
  * what else a file has staged.
  */
-function countsOf({ revenue, credited, mayLackStatus, listed, currency }: ExpectedOrders): RawBuilder<unknown> {
+function countsOf({
+  revenue,
+  credited,
+  mayLackStatus,
+  listed,
+  currency,
+}: ExpectedOrders): RawBuilder<unknown> {
   const isCredited =
     credited === null
       ? sql`true`
@@ -162,5 +168,7 @@ function toStagedFile(row: Partial<CountedRow> | undefined): StagedFile {
 
 /** SQL that is true if the status of an order is not listed. */
 export function isUnlisted(listed: ExpectedOrders['listed']): RawBuilder<boolean> {
-  return listed === null ? sql<boolean>`false` : sql<boolean>`((status = any(${listed}::text[])) is not true)`;
+  return listed === null
+    ? sql<boolean>`false`
+    : sql<boolean>`((status = any(${listed}::text[])) is not true)`;
 }

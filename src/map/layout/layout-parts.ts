@@ -103,7 +103,10 @@ export function listRefusing({
   consent,
   unsubscribed,
 }: {
-  readonly consent: { readonly refused: readonly Tested[]; readonly refused_at?: readonly string[] | undefined };
+  readonly consent: {
+    readonly refused: readonly Tested[];
+    readonly refused_at?: readonly string[] | undefined;
+  };
   readonly unsubscribed: readonly Tested[];
 }): readonly string[] {
   const tests = [...consent.refused, ...unsubscribed];

@@ -9,7 +9,6 @@ import { ValueFault } from './built-order.ts';
 import type { OpenOrder } from './open-order.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 
-
 /**
  * Checks an amount that was added up over the rows of an order, now that its currency is known. The amounts of items may
  * have more decimals than their sum.

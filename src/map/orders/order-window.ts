@@ -4,10 +4,10 @@ import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { parseId } from '../values/parse-id.ts';
+import type { MarkWatch } from './decimal-mark.ts';
 import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
 import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
-import type { MarkWatch } from './decimal-mark.ts';
 import { addLine, openLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
@@ -210,7 +210,7 @@ export class OrderWindow {
       items: this.#plan.item === null ? null : new Map(),
       texts: this.#plan.sums.length > 0 && this.#plan.item === null ? new Set() : null,
       part: this.#part,
-        stated: null,
+      stated: null,
       lines: this.#plan.lines === null ? null : openLines(),
       record,
       line,
