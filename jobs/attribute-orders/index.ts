@@ -1,9 +1,8 @@
 import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
-import { clause } from '../../src/present/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
 import { renderOrders } from './render.ts';
-import type { OrderCounts, OrdersReport } from './report.ts';
+import type { OrdersReport } from './report.ts';
 import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.ts';
 
 /**
@@ -16,7 +15,8 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   fields: attributeOrdersFields,
   readsOfSource: [
     ...OF_STORED_FILES,
-    ...(['order_platform', 'currency', 'date_order', 'customer_key', 'order_lines'] as const),
+    ...(['order_platform', 'currency', 'decimal_mark', 'missing_columns', 'date_order'] as const),
+    ...(['customer_key', 'order_lines'] as const),
     ...(['limits.max_cancelled_share', 'limits.max_zero_revenue_share'] as const),
     ...(['limits.max_unlisted_share', 'expect.orders', 'expect.new_orders'] as const),
     ...(['expect.blank_codes', 'expect.unattributed', 'expect.currencies'] as const),
@@ -62,9 +62,5 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     ],
   },
   demo: 'Orders: each order with an influencer’s code is posted once',
-  watched: {
-    leftForPerson: (counts) =>
-      clause((counts as Partial<OrderCounts>).entries?.held ?? 0, 'order is held', 'orders are held'),
-  },
   render: renderOrders,
 };

@@ -11,8 +11,6 @@ import {
   codeProblemEvents,
   describeCodeProblems,
 } from '../../src/present/code-problems.ts';
-import { describeDoubleCredits, describeDoubts } from '../../src/present/doubts.ts';
-import { describeHeldOrders } from '../../src/present/held-orders.ts';
 import { formatAtLeast } from '../../src/present/money/at-least.ts';
 import { describeLeaks } from '../../src/present/money/leaks.ts';
 import {
@@ -24,6 +22,8 @@ import {
   warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
+import { describeDoubleCredits, describeDoubts } from '../../src/present/review/doubts.ts';
+import { describeHeldOrders } from '../../src/present/review/held-orders.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';

@@ -19,7 +19,7 @@ import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
 import { basisOf, describeBasis } from '../../src/model/file-age.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
 import type { CsvChunk } from '../../src/model/record.ts';

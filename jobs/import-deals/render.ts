@@ -1,6 +1,5 @@
 import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -10,6 +9,7 @@ import {
   warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { DealCounts, DealsReport } from './report.ts';
 

@@ -5,7 +5,6 @@ import {
   codeProblemEvents,
   describeCodeProblems,
 } from '../../src/present/code-problems.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -15,6 +14,7 @@ import {
   warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { ClickCounts, ClicksReport } from './report.ts';
 

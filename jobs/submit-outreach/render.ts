@@ -6,8 +6,8 @@ import {
   formatReasons,
   formatSum,
 } from '../../src/present/blocks/render-blocks.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import { costOf } from './credits.ts';
 import type { OutreachCounts, OutreachReport, ShownInfluencer } from './report.ts';

@@ -4,7 +4,6 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
-import { neverSent } from '../ledger/states.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
 import { holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
@@ -104,8 +103,7 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
         matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
         deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency, likeness = d.likeness,
-        -- Money that has moved stays: a doubt about an order is no reason to record that it was withdrawn.
-        is_pending = d.outcome = 'attributed' or (a.entry_id is not null and (d.outcome <> 'held' or not ${isSent})), rules_hash = ${rulesHash}, decided_at = now()
+        is_pending = d.outcome = 'attributed' or a.entry_id is not null, rules_hash = ${rulesHash}, decided_at = now()
     from new_decisions d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
       and a.source = any (array(select distinct source from new_decisions where not is_new))
@@ -124,9 +122,6 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
   );
   return Number(updated.numAffectedRows ?? 0) + Number(inserted.numAffectedRows ?? 0);
 }
-
-/** SQL that is true if the entry of decision `a` may have been processed by the service. */
-const isSent = sql`exists (select from ledger.entries e where e.entry_id = a.entry_id and not ${neverSent})`;
 
 function hashRules(options: AttributeOrdersOptions): string {
   const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;

@@ -129,10 +129,11 @@ function requirementsOf({
       canBeConfirmed: true,
     },
     {
-      allowed: sql`o.amount > 0`,
+      // A subtotal says nothing if nothing was paid.
+      allowed: sql`o.amount > 0 and (o.total is null or o.total > 0)`,
       excluded: [
-        [sql`o.amount < 0`, sql`'negative_revenue'`],
-        [sql`o.amount = 0`, sql`'zero_revenue'`],
+        [sql`least(o.amount, o.total) < 0`, sql`'negative_revenue'`],
+        [sql`least(o.amount, o.total) = 0`, sql`'zero_revenue'`],
       ],
       held: sql`'unknown_amount'`,
       canBeConfirmed: false,

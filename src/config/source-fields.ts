@@ -104,7 +104,15 @@ const DEFAULT_EXCLUDE = [
  */
 export const SETTINGS_OF_SOME_KINDS = [
   ...(['order_platform', 'time_zone', 'currency', 'date_order', 'consent', 'customer_key'] as const),
-  ...(['order_lines', 'lookback_days', 'events', 'limits.max_rejected_share'] as const),
+  ...([
+    'age',
+    'decimal_mark',
+    'missing_columns',
+    'order_lines',
+    'lookback_days',
+    'events',
+    'limits.max_rejected_share',
+  ] as const),
   ...(['limits.max_unreadable_share', 'limits.max_cancelled_share'] as const),
   ...(['limits.max_zero_revenue_share', 'limits.max_unlisted_share', 'expect.time_zone'] as const),
   ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.orders', 'expect.new_orders'] as const),
@@ -116,7 +124,14 @@ export type SourceSetting = (typeof SETTINGS_OF_SOME_KINDS)[number];
 
 /** What every kind reads whose runs store the rows of files: how new files are found, and the checks of each file. */
 export const OF_STORED_FILES = [
-  ...(['time_zone', 'lookback_days', 'events', 'limits.max_rejected_share', 'expect.time_zone'] as const),
+  ...([
+    'age',
+    'time_zone',
+    'lookback_days',
+    'events',
+    'limits.max_rejected_share',
+    'expect.time_zone',
+  ] as const),
   ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.rejected', 'expect.header'] as const),
 ] as const satisfies readonly SourceSetting[];
 

@@ -34,6 +34,7 @@ const COPIED = [
   'intake.announced_files',
   'intake.codes',
   'intake.code_lists',
+  'intake.revenue_rules',
   'intake.attributed_files',
   'intake.missing_rows',
   'intake.order_continuations',

@@ -211,7 +211,7 @@ async function noteAdjustments(
     cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
     -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
-      select d.new_body_hash, true as is_noted from ledger.adjustments d
+      select d.new_body_hash, d.kind, true as is_noted from ledger.adjustments d
       where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible} order by d.adjustment_id + 0 desc limit 1
     ) last on true
     where not c.is_withdrawn
@@ -219,8 +219,11 @@ async function noteAdjustments(
         when c.is_own then not ${neverSent} and e.state <> 'rejected'
         else c.body is not null
       end
-      and coalesce(c.body_hash, '') <>
-         (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)`.execute(trx);
+      and (coalesce(c.body_hash, '') <> (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)
+        -- Held and withdrawn have no body both, but one keeps what was earned and the other does not.
+        or (c.body is null and last.is_noted and (last.kind = 'held') is distinct from (c.undesired_as = 'held')))`.execute(
+    trx,
+  );
   return Number(numAffectedRows ?? 0);
 }
 

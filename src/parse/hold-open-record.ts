@@ -1,4 +1,4 @@
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import { lineBreakAt } from './line-breaks.ts';
 
 const QUOTE = 0x22;

@@ -1,4 +1,4 @@
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import type { CsvChunk, OpenRow } from '../model/record.ts';
 import { BAD_QUOTING, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import { FooterRows } from './footer-rows.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import { findHeader, type HeaderPlace } from './find-header.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { type ReadRecord, RecordReader } from './record-reader.ts';

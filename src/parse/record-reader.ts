@@ -1,5 +1,5 @@
 import type { CsvError } from 'csv-parse';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import { CollectingParser } from './collecting-parser.ts';
 import { holdOpenRecord } from './hold-open-record.ts';
 import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';

@@ -1,4 +1,4 @@
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import { foldHeader } from '../model/text/fold.ts';
 
 /** Finds rows of the file within a cell. */

@@ -2,7 +2,7 @@ import { layoutFolders } from '../config/layout-folders.ts';
 import { loadLayout } from '../map/layout/load-layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../map/layout/resolve-header.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import type { Layout } from '../model/layout.ts';
 import type { FetchRawRows, RawRecord, RawRows, RawRowsRequest } from '../model/record.ts';
 import type { RejectedRowPlace } from '../model/report.ts';

@@ -7,7 +7,7 @@ import type { SealedRead } from '../intake/files/seal-read.ts';
 import type { OtherAges, SourceAges } from '../intake/files/source-ages.ts';
 import type { SourceSettings } from '../model/config.ts';
 import type { FileAge } from '../model/file-age.ts';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';

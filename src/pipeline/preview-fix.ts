@@ -3,7 +3,7 @@ import { layoutFor } from '../map/layout/layout-for.ts';
 import { loadLayout } from '../map/layout/load-layout.ts';
 import { mapOrders } from '../map/orders/map-orders.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import type { Layout, LayoutField } from '../model/layout.ts';
 import { sumMoney } from '../model/money.ts';
 import { type DecimalText, isExcluded, type StagedOrder } from '../model/order.ts';

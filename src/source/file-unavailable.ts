@@ -1,4 +1,4 @@
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import type { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { SourceSettings } from '../model/config.ts';
-import { FileHeld } from '../model/file-held.ts';
+import { FileHeld } from '../model/held/file-held.ts';
 import type { SourceFile } from '../model/source.ts';
 import { changedWhileReading, fileGone } from './changed-while-reading.ts';
 import { fileUnavailable } from './file-unavailable.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { reviewDoubt } from '../../src/cli/actions/review-doubt.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
-import { renderDoubts } from '../../src/present/doubts.ts';
+import { renderDoubts } from '../../src/present/review/doubts.ts';
 import { listDoubts } from '../../src/report/list-doubts.ts';
 import { seedRuns } from '../report/seed.ts';
 import { setup } from '../support/setup.ts';

@@ -14,6 +14,7 @@ required: [order_id, total]
 money: { decimal: ".", thousands: null, symbols: false }
 times: [iso]
 codes: { split: "," }
+status: { credited: [paid, partially_refunded, refunded] }
 exclusions:
   - { reason: cancelled, columns: [status], equals: [cancelled] }
 `;

@@ -10,7 +10,7 @@ import {
   mergeConsent,
   submitsUnknown,
 } from '../../src/model/customer.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { CellTest, Layout } from '../../src/model/layout.ts';
 import { foldHeader } from '../../src/model/text/fold.ts';

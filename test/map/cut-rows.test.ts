@@ -41,8 +41,10 @@ test('a blank last cell may be cut, too, and so may an item whose amount is adde
   expect(await ordersOf('order_id,order_revenue,discount_code\nA-1,10.00,')).toEqual([
     'A-1 10.00 may_be_cut',
   ]);
-  const amazon = 'amazon-order-id\torder-status\tpurchase-date\tcurrency\titem-price\n';
-  const row = (id: string, price: string) => `${id}\tshipped\t2026-04-10T05:41:26+00:00\tEUR\t${price}`;
+  const amazon =
+    'amazon-order-id\torder-status\tpurchase-date\tcurrency\titem-status\titem-promotion-discount\tship-promotion-discount\titem-price\n';
+  const row = (id: string, price: string) =>
+    `${id}\tshipped\t2026-04-10T05:41:26+00:00\tEUR\tShipped\t\t\t${price}`;
   const text = `${amazon}${row('1', '10.00')}\n${row('2', '10.00')}\n${row('2', '9')}`;
   expect(await ordersOf(text, { layout: 'amazon-orders' })).toEqual(['1 10.00 -', '2 19.00 may_be_cut']);
 });

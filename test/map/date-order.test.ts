@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { type DateOrder, watchDates } from '../../src/map/orders/date-order.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { mapText } from './map-text.ts';
 

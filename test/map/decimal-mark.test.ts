@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { watchMarks } from '../../src/map/orders/decimal-mark.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import type { Layout, MoneyFormat } from '../../src/model/layout.ts';
 import { mapText } from './map-text.ts';
 

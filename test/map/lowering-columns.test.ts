@@ -5,7 +5,7 @@ import { layoutSchema } from '../../src/map/layout/layout-schema.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
 import { loweringColumns, mayLackStatus } from '../../src/map/layout/lowering-columns.ts';
 import { toLayout } from '../../src/map/layout/to-layout.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { foldHeader } from '../../src/model/text/fold.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import { resolveHeader } from '../../src/map/layout/resolve-header.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 
 const GENERIC = loadLayout('generic');
 const SHOPIFY = loadLayout('shopify-orders');

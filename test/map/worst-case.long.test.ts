@@ -12,7 +12,7 @@ import { currencyParser } from '../../src/map/values/parse-currency.ts';
 import { parseId } from '../../src/map/values/parse-id.ts';
 import { parseMoney, statedCurrency } from '../../src/map/values/parse-money.ts';
 import { timeParser } from '../../src/map/values/parse-time.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { foldCode, foldLink } from '../../src/model/text/fold.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 import { parseStorable } from '../../src/model/text/storable-json.ts';

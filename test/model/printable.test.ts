@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { createBarProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { fileName } from '../../src/model/text/file-name.ts';
 import { toPrintable, toPrintableJson } from '../../src/model/text/printable.ts';
 import { createLogger } from '../../src/observe/logger.ts';

@@ -1,4 +1,4 @@
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import type { CsvRecord, RejectedRow } from '../../src/model/record.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import type { ParseOptions } from '../../src/parse/parse-options.ts';

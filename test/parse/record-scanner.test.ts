@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { RecordReader } from '../../src/parse/record-reader.ts';
 import { RecordScanner } from '../../src/parse/record-scanner.ts';
 import { propertyRuns } from '../support/property-runs.ts';

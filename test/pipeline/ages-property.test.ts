@@ -42,11 +42,12 @@ required: [order_id, total]
 money: { decimal: ".", thousands: null, symbols: false }
 times: [iso]
 codes: { split: "," }
+status: { credited: [paid] }
 exclusions:
   - { reason: cancelled, columns: [status], equals: [cancelled] }
 `;
 const CODES =
-  'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,4819,mia.test,DEALMIA,,,\n';
+  'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,,mia.test,DEALMIA,,,\n';
 const HEADER = 'order_id,status,currency,total,refunded,code,placed_at';
 
 /** What an order can be in a month, and what is credited for it then. */
@@ -145,11 +146,15 @@ function expected({ scheme, exports }: Case): Record<string, number | 'held'> {
 }
 
 const database = useDatabase('a Postgres server');
+let brands = 100_000;
 
 /** Delivers the files and runs the job as often as the case says. @returns what is credited, and the bodies. */
 async function perform(db: Database, given: Case, runs: Case['runs']) {
   const folder = makeTestFolder();
   const source = `shop-${randomUUID()}`;
+  // The orders of another case would look like these in another source of the brand.
+  brands += 1;
+  const brandId = String(brands);
   mkdirSync(join(folder, 'layouts'));
   mkdirSync(join(folder, 'exports'));
   writeFileSync(join(folder, 'layouts', 'own.yaml'), LAYOUT);
@@ -157,7 +162,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   writeFileSync(
     join(folder, 'pipeline.yaml'),
     `sources:\n  ${source}: {uri: ./exports/, layout: own, order_platform: "${source}", time_zone: UTC}\n` +
-      `jobs:\n  ${source}: {kind: attribute-orders, source: ${source}, brand_id: 4819, codes: ./codes.csv, revenue: total_less_refunds}\n`,
+      `jobs:\n  ${source}: {kind: attribute-orders, source: ${source}, brand_id: ${brandId}, codes: ./codes.csv, revenue: total_less_refunds}\n`,
   );
   const config = loadConfig(join(folder, 'pipeline.yaml'), {});
   const job = config.jobs[source];
@@ -190,12 +195,12 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
         job: job.name,
         path: join(folder, 'codes.csv'),
         timeZone: null,
-        brandId: '4819',
+        brandId,
         linkParameters: [],
       },
     });
     await attribute(db, {
-      ...{ job: job.name, brandId: '4819', revenue: job.revenue, codesHash, start: null },
+      ...{ job: job.name, brandId, revenue: job.revenue, codesHash, start: null },
       ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],
     });
@@ -223,13 +228,10 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   return {
     open: files[0]?.open,
     credited: Object.fromEntries(
-      rows.map(({ orderId, outcome, net }) => [
-        orderId,
-        outcome === 'held' && net === '0' ? 'held' : Number(net),
-      ]),
+      rows.map(({ orderId, outcome, net }) => [orderId, outcome === 'held' ? 'held' : Number(net)]),
     ),
-    // The platform of each source is another one.
-    bodies: rows.map(({ body }) => body?.replaceAll(source, '')),
+    // The platform and the brand of each source are others.
+    bodies: rows.map(({ body }) => body?.replaceAll(source, '').replaceAll(brandId, '')),
   };
 }
 

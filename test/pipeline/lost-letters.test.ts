@@ -2,7 +2,7 @@ import { encode } from 'iconv-lite';
 import { expect, onTestFinished, test } from 'vitest';
 import { sourceAt } from '../../src/config/load-config-file.ts';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { openRecords } from '../../src/pipeline/open-records.ts';
 import { listFiles } from '../../src/source/list-files.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';

@@ -1,5 +1,5 @@
 import type { SourceLimits, SourceSettings } from '../../src/model/config.ts';
-import { FileHeld } from '../../src/model/file-held.ts';
+import { FileHeld } from '../../src/model/held/file-held.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import { EXPECTATIONS } from '../checks/synthetic-shop.ts';
 

@@ -78,7 +78,7 @@ export const reviewCommand: CommandDefinition = {
         'many at once: shows the orders and their amount, and asks',
       ],
       ['review --held', 'each held order, why it is held, and what you can decide'],
-      ["review --held --status shipped --credit --reason 'it is paid'", 'orders with this status count'],
+      ["review --held --status shipped --credit --reason 'paid'", 'orders with this status count'],
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
@@ -86,12 +86,12 @@ export const reviewCommand: CommandDefinition = {
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
         const { reviewHeld } = await import('../actions/review-held.ts');
         const { listHeldGroups } = await import('../../report/held-orders.ts');
-        const { describeHeldOrders } = await import('../../present/held-orders.ts');
+        const { describeHeldOrders } = await import('../../present/review/held-orders.ts');
         const { renderBlocks } = await import('../../present/blocks/render-blocks.ts');
         const { reviewMany } = await import('../actions/review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
         const { readDoubtHints } = await import('../../report/money/read-doubt-hints.ts');
-        const { renderDoubts } = await import('../../present/doubts.ts');
+        const { renderDoubts } = await import('../../present/review/doubts.ts');
         const config = await openConfig(options);
         return withDatabase(config, async (db) => {
           if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });

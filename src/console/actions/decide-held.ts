@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { heldReason } from '../../model/held-order.ts';
+import { heldReason } from '../../model/held/held-order.ts';
 import { decideHeld } from '../../pipeline/decisions/decide-held.ts';
 import { listHeldGroups } from '../../report/held-orders.ts';
 import { defineAction, Refused } from '../console-page.ts';

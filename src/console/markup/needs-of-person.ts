@@ -76,7 +76,8 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
     },
     {
       label: 'Held orders',
-      ...orders('held'),
+      count: needs.heldOrders.reduce((sum, group) => sum + group.orders, 0),
+      amounts: needs.heldOrders,
       tone: 'yellow',
       href: link('/held'),
       note: 'not sent until what is missing is known, or you decide',

@@ -1,9 +1,9 @@
-import { heldReason } from '../../model/held-order.ts';
+import { heldReason } from '../../model/held/held-order.ts';
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
-import { describeReason } from '../../present/held-orders.ts';
 import { html } from '../../present/html/html.ts';
+import { describeReason } from '../../present/review/held-orders.ts';
 import { formatCount, plural } from '../../present/text.ts';
 import {
   type HeldFilter,

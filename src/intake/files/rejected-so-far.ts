@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { RejectedRow } from '../../model/record.ts';
 
 /** Reading can stop once this many rows were rejected and they are most of the rows. */

@@ -1,6 +1,6 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type { ConsentRule } from '../../model/customer.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout, OtherLayouts } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { toNfkc } from '../../model/text/normal-form.ts';

@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { ConditionalColumn } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { cellTest } from './test-cell.ts';

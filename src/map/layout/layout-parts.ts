@@ -79,6 +79,28 @@ type LoweringSettings = {
   readonly conditional_columns: readonly (Tested & { readonly when: Tested })[];
 };
 
+/** Which columns hold consent, and what their values mean. */
+export const consentSchema = z
+  .strictObject({
+    columns: z
+      .array(z.string().trim().min(1))
+      .default([])
+      .describe(
+        'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed and refused_at.',
+      ),
+    given: cellTests.describe('Tests for customers who said yes; one must pass.'),
+    refused: cellTests.describe('Tests for customers who said no; one must pass.'),
+    neither: cellTests.describe(
+      'Values that say neither yes nor no. A row with any other value is rejected.',
+    ),
+    given_at: names
+      .optional()
+      .describe('Columns with the time of the yes. A yes without a time never replaces a no.'),
+    refused_at: names.optional().describe('Columns with the time of the no. Any text in them is a no.'),
+  })
+  .prefault({})
+  .describe('Which columns hold consent, and what their values mean.');
+
 /** Lists the spellings of all columns that can only lower an amount or exclude an order. */
 export function listLowering({
   columns,

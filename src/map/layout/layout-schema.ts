@@ -5,6 +5,7 @@ import { isTimeZone } from '../../model/time/time-zone.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
 import {
   cellTests,
+  consentSchema,
   exclusionRule,
   field,
   listLowering,
@@ -220,26 +221,7 @@ export const layoutSchema = z
       .describe(
         'Orders that are never posted, and orders whose word is neither theirs nor one of unless. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
       ),
-    consent: z
-      .strictObject({
-        columns: z
-          .array(z.string().trim().min(1))
-          .default([])
-          .describe(
-            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed and refused_at.',
-          ),
-        given: cellTests.describe('Tests for customers who said yes; one must pass.'),
-        refused: cellTests.describe('Tests for customers who said no; one must pass.'),
-        neither: cellTests.describe(
-          'Values that say neither yes nor no. A row with any other value is rejected.',
-        ),
-        given_at: names
-          .optional()
-          .describe('Columns with the time of the yes. A yes without a time never replaces a no.'),
-        refused_at: names.optional().describe('Columns with the time of the no. Any text in them is a no.'),
-      })
-      .prefault({})
-      .describe('Which columns hold consent, and what their values mean.'),
+    consent: consentSchema,
     unsubscribed: cellTests.describe(
       'Tests for customers who unsubscribed, bounced or were blacklisted, which is a no; one must pass.',
     ),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { packageFile } from '../../package/package-file.ts';

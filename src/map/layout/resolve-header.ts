@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import { LAYOUT_FIELDS, type Layout, type LayoutField, type OtherLayouts } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';

@@ -1,6 +1,8 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type { Layout } from '../../model/layout.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { foldWord } from '../values/clean-text.ts';
+import { remember } from '../values/remember.ts';
 import { mayLackStatus } from './lowering-columns.ts';
 
 /** Which statuses of orders count. Runs, plans, previews and checks of files all ask this function. */
@@ -40,4 +42,10 @@ export function statusRules(
 export function countsStatus({ credited, mayLackColumn }: StatusRules, status: string | null): boolean {
   if (credited === 'any') return true;
   return status === null ? mayLackColumn : credited.includes(status);
+}
+
+/** Creates the function that reads the cell of a status: folded, and translated to the word that is used here. */
+export function statusReader({ words }: Layout['status']): (cell: string) => string {
+  const translated = new Map(Object.entries(words).map(([from, to]) => [foldWord(from), foldWord(to)]));
+  return remember((cell) => translated.get(foldWord(cell)) ?? maskAddresses(foldWord(cell)));
 }

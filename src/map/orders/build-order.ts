@@ -1,9 +1,9 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../fault.ts';
 import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
-import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
+import { statusReader } from '../layout/status-rules.ts';
+import { cleanText, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { findAddress, parseId } from '../values/parse-id.ts';
 import { isPlain, isZero, parseMoneyIn } from '../values/parse-money.ts';
@@ -55,10 +55,7 @@ export class OrderBuilder {
     this.#dates = given.dates;
     this.#marks = given.marks;
     this.#customerKeyOf = given.customerKeyOf;
-    const words = new Map(
-      Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
-    );
-    this.#status = remember((text) => words.get(foldWord(text)) ?? maskAddresses(foldWord(text)));
+    this.#status = statusReader(layout.status);
     this.#codes = codeSplitter(layout.codes);
     this.#links = linkFinder(layout.links);
     this.#refundPattern = layout.refundList === null ? null : linearPattern(layout.refundList.pattern);
@@ -257,9 +254,8 @@ export class OrderBuilder {
     const codes = new Set<string>();
     for (const slot of this.#plan.fields.codes) {
       for (const code of this.#codes(open.values[slot] ?? '')) codes.add(code);
-      for (const more of open.more ?? []) {
+      for (const more of open.more ?? [])
         if (more.slot === slot) for (const code of this.#codes(more.value)) codes.add(code);
-      }
       if (codes.size > MAX_CODES) throw this.#fault(TOO_MANY_CODES, slot, open.values[slot] ?? '');
       for (const code of codes) if (code.length > MAX_TEXT_CHARS) throw this.#fault(TOO_LONG, slot, code);
     }

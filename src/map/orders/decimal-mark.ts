@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout, MoneyFormat } from '../../model/layout.ts';
 import { maxDecimals } from '../../model/money.ts';
 

@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { CsvRecord } from '../../model/record.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { isBlank } from '../values/clean-text.ts';

@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { MoneyFormat, SummedField } from '../../model/layout.ts';
 import type { DecimalText, OrderItem } from '../../model/order.ts';
 import { type Fault, OTHER_CURRENCY } from '../fault.ts';

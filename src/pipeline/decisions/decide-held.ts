@@ -1,7 +1,7 @@
 import { type RuledSubject, type Ruling, storeRulings } from '../../attribute/rulings.ts';
 import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { heldReason } from '../../model/held-order.ts';
+import { heldReason } from '../../model/held/held-order.ts';
 import { formatAmounts } from '../../model/money.ts';
 import { type HeldFilter, type HeldGroup, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
 

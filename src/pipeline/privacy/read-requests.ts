@@ -2,7 +2,7 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import { mapCustomers } from '../../map/customers/map-customers.ts';
 import { loadLayout } from '../../map/layout/load-layout.ts';
 import type { SourceSettings } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { listFiles } from '../../source/list-files.ts';

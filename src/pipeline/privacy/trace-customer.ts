@@ -4,7 +4,7 @@ import { traceConsent } from '../../map/customers/map-customers.ts';
 import { foldAddress } from '../../map/customers/parse-address.ts';
 import { loadLayout, loadLayouts } from '../../map/layout/load-layout.ts';
 import type { PipelineConfig } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import { listFiles } from '../../source/list-files.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { openRecords } from '../open-records.ts';

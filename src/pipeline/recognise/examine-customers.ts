@@ -7,7 +7,7 @@ import {
   PASSED_OVER,
   type PassedOverCounts,
 } from '../../model/customer.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';

@@ -1,7 +1,7 @@
 import { layoutFor } from '../../map/layout/layout-for.ts';
 import type { ResolvedHeader } from '../../map/layout/resolve-header.ts';
 import { resolveHeader } from '../../map/layout/resolve-header.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';

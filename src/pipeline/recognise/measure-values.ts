@@ -1,7 +1,7 @@
 import { type DateOrder, watchDates, withDateOrder } from '../../map/orders/date-order.ts';
 import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
 import { timeParser } from '../../map/values/parse-time.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout, MoneyFormat } from '../../model/layout.ts';
 
 /**

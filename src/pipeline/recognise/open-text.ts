@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { SourceSettings } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';

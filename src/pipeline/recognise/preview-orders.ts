@@ -3,7 +3,7 @@ import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
 import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import { sumMoney } from '../../model/money.ts';
 import { type DecimalText, type InstantText, isExcluded, type StagedOrder } from '../../model/order.ts';

@@ -1,5 +1,5 @@
 import { refuseNotOrders } from '../../map/layout/not-orders.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';

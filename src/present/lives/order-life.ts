@@ -1,5 +1,5 @@
 import { describeBasis } from '../../model/file-age.ts';
-import { heldReason } from '../../model/held-order.ts';
+import { heldReason } from '../../model/held/held-order.ts';
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';

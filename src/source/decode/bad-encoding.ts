@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 
 /** Describes the text for messages. */
 export type TextPlace = {

@@ -1,5 +1,5 @@
 import type { SourceLimits } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 
 export type CapSizeOptions = {
   readonly uri: string;

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import type { Gunzip, ZstdDecompress } from 'node:zlib';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 
 export type InflateOptions = {
   /** Address of the file, for messages. */

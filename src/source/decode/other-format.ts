@@ -1,4 +1,4 @@
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 
 /** Number of bytes that are enough to recognise each format. */
 export const FORMAT_BYTES = 256;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import type { SourceLimits } from '../../model/config.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import { capSize, tooLarge } from './cap-size.ts';
 
 export type UnzipOptions = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { isNetworkError, isTimeout, statusOf } from '../../aws/aws-error.ts';
-import { FileHeld } from '../../model/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { changedWhileReading, fileGone } from '../changed-while-reading.ts';
 import { type ContentCheck, createContentCheck, type Mismatch } from '../content-check.ts';

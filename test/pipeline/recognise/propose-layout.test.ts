@@ -111,7 +111,7 @@ test('an export of Shopify orders without a required column is not a list of cus
 
 test('a layout for a Spanish header is proposed: accents, statuses, and a column of times on one day', async () => {
   const header =
-    'Número de orden;Email;Fecha;Estado del pago;Moneda;Total;Cupón de descuento;Fecha de pago;Provincia o estado';
+    'Número de pedido;Email;Fecha;Estado del cobro;Moneda;Total;Código de descuento;Fecha de pago;Provincia o estado';
   const rows = [
     '71;ana@example.com;06/10/2026 23:50:38;Recibido;ARS;679.90;PIEL5;06/10/2026;Norte',
     '71;ana@example.com;;;;;;;',
@@ -128,9 +128,9 @@ test('a layout for a Spanish header is proposed: accents, statuses, and a column
   );
   const examined = ordersOf(found);
   expect(examined.layout.columns).toMatchObject({
-    order_id: ['Número de orden'],
-    status: ['Estado del pago'],
-    codes: ['Cupón de descuento'],
+    order_id: ['Número de pedido'],
+    status: ['Estado del cobro'],
+    codes: ['Código de descuento'],
     placed_at: ['Fecha'],
     paid_at: ['Fecha de pago'],
   });

@@ -4,7 +4,7 @@ import { layoutFolders } from '../../../config/layout-folders.ts';
 import { sourceAt } from '../../../config/load-config-file.ts';
 import { loadLayout, loadLayouts } from '../../../map/layout/load-layout.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { FileHeld } from '../../../model/file-held.ts';
+import { FileHeld } from '../../../model/held/file-held.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import type { Layout } from '../../../model/layout.ts';
 import type { SourceFile } from '../../../model/source.ts';

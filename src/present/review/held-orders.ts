@@ -1,10 +1,10 @@
-import { type HeldReason, heldReason } from '../model/held-order.ts';
-import { formatAmounts, formatMoney } from '../model/money.ts';
-import { fileName } from '../model/text/file-name.ts';
-import { formatInstant } from '../model/text/format-instant.ts';
-import type { HeldGroup, HeldOrder } from '../report/held-orders.ts';
-import type { Part, Section } from './blocks/block.ts';
-import { formatCount, plural } from './text.ts';
+import { type HeldReason, heldReason } from '../../model/held/held-order.ts';
+import { formatAmounts, formatMoney } from '../../model/money.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
+import type { HeldGroup, HeldOrder } from '../../report/held-orders.ts';
+import type { Part, Section } from '../blocks/block.ts';
+import { formatCount, plural } from '../text.ts';
 
 const SHOWN_GROUPS = 12;
 

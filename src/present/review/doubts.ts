@@ -1,14 +1,14 @@
-import type { DoubleCredit, Doubt } from '../model/ledger.ts';
-import type { DoubtHint } from '../model/money/reconciliation.ts';
-import { formatAmounts, formatMoney } from '../model/money.ts';
-import type { DoubtDetails, RunReport } from '../model/report.ts';
-import { formatInstant } from '../model/text/format-instant.ts';
-import { wrap } from '../model/text/wrap.ts';
-import type { Commands, Part, Section } from './blocks/block.ts';
-import { renderBlocks } from './blocks/render-blocks.ts';
-import { describeHint, HINT_IS_NO_PROOF } from './money/doubt-hints.ts';
-import type { Terminal } from './terminal.ts';
-import { formatDuration, plural } from './text.ts';
+import type { DoubleCredit, Doubt } from '../../model/ledger.ts';
+import type { DoubtHint } from '../../model/money/reconciliation.ts';
+import { formatAmounts, formatMoney } from '../../model/money.ts';
+import type { DoubtDetails, RunReport } from '../../model/report.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
+import { wrap } from '../../model/text/wrap.ts';
+import type { Commands, Part, Section } from '../blocks/block.ts';
+import { renderBlocks } from '../blocks/render-blocks.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../money/doubt-hints.ts';
+import type { Terminal } from '../terminal.ts';
+import { formatDuration, plural } from '../text.ts';
 
 /** Renders each doubt with amount, age and evidence, and how to settle it. */
 export function renderDoubts(

@@ -1,5 +1,5 @@
-import type { HoldReason } from './source.ts';
-import { toPrintableLine } from './text/printable.ts';
+import type { HoldReason } from '../source.ts';
+import { toPrintableLine } from '../text/printable.ts';
 
 /**
  * A whole file cannot be trusted (truncated, damaged, replaced, another header). A stage throws this error;
