@@ -86,6 +86,17 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect(problems.every(({ reason, help }) => reason !== '' && help !== '')).toBe(true);
   });
 
+  test('takes blank cells that a spreadsheet has added to every row for padding, and nothing else', async () => {
+    const padded = await load([`${HEADER},,`, 'A,,m,,,,,,', 'B,,m,,,,, ,'].join('\n'));
+    expect([padded.rows.length, padded.problems]).toEqual([2, []]);
+    // A cell with text has moved the others, and nobody knows from where.
+    const moved = await load([HEADER, 'A,,m,,,,,x', 'B,,m,,,,,'].join('\n'));
+    expect(moved.rows).toEqual([]);
+    expect(moved.problems.map(({ line }) => line)).toEqual([2, 3]);
+    const ragged = await load([HEADER, 'A,,m,,,,', 'B,,m,,,,,'].join('\n'));
+    expect(ragged.rows.map(({ code }) => code)).toEqual(['A']);
+  });
+
   test('reports an unclosed quote on the line where it opens, not at the end of the file', async () => {
     const { rows, problems } = await load('code,influencer_handle\nA,m\n"B,m\nC,m\nD,m\n');
     expect(rows.map(({ code }) => code)).toEqual(['A']);

@@ -195,6 +195,34 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     expect(await adjustments(context)).toEqual(['1: refunded 10 → -']);
   });
 
+  test.each([
+    ['refunded', { status: 'refunded' }, 'refunded'],
+    ['cancelled by its status', { status: 'canceled' }, 'cancelled'],
+    ['voided', { status: 'voided' }, 'cancelled'],
+    ['of another status that is not credited', { status: 'pending' }, 'excluded'],
+    ['of a status that nobody knows', { status: 'mystery' }, 'held'],
+  ])('record an order that is %s by the reason why it is no longer credited', async (_, given, kind) => {
+    const context = await newContext();
+    const rules = { credited: ['paid'], notCredited: ['refunded', 'canceled', 'voided', 'pending'] };
+    await context.read({ orders: [mira('1', { status: 'paid' })] });
+    await context.attribute({ codes: MIRA, ...rules });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await context.read({ orders: [mira('1', given)] });
+    await context.attribute(rules);
+    await context.prepare();
+    expect(await adjustments(context)).toEqual([`1: ${kind} 10 → ${kind === 'held' ? '10' : '-'}`]);
+  });
+
+  test('an order that was held and is then cancelled is recorded as cancelled', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'accepted');
+    await change(context, { refunded: '11.00' });
+    await change(context, { refunded: '11.00', cancelledAt: '2026-05-01T00:00:00Z' });
+    await change(context, { refunded: '11.00' });
+    expect(await adjustments(context)).toEqual(['1: held 10 → 10', '1: cancelled 10 → -', '1: held 10 → 10']);
+  });
+
   test('are withdrawn if an unsent order is no longer attributed, and return when it is again', async () => {
     const context = await contextWithEntry();
     expect(await change(context, { exclusion: 'cancelled' })).toMatchObject({ withdrawn: 1, adjustments: 0 });

@@ -68,7 +68,7 @@ describe('every page', () => {
     );
     expect(counted).toEqual([{ href: '/held', value: '1' }]);
     const held = textOf((await get('/held')).text);
-    expect(held).toContain('ambiguous_codes 1 10.00 EUR');
+    expect(held).toContain('ambiguous codes 1 10.00 EUR');
   });
 
   it('counts rejected rows on the overview up to 10,000', async () => {

@@ -193,14 +193,14 @@ describe('a statement', () => {
     shop.drop(
       'orders.csv',
       toCsv([
-        { id: '=cmd()', revenue: '100.00', day: '2026-03-01' },
+        { id: '@cmd()', revenue: '100.00', day: '2026-03-01' },
         { id: '<b>1</b>', revenue: '1.00', day: '2026-03-01' },
       ]),
     );
     await shop.run();
     const csv = (await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout;
     expect(csv).toMatch(/^kind,deal_id,/);
-    expect(csv).toContain(",'=cmd(),");
+    expect(csv).toContain(",'@cmd(),");
     const page = (await shop.cli('statement', '--month', '2026-04', '--format', 'html')).stdout;
     expect(page).toMatch(/^<!DOCTYPE html>/);
     expect(page).toContain('&lt;b&gt;1&lt;/b&gt;');

@@ -61,7 +61,7 @@ export function describeHeldOrders({ groups, orders = [], configOption = '' }: S
 
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
 export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 'status'>): string {
-  if (status === null) return reason;
+  if (status === null) return reason.replaceAll('_', ' ');
   return status === '' ? 'they have no status' : `status "${status}" is not known`;
 }
 
