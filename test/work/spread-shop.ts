@@ -12,7 +12,7 @@ export const TWO_SOURCES = `
 work: {engine: pg-boss}
 sources:
   one: {uri: ./exports/one/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
-  two: {uri: ./exports/two/, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
+  two: {uri: ./exports/two/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
 jobs:
   orders: {kind: attribute-orders, source: [one, two], brand_id: 4819, codes: ./codes.csv}
 `;

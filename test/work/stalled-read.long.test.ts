@@ -13,7 +13,7 @@ const FLOW = `
 work: {engine: pg-boss}
 sources:
   impatient: {uri: "s3://${BUCKET}/impatient/", order_platform: shopify, limits: {idle_timeout_seconds: 0.2}, ${S3}}
-  patient: {uri: "s3://${BUCKET}/patient/", order_platform: woocommerce, ${S3}}
+  patient: {uri: "s3://${BUCKET}/patient/", order_platform: shopify, ${S3}}
 jobs:
   orders: {kind: attribute-orders, source: [impatient, patient], brand_id: 4819, codes: ./codes.csv, stall_minutes: ${STALL_MINUTES}}
 `;
