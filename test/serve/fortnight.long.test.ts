@@ -28,8 +28,8 @@ const HOUR_MS = 3_600_000;
 const FLOW = `
 serve: {grace_seconds: 10}
 sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
-  web: {uri: ./exports/, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
+  shop: {uri: ./exports/shop-*.csv, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  web: {uri: ./exports/web-*.csv, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "${SCHEDULE}", time_zone: ${TIME_ZONE}, catch_up: all, overlap: queue}
   web-orders: {kind: attribute-orders, source: web, brand_id: 4819, codes: ./codes.csv, after: orders, overlap: queue}
@@ -58,7 +58,13 @@ it('two processes that are killed at random over a fortnight run each slot once,
   ) {
     // Orders after the last slot would wait for the next one, which is outside this test.
     const more = now < lastSlot ? Math.floor(random() * 25) : 0;
-    if (more > 0) shop.drop(`orders-${Math.round(now)}.csv`, toCsv(manyRows(more, `o${Math.round(now)}-`)));
+    if (more > 0) {
+      const name = `${Math.round(now)}`;
+      const rows = manyRows(more, `o${name}-`);
+      shop.drop(`shop-${name}.csv`, toCsv(rows));
+      // With other amounts: an order of another platform with the same code, amount and minute may be the same one.
+      shop.drop(`web-${name}.csv`, toCsv(rows.map((row) => ({ ...row, revenue: `1${row.revenue}` }))));
+    }
     orders += more;
     await setClock(shop, new Date(now));
     const what = random();
