@@ -1,3 +1,5 @@
+-- contract: every process of an earlier version. It would credit orders and submit customers that this version holds.
+
 -- Consent has three values for each customer: yes, no and unknown. A no was kept only if a customer had unsubscribed, and held forever; one that
 -- a column of consent stated was skipped, and the next file with a yes brought the customer back. Now a no is kept with the time until which it
 -- is known to hold, and only a yes with a later date replaces it. is_unsubscribed keeps its meaning, so that processes of the previous version
