@@ -10,7 +10,7 @@ it('the demo shows on two screens who earned what and what was not credited and 
   const lines = result.stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(48);
   expect(lines.filter((line) => line.length > 85)).toEqual([]);
-  expect(result.stdout).toMatch(/mira\.glow\.test +4 +4 +229\.46 EUR +30\.56 EUR +#{12,}/);
+  expect(result.stdout).toMatch(/mira\.glow\.test +4 +4 +229\.46 EUR +27\.12 EUR +#{12,}/);
   expect(result.stdout).toMatch(/unattributed +6 +unknown code 4/);
   expect(result.stdout).toContain('0 posted the second time');
   expect(readFileSync('config/demo/report.html', 'utf8')).toContain('<td class="number">229.46 EUR</td>');
