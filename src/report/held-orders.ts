@@ -30,6 +30,11 @@ export type HeldGroup = {
   readonly since: Date;
 };
 
+/** Counts the orders of groups, those that were posted before included: a decision is about all of them. */
+export function countHeld(groups: readonly HeldGroup[]): number {
+  return groups.reduce((sum, { orders, sent }) => sum + orders + sent, 0);
+}
+
 /** One held order, with what a person needs to decide about it. */
 export type HeldOrder = {
   readonly job: string;

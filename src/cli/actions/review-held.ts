@@ -7,7 +7,7 @@ import { heldReason } from '../../model/held/held-order.ts';
 import { decideHeld, describeDecision } from '../../pipeline/decisions/decide-held.ts';
 import { renderBlocks } from '../../present/blocks/render-blocks.ts';
 import { describeHeldOrders } from '../../present/review/held-orders.ts';
-import { type HeldFilter, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import { countHeld, type HeldFilter, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
@@ -62,7 +62,7 @@ export async function reviewHeld(
     return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   }
   const reason = requireReason(options.reason);
-  const orders = groups.reduce((sum, group) => sum + group.orders + group.sent, 0);
+  const orders = countHeld(groups);
   output.print(renderBlocks(describeHeldOrders({ groups }), output.terminal));
   if (!options.yes && !(await confirm(describeDecision({ decision, orders, groups }), decision))) {
     output.print('Nothing was changed.');

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { heldReason } from '../../model/held/held-order.ts';
 import { decideHeld } from '../../pipeline/decisions/decide-held.ts';
-import { listHeldGroups } from '../../report/held-orders.ts';
+import { countHeld, listHeldGroups } from '../../report/held-orders.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
-import { NO_STATUS } from '../pages/held.ts';
+import { readStatus } from '../pages/held.ts';
 
 /** Decides about the held orders of one reason, as a page showed them. */
 export const decideHeldAction = defineAction({
@@ -27,11 +27,10 @@ export const decideHeldAction = defineAction({
       job: job ?? null,
       source,
       reason: why,
-      status: status === undefined ? null : status === NO_STATUS ? '' : status,
+      status: readStatus(status ?? null),
       orderIds: order === undefined ? null : [order],
     };
-    const shown = await listHeldGroups(trx, filter);
-    if (shown.reduce((sum, group) => sum + group.orders + group.sent, 0) !== orders)
+    if (countHeld(await listHeldGroups(trx, filter)) !== orders)
       throw new Refused('The held orders have changed since the page was shown. Look at them again.');
     const decided = await decideHeld(trx, {
       filter,

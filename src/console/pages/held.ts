@@ -6,6 +6,7 @@ import { html } from '../../present/html/html.ts';
 import { describeReason } from '../../present/review/held-orders.ts';
 import { formatCount, plural } from '../../present/text.ts';
 import {
+  countHeld,
   type HeldFilter,
   type HeldGroup,
   type HeldOrder,
@@ -64,18 +65,22 @@ function filterOf(
   visit: Visit,
 ): HeldFilter & { readonly source: string | null; readonly reason: string | null } {
   const order = textOf(visit, 'order');
-  const status = textOf(visit, 'status');
   return {
     job: textOf(visit, 'job'),
     source: textOf(visit, 'source'),
     reason: textOf(visit, 'why'),
-    status: status === NO_STATUS ? '' : status,
+    status: readStatus(textOf(visit, 'status')),
     orderIds: order === null ? null : [order],
   };
 }
 
 /** Stands for orders without a status in an address. It is no folded word, so no status is like it. */
 const NO_STATUS = '(none)';
+
+/** Reads the status of an address or a form. Null: any reason. */
+export function readStatus(text: string | null): string | null {
+  return text === NO_STATUS ? '' : text;
+}
 
 function queryOf({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
   return {
@@ -88,7 +93,7 @@ function queryOf({ job, source, reason, status }: HeldGroup): Readonly<Record<st
 
 async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
-  const all = groups.reduce((sum, group) => sum + group.orders + group.sent, 0);
+  const all = countHeld(groups);
   const { confirms } = heldReason(filter.reason ?? '');
   const hidden = {
     ...(filter.job == null ? {} : { job: filter.job }),
@@ -120,5 +125,3 @@ ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are show
 ${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
 ${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
 }
-
-export { NO_STATUS };

@@ -3,7 +3,13 @@ import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { heldReason } from '../../model/held/held-order.ts';
 import { formatAmounts } from '../../model/money.ts';
-import { type HeldFilter, type HeldGroup, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import {
+  countHeld,
+  type HeldFilter,
+  type HeldGroup,
+  listHeldGroups,
+  listHeldOrders,
+} from '../../report/held-orders.ts';
 
 export type HeldDecision = {
   /** The orders, as the person selected them. */
@@ -47,7 +53,7 @@ export async function decideHeld(
     decision,
     decidedBy,
   });
-  const orders = groups.reduce((sum, group) => sum + group.orders + group.sent, 0);
+  const orders = countHeld(groups);
   const auditId = await audit({
     action: 'decide_held_orders',
     subjectKind: 'order',

@@ -1,0 +1,51 @@
+import { expect, it, vi } from 'vitest';
+import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, include: [paid]}
+`;
+
+it('held orders are decided about on their page, with a reason, as many as it showed', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  const blank = { status: '', revenue: '20.00' };
+  shop.drop(
+    'orders.csv',
+    toCsv([
+      { id: '1', status: 'mystery' },
+      { id: '2', ...blank },
+    ]),
+  );
+  await shop.run();
+  const { get, post } = await startTestConsole(shop);
+  const list = textOf((await get('/held')).text);
+  expect(list).toContain('status "mystery" is not known');
+  expect(list).toContain('they have no status');
+  const chosen = { source: 'shop', why: 'unknown_status', status: 'mystery' };
+  const page = await get(`/held?${new URLSearchParams(chosen)}`);
+  expect(textOf(page.text)).toContain('Credit it');
+
+  const decision = {
+    ...chosen,
+    orders: '1',
+    decision: 'credit',
+    reason: 'they are paid',
+    return_to: '/held',
+  };
+  expect(textOf((await post('/held/decide', { ...decision, orders: '7' })).text)).toContain('have changed');
+  expect(textOf((await post('/held/decide', { ...decision, reason: ' ' })).text)).not.toContain(
+    'may be credited',
+  );
+  expect(textOf((await post('/held/decide', decision)).text)).toContain(
+    '1 held order (10.00 EUR) may be credited.',
+  );
+  await post('/held/decide', { ...decision, status: '(none)', decision: 'exclude', reason: 'never paid' });
+  expect((await shop.run()).exitCode).toBe(0);
+  expect(await shop.posted()).toEqual(['1']);
+  expect(textOf((await get('/held')).text)).toContain('No order is held.');
+});
