@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,45 +7,29 @@ import { waitFor } from '../support/wait-for.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 
 /** Starts the sandbox as a script does, which then knows only the pid of npx. */
-async function startByNpx(): Promise<{ npx: ChildProcess; sandboxPid: number; url: string }> {
+async function startByNpx(): Promise<{ npx: ChildProcess; group: number; url: string }> {
   // The variables that `npm test` adds would show that npm started this.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   const npx = spawn('npx', ['--offline', 'influencer-sync', 'sandbox', '--port', '0'], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A separate process group, like that of a command in a terminal.
+    // A separate process group, like that of a command in a terminal: npx, its shell and the sandbox.
     detached: true,
+  });
+  await once(npx, 'spawn');
+  const group = -(npx.pid ?? Number.NaN);
+  onTestFinished(() => {
+    if (isRunning(group)) process.kill(group, 'SIGKILL');
   });
   for await (const line of createInterface({ input: npx.stdout })) {
     const { url } = JSON.parse(line) as { url: string };
-    const sandboxPid = sandboxBelow(npx.pid ?? 0);
-    onTestFinished(() => {
-      for (const pid of [npx.pid ?? 0, sandboxPid]) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-    });
-    return { npx, sandboxPid, url };
+    return { npx, group, url };
   }
   throw new Error('npx did not start the sandbox');
 }
 
-/** Returns the pid of the command, which runs below a shell below npx. */
-function sandboxBelow(npx: number): number {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-  const processes = lines.flatMap((line) => {
-    const [, pid, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
-  });
-  const below = new Set([npx]);
-  for (let size = 0; size < below.size; ) {
-    size = below.size;
-    for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
-  }
-  const found = processes.filter(({ pid, command }) => below.has(pid) && /^\S*node .*sandbox/.test(command));
-  const [sandbox] = found;
-  if (sandbox === undefined || found.length > 1) throw new Error('there is not one sandbox below npx');
-  return sandbox.pid;
-}
-
+/** Whether a process, or for a negative number any process of a group, is running. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -64,12 +48,12 @@ test.each([
 ] as const)(
   'no process of `npx influencer-sync sandbox` is left after %s to %s',
   async (signal, _whom, sign) => {
-    const { npx, sandboxPid, url } = await startByNpx();
+    const { npx, group, url } = await startByNpx();
     expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
     const ended = once(npx, 'exit');
     process.kill(sign * (npx.pid ?? 0), signal);
     await ended;
-    await waitFor(() => !isRunning(sandboxPid), { timeoutMs: 20_000 });
+    await waitFor(() => !isRunning(group), { timeoutMs: 20_000 });
     await expect(fetch(`${url}/_sandbox/health`)).rejects.toThrow();
   },
 );
