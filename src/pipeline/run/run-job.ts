@@ -261,7 +261,6 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
-  return stop.kind === 'overdue' || stop.kind === 'units_given_up'
-    ? stop.message
-    : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
+  const isSentence = stop.kind === 'overdue' || stop.kind === 'units_given_up' || stop.kind === 'unanswered';
+  return isSentence ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }
