@@ -65,7 +65,7 @@ async function submit(
     if (stop !== null) return stop;
     const refusal = await submitBatches(run, client, open);
     if (refusal !== null) throw refusesAll(run.job, refusal);
-    return open.gate.stopped();
+    return open.gate.unfinished();
   } finally {
     open.close();
   }

@@ -57,13 +57,13 @@ export async function lookUpCustomers(
     const unknownFrom = sourcesOfUnknown(run);
     await forEach(wantedLookups(db, { brandId, recheckAfterDays, unknownFrom }), lookUp);
   }
-  // Look-ups that a run did not make because it stopped early wait for the next run.
-  if (gate.stopped() === null) await dropLookups(db, brandId);
+  // Look-ups that a run did not make because it stopped early, or that got no answer, wait for the next run.
+  if (gate.unfinished() === null) await dropLookups(db, brandId);
 }
 
 type Answered = Pick<LookupResult, 'answer' | 'httpStatus'>;
 
-/** @returns null if the service gave no answer. The customer is then looked up again with a later file. */
+/** @returns null if the service gave no answer of its own. The customer is then looked up again. */
 function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null {
   if (exchange.kind === 'failure') return null;
   const { status: httpStatus, text } = exchange;

@@ -68,7 +68,7 @@ const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0 } 
 
 /**
  * Sends what was decided: deals first, because notes, stages and statuses need their ids. Once a step stops
- * the run, the later steps send nothing.
+ * the run, the later steps send nothing. Requests without a clear answer do not stop it.
  */
 async function send(
   run: DealsRun,
@@ -76,6 +76,7 @@ async function send(
   { posting, rules }: { readonly posting: Posting; readonly rules: DealRules },
 ): Promise<Sending> {
   let { stop, updates } = NOTHING_SENT;
+  let unfinished: RunStop | null = null;
 
   async function ask(
     work: (open: OpenRequestGate & { readonly limit: number | null }) => Promise<void>,
@@ -85,6 +86,7 @@ async function send(
     try {
       await work({ ...open, limit: await leftOf(run) });
       stop = open.gate.stopped();
+      unfinished ??= open.gate.unfinished();
     } finally {
       open.close();
     }
@@ -102,7 +104,7 @@ async function send(
   await ask(async (open) => {
     updates = await updateDeals(run, client, open);
   });
-  return { stop, updates };
+  return { stop: stop ?? unfinished, updates };
 }
 
 /** @returns the number of creators whose decision has changed. */

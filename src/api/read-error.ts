@@ -17,12 +17,17 @@ export function readErrorText(body: string): string | null {
 }
 
 /**
- * Masks e-mail addresses and anything that looks like a key, folds blanks and control characters, and cuts to
- * 300 characters.
+ * Makes text of the service safe to show and to store: masks e-mail addresses and anything that looks like a key,
+ * folds blanks and control characters, and cuts to 300 characters.
  * @returns null if nothing is left.
  */
-function toSafeText(text: string): string | null {
-  const folded = mask(text.slice(0, MAX_READ).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' '))
+export function toSafeText(text: string): string | null {
+  const folded = mask(
+    text
+      .slice(0, MAX_READ)
+      .toWellFormed()
+      .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' '),
+  )
     .replace(/ +/g, ' ')
     .trim();
   if (folded === '') return null;

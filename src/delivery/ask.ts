@@ -1,6 +1,7 @@
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
 import { readErrorText } from '../api/read-error.ts';
+import { isOwnWord } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
@@ -77,19 +78,6 @@ function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
     return { kind: 'failed', problem: 'HTTP 429: the service asks to slow down', fetchedAt };
   const said = readErrorText(text);
   const problem = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`;
-  const isGone = (status === 404 || status === 410) && saysWhy(text);
+  const isGone = (status === 404 || status === 410) && isOwnWord(text);
   return { kind: isGone ? 'not_found' : 'failed', problem, fetchedAt };
-}
-
-/**
- * True if an answer contains the service's own reason. A proxy's page or an empty body says nothing about the
- * object.
- */
-function saysWhy(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && readErrorText(text) !== null;
-  } catch {
-    return false;
-  }
 }

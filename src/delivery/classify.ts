@@ -17,13 +17,13 @@ export type Said =
 
 export type ClassifyOptions = {
   /**
-   * True if the request may be repeated. Nearly every 4xx then counts as a refusal, whatever its body says,
-   * because a mistake costs only a request.
+   * True if the request may be repeated. Nearly every 4xx then counts as a refusal, unless it is the page of a
+   * gateway, because a mistake costs only a request.
    */
   readonly isRepeatable: boolean;
   /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
-  /** The current time, for a `Retry-After` that is a date. */
+  /** The current time, for a `Retry-After` that is a date in an answer that states no time of its own. */
   readonly now: Date;
 };
 
@@ -32,6 +32,9 @@ const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
 
 /** 4xx statuses that say nothing about the request itself: the service was slow or not ready. */
 const UNCLEAR = new Set([408, 425]);
+
+/** Whoever says it, a gateway too, has not let the request through: a smaller one may pass. */
+const TOO_LARGE = 413;
 
 /**
  * Classifies the outcome of an exchange. A pure function. Everything that is not proven is in doubt. The
@@ -60,19 +63,56 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
     return message === undefined ? accepted : { ...accepted, message };
   }
   if (status === 429) {
-    const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], statedTime(headers.date) ?? now);
     return { kind: 'throttled', httpStatus: 429, retryAfterMs };
   }
   const message = readErrorText(text);
   const isRefusal = isRepeatable
-    ? status >= 400 && status < 500 && !UNCLEAR.has(status)
-    : REFUSALS.has(status) && message !== null;
+    ? status >= 400 && status < 500 && !UNCLEAR.has(status) && (status === TOO_LARGE || !isPage(text))
+    : REFUSALS.has(status) && isOwnWord(text);
   if (isRefusal) return refused(message ?? `HTTP ${status}`);
   return {
     kind: 'in_doubt',
     httpStatus: status,
     reason: `HTTP ${status}${message === null ? '' : `: ${message}`}`,
   };
+}
+
+/**
+ * True if a body is the service's own word: a JSON object with a message. A gateway's page or an empty body says
+ * nothing about what the service did.
+ */
+export function isOwnWord(text: string): boolean {
+  return readObject(text) !== null && readErrorText(text) !== null;
+}
+
+function isPage(text: string): boolean {
+  return /^\s*</.test(text);
+}
+
+/**
+ * Finds a no in the body of a 2xx answer: `success` that is not true, a `status` that is an error, or a filled
+ * `error`. Whatever else the body names is then no confirmation.
+ *
+ * @returns what the service says, on one line; null if nothing in the body says no.
+ */
+export function findNo(answer: Readonly<Record<string, unknown>>, text: string): string | null {
+  const { success, status, error, errors, error_message: errorMessage } = answer;
+  const isYes = success === undefined || success === true || success === 'true' || success === 1;
+  const isFailed = typeof status === 'number' ? status >= 400 : /^(error|fail)/i.test(String(status ?? ''));
+  if (isYes && !isFailed && ![error, errors, errorMessage].some(isFilled)) return null;
+  return readErrorText(text) ?? 'the answer says that it did not succeed';
+}
+
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+/** The time that an answer states in its `Date` header: its `Retry-After` is by the same clock. */
+function statedTime(date: string | string[] | undefined): Date | null {
+  const time = new Date(typeof date === 'string' ? date : Number.NaN);
+  return Number.isNaN(time.getTime()) ? null : time;
 }
 
 /** Parses a body as a JSON object. Returns null if it is not one. */
@@ -85,17 +125,20 @@ export function readObject(text: string): Record<string, unknown> | null {
 
 const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
-/** Reads the answer to `identify_influencers`: a JSON object, in which `success` may be false. */
+/** Reads the answer to a request that may be repeated, a JSON object: a no in it is a refusal. */
 export function readBatchAnswer(text: string): Said {
   const answer = readObject(text);
   if (answer === null) return NOTHING;
-  if (answer.success !== false) return { kind: 'taken' };
-  return { kind: 'refused', message: readErrorText(text) ?? 'the service says that it did not succeed' };
+  const no = findNo(answer, text);
+  return no === null ? { kind: 'taken' } : { kind: 'refused', message: no };
 }
 
-/** Reads the answer to a look-up. Any JSON or an empty body is an answer; a proxy's page is not. */
+/** Reads the answer to a look-up. An empty body and any JSON that does not say no are answers; a proxy's page is not. */
 export function readLookupAnswer(text: string): Said {
-  return text.trim() === '' || parse(text) !== undefined ? { kind: 'taken' } : NOTHING;
+  if (text.trim() === '') return { kind: 'taken' };
+  const no = findNo(readObject(text) ?? {}, text);
+  if (no !== null) return { kind: 'nothing', why: `with a refusal: ${no}` };
+  return parse(text) === undefined ? NOTHING : { kind: 'taken' };
 }
 
 function parse(text: string): unknown {

@@ -37,6 +37,10 @@ export type RequestGate = {
   stop(stop: RunStop): void;
   /** Returns why the gate is stopped, or null. Entries that are ready stay ready for the next run. */
   stopped(): RunStop | null;
+  /** Counts a request that may be repeated and has no clear answer. What it is about waits for the next run. */
+  leaveUnanswered(outcome: Outcome): void;
+  /** Returns why the run has not done all its work: the gate is stopped, or requests have no clear answer. */
+  unfinished(): RunStop | null;
   /** Returns how many requests may be in flight now. */
   concurrency(): number;
   /** Aborts when the gate stops, for callers that wait for something else. */
@@ -60,6 +64,8 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   const stopping = new AbortController();
   let stopped: RunStop | null = null;
   let pausedUntil = 0;
+  let unanswered = 0;
+  let firstUnanswered: Outcome | null = null;
   let probing: Promise<void> | null = null;
 
   function stop(reason: RunStop): void {
@@ -122,6 +128,11 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
     stop,
     mayWrite: () => stopped === null && options.isLeaseHeld(),
     stopped: () => stopped,
+    leaveUnanswered(outcome) {
+      unanswered += 1;
+      firstUnanswered ??= outcome;
+    },
+    unfinished: () => stopped ?? (firstUnanswered === null ? null : toStop(unanswered, firstUnanswered)),
     concurrency: () => limiter.size(),
     signal: stopping.signal,
     report(outcome) {
@@ -144,5 +155,14 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       pausedUntil = Math.max(pausedUntil, now() + pauseMs);
       options.onWait('the service asks to slow down (429)', pauseMs);
     },
+  };
+}
+
+function toStop(requests: number, outcome: Outcome): RunStop {
+  const count = requests === 1 ? 'One request' : `${requests} requests`;
+  const why = 'reason' in outcome ? outcome.reason : 'HTTP 429: the service asks to slow down';
+  return {
+    kind: 'unanswered',
+    message: `${count} got no clear answer, although each was repeated (${why}). What they are about waits for the next run.`,
   };
 }

@@ -46,7 +46,9 @@ export async function sendRepeatable(
     const outcome = classify(exchange, { isRepeatable: true, read, now: new Date() });
     gate.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
-    if (isClear || attempt > RETRIES || gate.stopped() !== null) return { outcome, exchange };
+    const isOver = isClear || attempt > RETRIES || gate.stopped() !== null;
+    if (isOver && !isClear) gate.leaveUnanswered(outcome);
+    if (isOver) return { outcome, exchange };
     // A throttled gate pauses by itself. After a lost answer, wait as after a request that was never written.
     const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
     await sleep(backoffMs(attempt, rested), undefined, { signal: gate.signal }).catch(() => {});

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { toSafeText } from '../api/read-error.ts';
 import { bodySql } from './body-sql.ts';
 import { detail, type EffectKind, namesItsDeal } from './effect.ts';
 
@@ -78,5 +79,6 @@ export const task: EffectKind = {
 };
 
 function readMessage({ message }: Readonly<Record<string, unknown>>) {
-  return typeof message === 'string' ? { dealId: null, collabId: null, message } : null;
+  const text = typeof message === 'string' ? toSafeText(message) : null;
+  return text === null ? null : { dealId: null, collabId: null, message: text };
 }

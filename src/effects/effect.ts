@@ -56,10 +56,17 @@ export function namesItsDeal(answer: Readonly<Record<string, unknown>>): Accepta
   return dealId === null && collabId === null ? null : { dealId, collabId };
 }
 
-/** Reads an id. Ids are opaque text; a number is accepted and kept as its digits. */
+const LONGEST_ID = 200;
+
+/**
+ * Reads an id. Ids are opaque text; a number is accepted and kept as its digits. Text that no database can store, or
+ * that is far longer than any id, names nothing.
+ */
 function readId(value: unknown): string | null {
-  if (typeof value === 'string') return value === '' ? null : value;
-  return typeof value === 'number' ? String(value) : null;
+  if (Number.isSafeInteger(value)) return String(value);
+  if (typeof value !== 'string' || value.length > LONGEST_ID || value.includes('\0') || !value.isWellFormed())
+    return null;
+  return value === '' ? null : value;
 }
 
 /** SQL for a text in the entry's details. */

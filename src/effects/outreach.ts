@@ -9,8 +9,8 @@ export const outreach: EffectKind = {
   referenceMember: null,
   subject: sql`json_array_length(e.body::json -> 'influencer_ids') || case json_array_length(e.body::json -> 'influencer_ids') when 1 then ' influencer' else ' influencers' end || ' for outreach ' || (e.body::json ->> 'outreach_id')`,
   namesDeal: false,
-  readAcceptance({ success, total_added: added, duplicates_ignored: duplicates }) {
-    if (success === false || !Number.isSafeInteger(added)) return null;
+  readAcceptance({ total_added: added, duplicates_ignored: duplicates }) {
+    if (!Number.isSafeInteger(added)) return null;
     const known = Number.isSafeInteger(duplicates) ? `, ${duplicates} already in the account` : '';
     return { dealId: null, collabId: null, message: `${added} added${known}` };
   },

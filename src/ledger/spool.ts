@@ -25,6 +25,10 @@ export type Spool = {
 
 const ENDING = '.ndjson';
 
+/** SQLSTATE class of values that the database cannot store: one such line must not keep the others from being recorded. */
+const DATA_EXCEPTION = '22';
+const UNUSABLE = 'unusable';
+
 /** Subfolder of the spool for lines that cannot be read. */
 const ASIDE = 'unreadable';
 
@@ -108,7 +112,14 @@ export async function replaySpool(
         unreadable.push(line);
         continue;
       }
-      const [state] = await recordAnswers(db, [answer], 'spool');
+      const [state] = await recordAnswers(db, [answer], 'spool').catch((error: { code?: unknown }) => {
+        if (!String(error.code).startsWith(DATA_EXCEPTION)) throw error;
+        return [UNUSABLE];
+      });
+      if (state === UNUSABLE) {
+        unreadable.push(line);
+        continue;
+      }
       if (state === LOST && !isContinuous) {
         isKept = true;
         continue;
@@ -190,7 +201,7 @@ const OUTCOMES: readonly unknown[] = ['accepted', 'rejected', 'not_written', 'th
 /** Parses and checks a line. A damaged or edited file may contain anything. */
 function parseAnswer(line: string): Answer | null {
   try {
-    const answer = JSON.parse(line) as Answer;
+    const answer = JSON.parse(line, toStorable) as Answer;
     const isAnswer =
       /^\d{1,18}$/.test(answer.entryId) &&
       Number.isSafeInteger(answer.attempt) &&
@@ -200,6 +211,11 @@ function parseAnswer(line: string): Answer | null {
   } catch {
     return null;
   }
+}
+
+/** Replaces what Postgres cannot store: a spool of an earlier version may hold any text of the service. */
+function toStorable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
 }
 
 function setAside(folder: string, { name, lines }: { name: string; lines: readonly string[] }): void {

@@ -11,6 +11,10 @@ export type RunStop =
   | { readonly kind: 'reports_stale'; readonly message: string }
   /** Workers could not do some parts of the run. The rest was done. */
   | { readonly kind: 'units_given_up'; readonly message: string }
+  /** All work is done, but entries of a job that is not configured wait, and no run posts them. */
+  | { readonly kind: 'entries_stranded'; readonly message: string }
+  /** Requests that may be repeated got no clear answer. The rest was done. */
+  | { readonly kind: 'unanswered'; readonly message: string }
   | { readonly kind: 'unauthorised'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'throttled'; readonly message: string }

@@ -6,8 +6,8 @@ import type { Effect, Outcome } from '../../src/model/ledger.ts';
 
 const now = new Date('2026-05-01T00:00:00Z');
 
-function classifyFor(effect: Effect, exchange: Exchange): Outcome {
-  return classify(exchange, { isRepeatable: false, read: (text) => readAnswer(effect, text), now });
+function classifyFor(effect: Effect, exchange: Exchange, sent = '{}'): Outcome {
+  return classify(exchange, { isRepeatable: false, read: (text) => readAnswer(effect, text, sent), now });
 }
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Exchange {
@@ -48,6 +48,56 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
+  it.each([
+    ['success is false', { deal_id: 'D1', success: false, message: 'quota' }, 'quota'],
+    ['success is null', { deal_id: 'D1', success: null }, 'the answer says that it did not succeed'],
+    ['it has an error', { deal_id: 'D1', error: 'brand is closed' }, 'brand is closed'],
+    ['it has a list of errors', { deal_id: 'D1', errors: [{ message: 'no currency' }] }, 'no currency'],
+    ['its status is an error', { deal_id: 'D1', status: 500, message: 'later' }, 'later'],
+    ['its status is a word for failure', { deal_id: 'D1', status: 'failed', message: 'later' }, 'later'],
+  ])('is in doubt, with the reason, if a 2xx names the deal and %s', (_name, body, reason) => {
+    expect(classifyFor('referral', answer(200, body))).toEqual({
+      kind: 'in_doubt',
+      httpStatus: 200,
+      reason: `HTTP 200 that says no: ${reason}`,
+    });
+  });
+
+  it('is accepted if nothing in a 2xx says no', () => {
+    const body = { deal_id: 'D1', success: true, status: 200, error: null, errors: [], error_message: '' };
+    expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
+  });
+
+  it('is in doubt if a 2xx names another deal or collaboration than the request', () => {
+    const sent = JSON.stringify({ deal_id: 'D1', collab_id: 'C1', order_id: '1' });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D2', collab_id: 'C1' }), sent)).toMatchObject({
+      kind: 'in_doubt',
+      reason: 'HTTP 200 that names another deal or collaboration than the request',
+    });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', collab_id: 'C2' }), sent).kind).toBe(
+      'in_doubt',
+    );
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), sent).kind).toBe('accepted');
+    const byPage = JSON.stringify({ deal_id: 'https://app.example/deal/D1/?tab=2' });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), byPage).kind).toBe('accepted');
+    expect(classifyFor('referral', answer(200, { deal_id: 'D3' }), byPage).kind).toBe('in_doubt');
+  });
+
+  it.each([
+    ['a NUL', 'D\0'],
+    ['half of a surrogate pair', 'D\ud800'],
+    ['megabytes', 'D'.repeat(1_000_000)],
+    ['more digits than a number keeps', 2 ** 60],
+  ])('is in doubt if the deal that a 2xx names contains %s', (_name, deal_id) => {
+    expect(classifyFor('referral', answer(200, { deal_id })).kind).toBe('in_doubt');
+  });
+
+  it.each([400, 404, 405, 413])('is in doubt after a %i that is the page of a gateway', (status) => {
+    const page = '<html><title>Request blocked</title></html>';
+    expect(classifyFor('referral', answer(status, page)).kind).toBe('in_doubt');
+    expect(classifyFor('referral', answer(status, 'Bad Request')).kind).toBe('in_doubt');
+  });
+
   it('is in doubt after a 400 without a reason', () => {
     expect(classifyFor('referral', answer(400, ''))).toEqual({
       kind: 'in_doubt',
@@ -78,6 +128,15 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
+  it('is throttled until a date by the clock of the service, if the answer states its time', () => {
+    const until = { 'retry-after': 'Fri, 01 May 2026 00:01:00 GMT' };
+    expect(classifyFor('referral', answer(429, '', until))).toMatchObject({ retryAfterMs: 60_000 });
+    const date = 'Fri, 01 May 2026 00:00:50 GMT';
+    expect(classifyFor('referral', answer(429, '', { ...until, date }))).toMatchObject({
+      retryAfterMs: 10_000,
+    });
+  });
+
   it('is in doubt after a failure, unless it proves that nothing was written', () => {
     expect(classifyFor('referral', { kind: 'failure', written: true, reason: 'reset' }).kind).toBe(
       'in_doubt',
@@ -91,6 +150,10 @@ describe('an exchange that posted a referral', () => {
 it('a note is accepted by the message of the answer, because that contains nothing else', () => {
   expect(classifyFor('note', answer(200, { message: 'created' })).kind).toBe('accepted');
   expect(classifyFor('note', answer(200, {})).kind).toBe('in_doubt');
+  expect(classifyFor('note', answer(200, { message: 'for\0 jane@example.com \ud800' }))).toMatchObject({
+    kind: 'accepted',
+    message: 'for [address] \ufffd',
+  });
 });
 
 it('a click is accepted by the deal that received it', () => {

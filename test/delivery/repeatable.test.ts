@@ -22,7 +22,10 @@ describe('the outcome of an exchange for a batch of customers', () => {
       answer(200, '{"message":"too many","success":false}'),
       { kind: 'rejected', message: 'too many' },
     ],
+    ['a 2xx with an error', answer(200, '{"error":"down"}'), { kind: 'rejected', message: 'down' }],
     ['a page', answer(200, '<html>'), { kind: 'in_doubt' }],
+    ['the page of a gateway', answer(403, '<html>blocked</html>'), { kind: 'in_doubt' }],
+    ['a gateway that finds it too large', answer(413, '<html>413</html>'), { kind: 'rejected' }],
     ['nothing', answer(200, ''), { kind: 'in_doubt' }],
     ['a list', answer(200, '[]'), { kind: 'in_doubt' }],
     ['a refusal', answer(422, '{"error":"bad"}'), { kind: 'rejected', message: 'bad', stopsGate: false }],
@@ -47,7 +50,8 @@ describe('the outcome of an exchange for a batch of customers', () => {
   test('a lookup is answered by any JSON or an empty body, but not by an HTML page', () => {
     for (const text of ['', 'null', '[]', '{}', '{"is_influencer":false}'])
       expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
-    expect(classifyRepeatable(answer(200, '<html>'), readLookupAnswer).kind).toBe('in_doubt');
+    for (const text of ['<html>', '{"error":"down"}', '{"success":false,"is_influencer":false}'])
+      expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('in_doubt');
   });
 });
 
@@ -110,6 +114,7 @@ describe('a repeatable request', () => {
     options: { isOpen?: boolean; isWaiting?: boolean; isStoppedAfter?: number; begin?: () => boolean } = {},
   ) {
     let asked = 0;
+    let unanswered = 0;
     const reported: string[] = [];
     const stopping = new AbortController();
     // Whoever waits before a repetition waits no longer.
@@ -118,6 +123,9 @@ describe('a repeatable request', () => {
       enter: async () => options.isOpen ?? true,
       report: ({ kind }: Outcome) => void reported.push(kind),
       stopped: () => (asked === options.isStoppedAfter ? ({ kind: 'drained' } as const) : null),
+      leaveUnanswered() {
+        unanswered += 1;
+      },
       signal: stopping.signal,
     };
     const client = { exchange: async () => exchanges[asked++] ?? lost };
@@ -125,21 +133,32 @@ describe('a repeatable request', () => {
       { client, gate: gate as unknown as RequestGate, ...(options.begin && { begin: options.begin }) },
       { operation: 'identify_influencers', input: {}, read: readBatchAnswer },
     );
-    return { asked, reported, outcome: sent?.outcome.kind ?? null };
+    return { asked, reported, unanswered, outcome: sent?.outcome.kind ?? null };
   }
 
   test('is sent once if its answer is clear', async () => {
-    expect(await sendAgainst([queued])).toEqual({ asked: 1, reported: ['accepted'], outcome: 'accepted' });
-    expect(await sendAgainst([refused])).toEqual({ asked: 1, reported: ['rejected'], outcome: 'rejected' });
+    expect(await sendAgainst([queued])).toEqual({
+      asked: 1,
+      reported: ['accepted'],
+      unanswered: 0,
+      outcome: 'accepted',
+    });
+    expect(await sendAgainst([refused])).toEqual({
+      asked: 1,
+      reported: ['rejected'],
+      unanswered: 0,
+      outcome: 'rejected',
+    });
   });
 
   test('is repeated until its answer is clear, three times at most', async () => {
     expect(await sendAgainst([lost, answer(429, ''), queued])).toEqual({
       asked: 3,
       reported: ['in_doubt', 'throttled', 'accepted'],
+      unanswered: 0,
       outcome: 'accepted',
     });
-    expect(await sendAgainst([])).toMatchObject({ asked: 4, outcome: 'in_doubt' });
+    expect(await sendAgainst([])).toMatchObject({ asked: 4, unanswered: 1, outcome: 'in_doubt' });
   });
 
   test('waits before it is repeated, as one that was never written does', async () => {

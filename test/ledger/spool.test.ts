@@ -62,6 +62,28 @@ it('a spooled answer changes nothing if it was already recorded', async () => {
   expect(applied).toEqual([{ applied: true }, { applied: false }]);
 });
 
+it('an answer that the database cannot store is stored without what it cannot store, or set aside; the others are recorded', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entries = ['1', '2', '3'].map((orderId) => insertEntry(db, { runId: worker.runId, orderId }));
+  const [odd = '', broken = '', sound = ''] = await Promise.all(entries);
+  for (const entryId of [odd, broken, sound]) await mustClaim(worker, entryId);
+  const spool = openSpool(join(folder, 'spool'), worker.owner);
+  const reason = 'HTTP 500: \0 \ud800';
+  spool.append({ ...accepted(odd), outcome: { kind: 'in_doubt', httpStatus: 500, reason } });
+  spool.append({ ...accepted(broken), outcome: { kind: 'in_doubt', httpStatus: 1e12, reason } });
+  spool.append(accepted(sound));
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
+    answers: 2,
+    lost: 0,
+    unreadable: 1,
+  });
+  expect((await readFacts(db, odd)).state).toBe('in_doubt');
+  expect((await readFacts(db, broken)).state).toBe('sending');
+  expect((await readFacts(db, sound)).state).toBe('accepted');
+  expect(readdirSync(join(folder, 'spool'))).toEqual(['unreadable']);
+});
+
 it('several processes can replay the same files at once', async () => {
   const { db, folder } = await setup();
   const spool = join(folder, 'spool');

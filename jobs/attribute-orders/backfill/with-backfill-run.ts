@@ -12,6 +12,7 @@ import type { RunTarget } from '../../../src/model/run.ts';
 import type { Spread } from '../../../src/model/work.ts';
 import type { Lineage } from '../../../src/observe/lineage/start-lineage.ts';
 import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
+import { continueRenamedJob } from '../../../src/pipeline/run/renamed-job.ts';
 import { inRunPhase } from '../../../src/pipeline/run/run-phase.ts';
 import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
@@ -60,6 +61,7 @@ async function runInPhase(
   work: (run: BackfillRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { db, job, config, draining } = options;
+  if (options.client !== null) await continueRenamedJob(db, options);
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const ttlMs = config.api.leaseSeconds * 1_000;
   const name = backfillRunName(job.name);

@@ -16,6 +16,7 @@ import type { UnitsOf } from '../../work/units.ts';
 import { explainAbort, type Run, type RunOptions } from '../run.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from '../runnable-kind.ts';
 import { recordActivity } from './record-activity.ts';
+import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { inRunPhase } from './run-phase.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
 import { unlessAbandoned } from './watch-run.ts';
@@ -90,6 +91,7 @@ async function runInPhase<Settings extends JobSettings>(
   traceId: string | null,
 ): Promise<AccountedRun> {
   const { db, job, kind, config, draining } = options;
+  if (options.client !== null) await continueRenamedJob(db, options);
   const leases = { names: leaseNames(kind, job), ttlMs: config.api.leaseSeconds * 1000, draining };
   return withLeases(db, leases, ({ owner, heartbeat }) =>
     options.client === null ? planned(options, owner) : recorded(options, { owner, heartbeat, traceId }),
@@ -168,8 +170,11 @@ async function planned<Settings extends JobSettings>(
   try {
     const db = isCovered ? await openOverlay(trx) : trx;
     const runId = await beginRun(db, { job: options.job.name, kind: options.job.kind });
+    // A run would continue it under the new name, with the same result.
+    const renamed = await findRenamedJob(db, options);
     return await account(options, {
       ...options,
+      job: { ...options.job, name: renamed ?? options.job.name },
       nouns: options.kind.nouns,
       db,
       runId,
@@ -193,7 +198,11 @@ async function account<Settings extends JobSettings>(
     })
     .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
-  const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : end.stop;
+  const stranded = await describeStranded(run.db, {
+    jobs: { ...options.config.jobs, [run.job.name]: run.job },
+  });
+  const left = stranded === null ? null : ({ kind: 'entries_stranded', message: stranded } as const);
+  const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : (end.stop ?? left);
   const { status, exitCode } = judge({ ...end, stop, isPlan: options.client === null });
   const finished = {
     event: 'run_finished',
@@ -242,11 +251,12 @@ function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean })
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
   if (stop?.kind === 'ledger_went_back') return { status: 'failed', exitCode: EXIT.ledgerWentBack };
-  const isAllDone = stop === null || stop.kind === 'reports_stale';
+  const isAllDone = stop === null || stop.kind === 'reports_stale' || stop.kind === 'entries_stranded';
   if (!isAllDone || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
   // Entries in doubt are not a problem of a plan. Rows that could not be read are.
   if (report.doubts > 0 && !isPlan) return { status: 'issues', exitCode: EXIT.doubts };
-  if (report.needsAttention) return { status: 'issues', exitCode: EXIT.rowsRejected };
+  if (report.needsAttention || stop?.kind === 'entries_stranded')
+    return { status: 'issues', exitCode: EXIT.rowsRejected };
   // Nothing waits for a person. Running the same command again completes the work.
   if (stop !== null) return { status: 'issues', exitCode: EXIT.crash };
   return { status: report.doubts > 0 ? 'issues' : 'ok', exitCode: EXIT.ok };
@@ -261,7 +271,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
-  return stop.kind === 'overdue' || stop.kind === 'units_given_up'
-    ? stop.message
-    : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
+  if (stop.kind === 'entries_stranded') return `The run did its work. But ${stop.message}`;
+  const isSentence = stop.kind === 'overdue' || stop.kind === 'units_given_up' || stop.kind === 'unanswered';
+  return isSentence ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { startFakeService } from './fake-service.ts';
-import { manyEmails, openCustomers, toCustomers } from './story.ts';
+import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -61,6 +61,25 @@ describe('lookup: real_time', () => {
       shop.db,
     );
     expect(JSON.stringify(all)).not.toMatch(/Secret-Name|@example/);
+  });
+
+  it('keeps customers whose look-up has no clear answer for the next run, which says so and is not ok', async () => {
+    const service = await startFakeService({
+      onLookup: (address) =>
+        address.startsWith('c1@')
+          ? { status: 200, body: '{"error":"try later"}' }
+          : { status: 200, body: '{"is_influencer":false}' },
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: real_time' });
+    shop.drop('1.csv', toCustomers(manyEmails(3)));
+    const first = await shop.cli('run', 'customers');
+    expect(first.exitCode).toBe(1);
+    expect(first.stdout + first.stderr).toContain('One request got no clear answer');
+    expect(await countCustomers(shop.db)).toEqual({ submitted: 3 });
+    service.behave(() => ({ status: 200, body: '{"is_influencer":false}' }));
+    const second = await shop.identify();
+    expect(second.exitCode).toBe(0);
+    expect(second.finished?.counts).toMatchObject({ lookups: { asked: 1, no_match: 1, to_ask: 0 } });
   });
 
   it('looks up each customer once within the budget; later files continue with the others', async () => {

@@ -109,6 +109,20 @@ describe('a service that refuses everything', () => {
     expect(await countCustomers(shop.db)).toEqual({ staged: 200, submitted: 3 });
   });
 
+  it.each([
+    ['500 for every batch', { status: 500, body: '{"message":"oops"}' }, 1, 'got no clear answer'],
+    ['an error for every batch', { status: 200, body: '{"error":"closed"}' }, 2, 'accepted no batch'],
+  ])('is never taken for a yes: %s', async (_what, reply, exitCode, text) => {
+    const service = await startFakeService({ onBatch: () => reply });
+    const shop = await openCustomers({ serviceUrl: service.url });
+    shop.drop('1.csv', toCustomers(manyEmails(4)));
+    const refused = await shop.cli('run', 'customers');
+    expect(refused.exitCode).toBe(exitCode);
+    expect(refused.stdout + refused.stderr).toContain(text);
+    service.behave(() => ({ status: 200, body: '{"message":"queued"}' }));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 4, waiting: 0 });
+  });
+
   it('ends the run with exit 4 if it rejects the API key', async () => {
     const service = await startFakeService({
       onBatch: () => ({ status: 401, body: '{"message":"bad key"}' }),

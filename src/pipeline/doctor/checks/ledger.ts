@@ -8,6 +8,7 @@ import { listDoubleCredits } from '../../../report/list-doubts.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
 import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
 import { spoolFolder } from '../../posting/recover-previous-runs.ts';
+import { describeStranded, findRenamedJob } from '../../run/renamed-job.ts';
 import type { Check, Patient } from '../check.ts';
 
 const ABOUT = 'ledger';
@@ -39,6 +40,7 @@ export const ledger: Check = {
       ...(await continuityOf(opened)),
       ...(await machinesOf(opened)),
       ...(await creditsOf(opened)),
+      ...(await strandedIn(opened)),
       ...spool,
     ];
   },
@@ -119,4 +121,32 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
       fix: 'Keep their exports where the sources read them. The next run finds them.',
     });
   return findings;
+}
+
+async function strandedIn({ db, config }: Opened): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const known = { ...config.jobs };
+  for (const job of Object.values(config.jobs)) {
+    const renamed = await findRenamedJob(db, { config, job });
+    if (renamed === null) continue;
+    known[renamed] = job;
+    findings.push({
+      status: 'ok',
+      about: ABOUT,
+      what: `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
+    });
+  }
+  const stranded = await describeStranded(db, { jobs: known });
+  if (stranded === null) return findings;
+  const [what = '', ...fix] = stranded.split(/(?<=\.) (?=Configure)/);
+  return [
+    ...findings,
+    {
+      status: 'problem',
+      about: ABOUT,
+      what,
+      why: 'They stay as they are until a run of their job posts them.',
+      fix: fix.join(' '),
+    },
+  ];
 }

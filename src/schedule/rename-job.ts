@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+
+/** A job that has decided about orders or has entries in the ledger, with the sources of these. */
+export type EarlierJob = { readonly job: string; readonly sources: readonly string[] };
+
+export type EarlierJobsOptions = {
+  readonly job: string;
+  readonly kind: string;
+  readonly sources: readonly string[];
+  /** The names of all jobs that are configured now. */
+  readonly configured: readonly string[];
+};
+
+/**
+ * Lists the jobs of the same kind that are no longer configured and have decisions or entries about a source that a
+ * job reads. Empty if the job itself has decided something. Usually it reads only the names of earlier runs.
+ */
+export async function listEarlierJobs(
+  db: Database,
+  { job, kind, sources, configured }: EarlierJobsOptions,
+): Promise<readonly EarlierJob[]> {
+  const { rows: gone } = await sql<{ job: string }>`
+    select distinct job from ops.runs where kind = ${kind} and job <> all(${[...configured]}::text[])`.execute(
+    db,
+  );
+  if (gone.length === 0 || (await hasDecided(db, job))) return [];
+  const { rows } = await sql<EarlierJob>`
+    select s.job, array_agg(distinct s.source) as sources
+    from (
+      select distinct job, source from ledger.entries
+      union
+      select distinct job, source from intake.attributions
+    ) s
+    where s.job = any(${gone.map((one) => one.job)}::text[]) and s.source is not null
+    group by s.job having bool_or(s.source = any(${[...sources]}::text[]))`.execute(db);
+  return rows;
+}
+
+/** Gives everything that a job has decided, sent and earned to another name. @returns the number of its entries. */
+export async function renameJob(
+  trx: DatabaseTransaction,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<number> {
+  const { rows } = await sql<{ entries: string }>`select ops.rename_job(${from}, ${to}) as entries`.execute(
+    trx,
+  );
+  return Number(rows[0]?.entries ?? 0);
+}
+
+async function hasDecided(db: Database, job: string): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from intake.attributed_files where job = ${job})
+      or exists (select from ledger.entries where job = ${job})`.execute(db);
+  return rows.length > 0;
+}
