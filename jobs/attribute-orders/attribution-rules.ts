@@ -3,6 +3,7 @@ import { layoutFolders } from '../../src/config/layout-folders.ts';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { statusRules } from '../../src/map/layout/status-rules.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import { creditRules } from './previewed-job.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The rules by which a job attributes orders. Its runs and its backfills use the same rules. */
@@ -25,9 +26,7 @@ export function attributionRules(
     job: job.name,
     sources,
     brandId: job.brandId,
-    revenue: job.revenue,
-    creditsDrafts: job.drafts === 'credit',
-    creditsRenewals: job.renewals === 'credit',
+    ...creditRules(job),
     start: job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone },
     hasTerms: config.statements.terms !== null,
     isBrandShared: new Set(platforms).size > 1,

@@ -28,6 +28,14 @@ export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSetti
   return job.kind === 'attribute-orders';
 }
 
+/** By which settings a job decides about orders if it names no others. */
+export const CREDIT_DEFAULTS = {
+  revenue: 'total',
+  include: null,
+  drafts: 'exclude',
+  renewals: 'credit',
+} as const satisfies Partial<AttributeOrdersSettings>;
+
 const fields = z.strictObject({
   kind: z.literal('attribute-orders'),
   ...timing,
@@ -38,7 +46,7 @@ const fields = z.strictObject({
   codes: codesFile('Omit it if the orders name their influencer themselves.'),
   revenue: z
     .enum(['total', 'subtotal', 'total_less_refunds'])
-    .default('total')
+    .default(CREDIT_DEFAULTS.revenue)
     .describe('Which amount of an order is its revenue.'),
   include: z
     .union(
@@ -49,19 +57,19 @@ const fields = z.strictObject({
       { error: 'Give a list of statuses, or any.' },
     )
     .nullable()
-    .default(null)
+    .default(CREDIT_DEFAULTS.include)
     .describe(
       'Statuses of orders to credit, in the words of the shop, or any: every order, whatever its status, and orders without one. Omit it to use the statuses of the layout.',
     ),
   drafts: z
     .enum(['exclude', 'credit'])
-    .default('exclude')
+    .default(CREDIT_DEFAULTS.drafts)
     .describe(
       'What to do with orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops use drafts for invoices and replacements, others for sales. credit: treat them like any other order.',
     ),
   renewals: z
     .enum(['exclude', 'credit'])
-    .default('credit')
+    .default(CREDIT_DEFAULTS.renewals)
     .describe(
       'What to do with renewals of subscriptions, in exports that mark them (docs/layouts.md). They often repeat the code of the first order. exclude: credit only the first order.',
     ),

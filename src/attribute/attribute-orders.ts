@@ -66,7 +66,9 @@ export async function keepRevenueRule(
  */
 export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
-  await sql`create temporary table decided_orders on commit drop as ${decisionsOf(rules)}`.execute(trx);
+  await sql`
+    create temporary table decided_orders on commit drop as
+    select d.*, null::text as likeness from (${decisionsOf(rules)}) d`.execute(trx);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
   await sql`analyze decided_orders`.execute(trx);
   await holdSimilar(trx, rules);

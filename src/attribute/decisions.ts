@@ -2,13 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { neverSent } from '../ledger/states.ts';
 import type { Period } from '../model/backfill.ts';
-import { gateOf, isConfirmed, rulingsOfOrder } from './gate.ts';
+import type { OrderReading, StatusRules } from '../model/layout.ts';
+import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 
 export type AttributionRules = {
   readonly job: string;
   readonly sources: readonly CreditedSource[];
   readonly brandId: string;
-  readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  readonly revenue: OrderReading['revenue'];
   /** If true, orders that their layout marks as drafts are treated like others. */
   readonly creditsDrafts: boolean;
   /** The same for renewals of subscriptions. */
@@ -38,7 +39,7 @@ export function startOf({ day, timeZone }: Day): RawBuilder<Date> {
 }
 
 /** SQL for the time at which order `o` was placed, as far as its export contains it. */
-export const orderedAt = sql`coalesce(o.placed_at, o.paid_at)`;
+export const orderedAt = ORDERED_AT.sql;
 
 /** SQL that is true if order `o` was placed within the period. */
 export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boolean> {
@@ -46,16 +47,7 @@ export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boole
     and ${orderedAt} < ((${toDay}::date + 1)::timestamp at time zone ${timeZone}::text))`;
 }
 
-export type CreditedSource = {
-  readonly source: string;
-  readonly orderPlatform: string;
-  /** Statuses that are credited: those of the job, or else those of the source's layout. `any`: every status, and none. */
-  readonly credited: readonly string[] | 'any';
-  /** Statuses that are known and not credited. Orders with any other status are held. */
-  readonly notCredited: readonly string[];
-  /** True if orders of a file without a column of the status are credited. */
-  readonly mayLackColumn: boolean;
-};
+export type CreditedSource = StatusRules & { readonly source: string; readonly orderPlatform: string };
 
 /**
  * SQL for the files that the job has not yet decided under these rules, with the statuses that their source
@@ -100,12 +92,6 @@ export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
   return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${MATCHED}, ${decidedOf(rules)} select * from decisions`;
 }
 
-const AMOUNT = {
-  total: sql`o.total`,
-  subtotal: sql`o.subtotal`,
-  total_less_refunds: sql`o.total - coalesce(o.refunded, 0)`,
-};
-
 /**
  * SQL that is true if a seed file says that order `o` was credited elsewhere. Most deployments have no seed
  * file, and then only one look-up is needed.
@@ -125,10 +111,10 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   const gate = gateOf({
     brandId,
+    revenue,
     creditsDrafts,
     creditsRenewals,
     needsTime: start !== null || hasTerms,
-    orderedAt,
   });
   return sql`
     eligible as materialized (
@@ -143,7 +129,7 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
       cross join lateral (
         select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion, o.doubt, o.total, o.refunded,
           o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at, o.codes, o.codes_folded,
-          o.links, o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount, ${rulingsOfOrder} as rulings
+          o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount, ${rulingsOfOrder} as rulings
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
       where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;

@@ -1,40 +1,97 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { OrderReading, StatusRules } from '../model/layout.ts';
+import type { DecimalText, StagedOrder } from '../model/order.ts';
+import {
+  type Amount,
+  and,
+  beginsWith,
+  type Condition,
+  constant,
+  difference,
+  equals,
+  field,
+  firstOf,
+  isAbove,
+  isKnown,
+  isNull,
+  isOneOf,
+  isSame,
+  not,
+  or,
+  prefixed,
+  SOURCE,
+  setting,
+  type Term,
+  ZERO,
+} from './conditions.ts';
 
 /*
  * The gate: what must be known and allowed before an order is credited. It is a list of requirements. Each states what
  * is allowed, and an order passes only if that is true: false and unknown (null) both stop it. What a rule names is
  * excluded; everything else that is not allowed is held, until better data or a person settles it.
  *
- * The conditions are SQL about order `o` of `intake.orders`, with its revenue `o.amount`, and about file `f` of
- * `filesToAttribute`, with the statuses of its source.
+ * Runs and plans have Postgres evaluate it; previews, which have no database, evaluate it here (conditions.ts).
  */
 
 type Requirement = {
   /** What is allowed. Unknown counts as false. */
-  readonly allowed: RawBuilder<unknown>;
+  readonly allowed: Condition;
   /** What a rule excludes, with the reason. Unknown counts as false. */
-  readonly excluded?: readonly (readonly [when: RawBuilder<unknown>, reason: RawBuilder<string>])[];
+  readonly excluded?: readonly (readonly [when: Condition, reason: Term<string>])[];
   /** The reason of orders that are neither allowed nor excluded. */
-  readonly held: RawBuilder<string>;
+  readonly held: Term<string>;
   /** If true, a person may confirm what is not known (`intake.rulings`). */
   readonly canBeConfirmed: boolean;
 };
 
 export type GateRules = {
-  readonly brandId: string;
+  /** Null: not known yet. Orders that name a brand are then held. */
+  readonly brandId: string | null;
+  readonly revenue: OrderReading['revenue'];
   readonly creditsDrafts: boolean;
   readonly creditsRenewals: boolean;
   /** True if the amount of an order depends on its time: the job has a start date, or its deals have terms. */
   readonly needsTime: boolean;
-  /** SQL for the time of the order; null if its export states none. */
-  readonly orderedAt: RawBuilder<unknown>;
 };
 
-/** SQL for the reason, if a rule excludes order `o`, and for the reason, if it must be held. */
+/** Why an order does not pass the gate. */
+export type Stop = { readonly outcome: 'excluded' | 'held'; readonly reason: string };
+
 export type Gate = {
+  /** SQL for the reason, if a rule or a person excludes order `o`. */
   readonly exclusion: RawBuilder<string | null>;
+  /** SQL for the reason, if order `o` must be held and no person has confirmed what is not known. */
   readonly hold: RawBuilder<string | null>;
+  /** Answers the same about an order that nobody has decided about; null if it passes. */
+  readonly judge: (order: StagedOrder, statuses: StatusRules) => Stop | null;
 };
+
+const ORDER = {
+  status: field('status'),
+  exclusion: field('exclusion'),
+  cancelledAt: field('cancelledAt'),
+  doubt: field('doubt'),
+  brand: field('brandId'),
+  total: field('total'),
+  refunded: field('refunded'),
+};
+
+/** The time at which an order was placed, as far as its export contains it. */
+export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
+
+/** The amount of an order by the job's rule. */
+export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
+  total: ORDER.total,
+  subtotal: field('subtotal'),
+  total_less_refunds: difference(ORDER.total, firstOf(ORDER.refunded, ZERO)),
+};
+
+/** The amount of an order in a preview; null if it is not known. */
+export function revenueOf(order: StagedOrder, revenue: GateRules['revenue']): DecimalText | null {
+  return REVENUE[revenue].read({ order, statuses: NO_STATUSES });
+}
+
+const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn: false };
 
 /** The gate of a job. The rules that concern the job's period and seeds come before it (decisions.ts). */
 export function gateOf(rules: GateRules): Gate {
@@ -44,7 +101,7 @@ export function gateOf(rules: GateRules): Gate {
     exclusion: sql`case
           when ${isRuledOut} then 'ruled_out'
           ${sql.join(
-            excluded.map(([when, reason]) => sql`when ${when} then ${reason}`),
+            excluded.map(([when, reason]) => sql`when ${when.sql} then ${reason.sql}`),
             sql`
           `,
           )}
@@ -52,97 +109,108 @@ export function gateOf(rules: GateRules): Gate {
     hold: sql`case
           ${sql.join(
             requirements.map(({ allowed, held, canBeConfirmed }) => {
-              const isMet = canBeConfirmed ? sql`(${allowed}) or ${isConfirmed(held)}` : allowed;
-              return sql`when (${isMet}) is not true then ${held}`;
+              const isMet = canBeConfirmed ? sql`(${allowed.sql}) or ${isConfirmed(held.sql)}` : allowed.sql;
+              return sql`when (${isMet}) is not true then ${held.sql}`;
             }),
             sql`
           `,
           )}
         end`,
+    judge: (order, statuses) => {
+      const about = { order, statuses };
+      const rule = excluded.find(([when]) => when.read(about) === true);
+      if (rule !== undefined) return { outcome: 'excluded', reason: rule[1].read(about) ?? '' };
+      const missed = requirements.find(({ allowed }) => allowed.read(about) !== true);
+      return missed === undefined ? null : { outcome: 'held', reason: missed.held.read(about) ?? '' };
+    },
   };
 }
 
 function requirementsOf({
   brandId,
+  revenue,
   creditsDrafts,
   creditsRenewals,
   needsTime,
-  orderedAt,
 }: GateRules): readonly Requirement[] {
-  const credited = [...(creditsDrafts ? ['draft'] : []), ...(creditsRenewals ? ['renewal'] : [])];
-  const isRefunded = sql`coalesce(o.refunded, 0) <> 0`;
+  const { status, exclusion, cancelledAt, doubt, brand, total, refunded } = ORDER;
+  const amount: Amount = { sql: sql`o.amount`, read: REVENUE[revenue].read };
+  const isCreditedRule = isOneOf(exclusion, [
+    ...(creditsDrafts ? ['draft'] : []),
+    ...(creditsRenewals ? ['renewal'] : []),
+  ]);
+  const statusOrBlank = firstOf(status, constant(''));
+  const isNotCredited = isOneOf(statusOrBlank, SOURCE.notCredited);
+  const isRefunded = not(isSame(firstOf(refunded, ZERO), ZERO));
+  const isOfBrand = equals(brand, setting(brandId));
   return [
     {
       // A rule of the layout. One that reads a word that it does not know names it `unknown_…`.
-      allowed: sql`o.exclusion is null or o.exclusion = any(${credited}::text[])`,
-      excluded: [
-        [
-          sql`o.exclusion = any(${credited}::text[]) is false and o.exclusion not like 'unknown\\_%'`,
-          sql`o.exclusion`,
-        ],
-      ],
-      held: sql`coalesce(o.exclusion, 'unknown_exclusion')`,
+      allowed: or(isNull(exclusion), isCreditedRule),
+      excluded: [[and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion]],
+      held: firstOf(exclusion, constant('unknown_exclusion')),
       canBeConfirmed: true,
     },
     {
-      allowed: sql`o.cancelled_at is null`,
-      excluded: [[sql`o.cancelled_at is not null`, sql`'cancelled'`]],
-      held: sql`'cancelled'`,
+      allowed: isNull(cancelledAt),
+      excluded: [[isKnown(cancelledAt), constant('cancelled')]],
+      held: constant('cancelled'),
       canBeConfirmed: false,
     },
     {
       // The status is null if the file has no column of it. No layout lists the empty one: only a person can count it.
-      allowed: sql`f.any_status or coalesce(o.status, '') = any(f.credited) or (o.status is null and f.no_status)`,
+      allowed: or(
+        SOURCE.creditsAnyStatus,
+        isOneOf(statusOrBlank, SOURCE.credited),
+        and(isNull(status), SOURCE.mayLackStatus),
+      ),
       excluded: [
         [
-          sql`not f.any_status and coalesce(o.status, '') = any(f.not_credited)`,
-          sql`case when coalesce(o.status, '') = '' then 'without_status' else 'status_' || o.status end`,
+          and(not(SOURCE.creditsAnyStatus), equals(statusOrBlank, constant('')), isNotCredited),
+          constant('without_status'),
         ],
+        [and(not(SOURCE.creditsAnyStatus), isNotCredited), prefixed('status_', status)],
       ],
-      held: sql`'unknown_status'`,
+      held: constant('unknown_status'),
       canBeConfirmed: true,
     },
     {
       // What reading the files left open: a row that may be missing, two states of unknown age.
-      allowed: sql`o.doubt is null`,
-      held: sql`o.doubt`,
+      allowed: isNull(doubt),
+      held: doubt,
       canBeConfirmed: true,
     },
     {
       // An export may leave the brand out: then it is that of the job.
-      allowed: sql`o.brand_id is null or o.brand_id = ${brandId}`,
-      excluded: [
-        [sql`o.brand_id is distinct from ${brandId} and o.brand_id is not null`, sql`'other_brand'`],
-      ],
-      held: sql`'unknown_brand'`,
+      allowed: or(isNull(brand), isOfBrand),
+      excluded: [[not(isOfBrand), constant('other_brand')]],
+      held: constant('unknown_brand'),
       canBeConfirmed: false,
     },
     {
-      allowed: sql`not ${isRefunded} or (o.refunded > 0 and o.refunded < o.total)`,
-      excluded: [[sql`o.refunded > 0 and o.refunded = o.total`, sql`'fully_refunded'`]],
-      held: sql`'refund_out_of_range'`,
+      allowed: or(not(isRefunded), and(isAbove(refunded, ZERO), isAbove(total, refunded))),
+      excluded: [[and(isAbove(refunded, ZERO), isSame(refunded, total)), constant('fully_refunded')]],
+      held: constant('refund_out_of_range'),
       canBeConfirmed: false,
     },
     {
-      allowed: sql`o.status is null or o.status <> 'partially_refunded' or ${isRefunded}`,
-      held: sql`'unknown_refund'`,
+      allowed: or(isNull(status), not(equals(status, constant('partially_refunded'))), isRefunded),
+      held: constant('unknown_refund'),
       canBeConfirmed: true,
     },
     {
       // A subtotal says nothing if nothing was paid.
-      allowed: sql`o.amount > 0 and (o.total is null or o.total > 0)`,
+      allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
       excluded: [
-        [sql`least(o.amount, o.total) < 0`, sql`'negative_revenue'`],
-        [sql`least(o.amount, o.total) = 0`, sql`'zero_revenue'`],
+        [or(isAbove(ZERO, amount), isAbove(ZERO, total)), constant('negative_revenue')],
+        [or(isSame(amount, ZERO), isSame(total, ZERO)), constant('zero_revenue')],
       ],
-      held: sql`'unknown_amount'`,
+      held: constant('unknown_amount'),
       canBeConfirmed: false,
     },
-    {
-      allowed: needsTime ? sql`${orderedAt} is not null` : sql`true`,
-      held: sql`'unknown_time'`,
-      canBeConfirmed: true,
-    },
+    ...(needsTime
+      ? [{ allowed: isKnown(ORDERED_AT), held: constant('unknown_time'), canBeConfirmed: true }]
+      : []),
   ];
 }
 

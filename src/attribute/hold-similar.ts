@@ -11,7 +11,6 @@ import type { AttributionRules } from './decisions.ts';
  * It looks at orders that would be credited only, and at no order that may have been sent already.
  */
 export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
-  await sql`alter table decided_orders add column likeness text`.execute(trx);
   await holdSimilarIds(trx, rules);
   await holdSameIds(trx, rules);
   if (rules.isBrandShared) await holdAlike(trx, rules);

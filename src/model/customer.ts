@@ -16,10 +16,10 @@ export type Consent = 'yes' | 'no' | 'unknown';
  */
 export type ConsentStatement = {
   readonly saidYes: boolean;
-  /** When the person said yes, in milliseconds since 1970. Null: nobody said yes, or it has no date. */
+  /** When the person said yes, in milliseconds since 1970. Null: no yes is known, or it has no date. */
   readonly consentedAt: number | null;
   /**
-   * Until when a no is known to hold: its date or, if it has none, the age of its file. Null: nobody said no.
+   * Until when a no is known to hold: its date or, if it has none, the age of its file. Null: no refusal is known.
    */
   readonly refusedAt: number | null;
 };

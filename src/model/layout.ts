@@ -75,6 +75,16 @@ export type OrderReading = {
   readonly include: readonly string[] | 'any' | null;
 };
 
+/** Which statuses of the orders of a source count (`statusRules`). */
+export type StatusRules = {
+  /** Statuses that are credited, folded. `any`: every status, and none. */
+  readonly credited: readonly string[] | 'any';
+  /** Statuses that are known and not credited, folded. Orders with any other status, or a blank one, are held. */
+  readonly notCredited: readonly string[];
+  /** True if an order of a file without the column counts, because layout or source say why it may be missing. */
+  readonly mayLackColumn: boolean;
+};
+
 /** Amounts that a layout may add up over the rows of an order. */
 export type SummedField = 'total' | 'subtotal' | 'refunded';
 

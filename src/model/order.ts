@@ -175,7 +175,7 @@ export type OrderIdColumn = {
   readonly isFallback: boolean;
 };
 
-/** Returns true if a rule of the layout excludes the order, as far as jobs with the default settings go. */
-export function isExcluded({ exclusion }: Pick<StagedOrder, 'exclusion'>): boolean {
-  return exclusion !== null && exclusion !== 'renewal';
+/** Returns true if an order names a code, link or influencer, who may own it. Others are organic. */
+export function namesOwner({ codes, links, influencerHandle, dealId, collabId }: StagedOrder): boolean {
+  return codes.length + links.length > 0 || (influencerHandle ?? dealId ?? collabId) !== null;
 }

@@ -1,28 +1,33 @@
+import { gateOf, revenueOf, type Stop } from '../attribute/gate.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
 import { layoutFor } from '../map/layout/layout-for.ts';
 import { loadLayout } from '../map/layout/load-layout.ts';
+import { statusRules } from '../map/layout/status-rules.ts';
 import { mapOrders } from '../map/orders/map-orders.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/held/file-held.ts';
 import type { Layout, LayoutField } from '../model/layout.ts';
-import { sumMoney } from '../model/money.ts';
-import { type DecimalText, isExcluded, type StagedOrder } from '../model/order.ts';
+import { addUp as addUpMoney, type Money } from '../model/money.ts';
+import { namesOwner, type StagedOrder } from '../model/order.ts';
 import type { CsvChunk, FetchRawRows, RawRows, RejectedRow } from '../model/record.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
 import { foldHeader } from '../model/text/fold.ts';
+import type { PreviewedJob } from './recognise/preview-orders.ts';
 
 /** What rejected rows would become if the faulty values were correct. Contains only counts and sums. */
 export type FixEffect = {
   readonly orders: number;
   /**
-   * The part of `orders` with a code, link, handle or deal that is not excluded. The owner decides whether
+   * The part of `orders` with a code, link, handle or deal that the gate of the job passes. The owner decides whether
    * they are credited.
    */
   readonly creditable: number;
-  /** The part of `orders` that is cancelled, a test, or otherwise excluded by the layout. */
+  /** The part of `orders` that is cancelled, a test, or excluded by another rule. */
   readonly excluded: number;
+  /** The part of `orders` that would be held, because something else is not known. */
+  readonly held: number;
   /** Amounts of the creditable orders whose amount the file states correctly. */
-  readonly amounts: readonly { readonly currency: string; readonly amount: DecimalText }[];
+  readonly amounts: readonly Money[];
   /** Number of creditable orders whose amount or currency is unknown until the row is corrected. */
   readonly unknownAmounts: number;
   /**
@@ -50,33 +55,45 @@ export async function previewFix(options: {
   readonly config: PipelineConfig;
   readonly rejected: readonly RejectedRowPlace[];
   readonly fetchRows: FetchRawRows;
+  /** The job that credits the orders of a source. Null: none, and they would credit nothing. */
+  readonly jobOf: (source: string) => PreviewedJob | null;
 }): Promise<FixEffect> {
-  const { config, rejected, fetchRows } = options;
+  const { config, rejected, fetchRows, jobOf } = options;
   const effects: FileEffect[] = [];
   let gone = 0;
   const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
   for (const rows of files.values()) {
     const [first] = rows;
     const source = first === undefined ? undefined : config.sources[first.source];
-    if (first === undefined || source === undefined) continue;
+    const job = first === undefined ? null : jobOf(first.source);
+    if (first === undefined || source === undefined || job === null) continue;
     const records = rows.map(({ record, rowCount }) => ({ record, rowCount }));
     const { uri, version, code } = first;
     const raw = await fetchRows({ config, source: source.name, uri, version, records });
     if (raw === null) gone += 1;
     else {
       const layout = loadLayout(source.layout, layoutFolders(config.path));
-      effects.push(await fixFile(raw, { source, layout, code }));
+      const { orders, unknown, stillRejected } = await fixFile(raw, { source, layout, code });
+      effects.push({ fixed: judgeAll(orders, { unknown, job, source, layout }), stillRejected });
     }
   }
   return { ...addUp(effects), gone };
 }
 
-type FileEffect = {
+type FixedFile = {
   readonly orders: readonly StagedOrder[];
   /** Records whose amount or currency was substituted. */
   readonly unknown: ReadonlySet<number>;
   readonly stillRejected: number;
 };
+
+type FixedOrder = {
+  readonly outcome: 'creditable' | 'organic' | Stop['outcome'];
+  /** Null if it is unknown until the row is corrected. */
+  readonly money: Money | null;
+};
+
+type FileEffect = { readonly fixed: readonly FixedOrder[]; readonly stillRejected: number };
 
 async function fixFile(
   { header, rows }: RawRows,
@@ -85,7 +102,7 @@ async function fixFile(
     layout,
     code,
   }: { readonly source: SourceSettings; readonly layout: Layout; readonly code: string },
-): Promise<FileEffect> {
+): Promise<FixedFile> {
   const cells = rows.map((row) => [...row]);
   const tried = new Map<string, number>();
   const unknown = new Set<number>();
@@ -170,31 +187,48 @@ function valuesFor(
   return [''];
 }
 
+/** Asks the gate of the job about each order. An amount that is not known yet is supposed to be a valid one. */
+function judgeAll(
+  orders: readonly StagedOrder[],
+  {
+    unknown,
+    job,
+    source,
+    layout,
+  }: Pick<FixedFile, 'unknown'> & {
+    readonly job: PreviewedJob;
+    readonly source: SourceSettings;
+    readonly layout: Layout;
+  },
+): readonly FixedOrder[] {
+  const gate = gateOf(job);
+  const statuses = statusRules(layout, source, job.include);
+  return orders.map((order) => {
+    const isUnknown = unknown.has(order.record);
+    const stop = gate.judge(isUnknown ? { ...order, ...VALID_AMOUNTS } : order, statuses);
+    const amount = isUnknown ? null : revenueOf(order, job.revenue);
+    return {
+      outcome:
+        stop?.outcome !== 'excluded' && !namesOwner(order) ? 'organic' : (stop?.outcome ?? 'creditable'),
+      money: amount === null ? null : { amount, currency: order.currency },
+    };
+  });
+}
+
+const VALID_AMOUNTS = { total: '1.00', subtotal: '1.00', refunded: null };
+
 function addUp(effects: readonly FileEffect[]): Omit<FixEffect, 'gone'> {
-  const all = effects.flatMap(({ orders, unknown }) =>
-    orders.map((order) => ({ order, isUnknown: unknown.has(order.record) || amountOf(order) === null })),
-  );
-  const creditable = all.filter(({ order }) => !isExcluded(order) && namesSomebody(order));
-  const known = creditable.filter(({ isUnknown }) => !isUnknown);
-  const byCurrency = Map.groupBy(known, ({ order }) => order.currency);
+  const all = effects.flatMap(({ fixed }) => fixed);
+  const { creditable = [], excluded = [], held = [] } = Object.groupBy(all, ({ outcome }) => outcome);
+  const known = creditable.flatMap(({ money }) => money ?? []);
+  const byCurrency = Map.groupBy(known, ({ currency }) => currency);
   return {
     orders: all.length,
     creditable: creditable.length,
-    excluded: all.filter(({ order }) => isExcluded(order)).length,
-    amounts: [...byCurrency].map(([currency, some]) => ({
-      currency,
-      amount: sumMoney(some.map(({ order }) => amountOf(order) ?? '0')),
-    })),
+    excluded: excluded.length,
+    held: held.length,
+    amounts: [...byCurrency.values()].map(addUpMoney),
     unknownAmounts: creditable.length - known.length,
     stillRejected: effects.reduce((sum, { stillRejected }) => sum + stillRejected, 0),
   };
-}
-
-/** The amount as stated in the file. Which amount a job uses depends on its `revenue` setting. */
-function amountOf({ total, subtotal }: StagedOrder): DecimalText | null {
-  return total ?? subtotal;
-}
-
-function namesSomebody({ codes, links, influencerHandle, dealId, collabId }: StagedOrder): boolean {
-  return codes.length + links.length > 0 || (influencerHandle ?? dealId ?? collabId) !== null;
 }

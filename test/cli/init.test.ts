@@ -119,12 +119,12 @@ test('the preview shows the credited states, the revenue of codes and the orders
   const { run } = open();
   const { stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
   expect(stdout).toContain(
-    '3 orders in 3 rows, 2026-04-25 to 2026-04-27: 2 to be credited, 2 of them with a code',
+    '3 orders in 3 rows, 2026-04-25 to 2026-04-27.\n  To be credited, once their codes, links or influencers have an owner: 2 orders, 56.50 EUR.',
   );
   expect(stdout).toContain('Credited states: completed (1), processing (1).');
   expect(stdout).toContain('Never posted: cancelled (1).');
   expect(stdout).toMatch(/MIRA10\s+1\s+44\.00 EUR/);
-  expect(stdout).toMatch(/71\s+2026-04-25 10:00:00\s+44\.00 EUR\s+MIRA10/);
+  expect(stdout).toMatch(/71\s+2026-04-25 08:00:00\s+44\.00 EUR\s+MIRA10/);
 });
 
 test('a second run overwrites nothing and shows its changes', async () => {
@@ -314,7 +314,8 @@ test('the preview of init reads dates in the order that is stated, and counts cu
     ...ANSWERS,
   ];
   const { stdout } = await run([...args, '--date-order', 'DMY']);
-  expect(stdout).toContain('2026-03-02 to 2026-03-05: 2 to be credited');
+  expect(stdout).toContain('2026-03-02 to 2026-03-05.');
+  expect(stdout).toMatch(/To be credited, .*: 2 orders, 41\.00 EUR\./);
   expect(stdout).not.toContain('if the month is first');
   expect(read('shop/pipeline.yaml')).toContain('date_order: DMY');
   expect(stdout).toContain(
@@ -362,7 +363,7 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
 });
 
 test('orders without a status are written only if a person says that each of them counts', async () => {
-  const { folder, run } = open({
+  const { folder, run, read } = open({
     'o.csv': 'Order No,Total,Coupon\n1,20.00,MIRA10\n2,30.00,JOE20\n3,5.00,\n',
   });
   const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', ...ANSWERS];
@@ -370,6 +371,43 @@ test('orders without a status are written only if a person says that each of the
   expect([asked.exitCode, asked.stderr]).toEqual([2, expect.stringContaining('--status any')]);
   expect(existsSync(join(folder, 'shop'))).toBe(false);
   expect((await run([...args, '--status', 'any'])).exitCode).toBe(0);
+  expect(read('shop/pipeline.yaml')).toContain('    source: o\n    brand_id: 4819\n    include: any #');
+});
+
+test('a source of which every order counts gets a job of its own, so that other sources still need a status', async () => {
+  const { run, read } = open({
+    'o.csv': 'Order No,Total,Coupon\n1,20.00,MIRA10\n2,30.00,JOE20\n',
+    'woo.csv': WOO,
+  });
+  const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', '--status', 'o=any', ...ANSWERS];
+  expect((await run(args)).exitCode).toBe(0);
+  const written = read('shop/pipeline.yaml');
+  expect(written).toMatch(
+    / {2}attribute-orders:\n.*\n {4}source: woocommerce-orders\n {4}brand_id: 4819\n {4}codes/,
+  );
+  expect(written).toMatch(
+    / {2}attribute-orders-any-status:\n.*\n {4}source: o\n {4}brand_id: 4819\n {4}include: any/,
+  );
+  expect((await run(['doctor', '--config', 'shop/pipeline.yaml'])).stderr).not.toContain('config_invalid');
+});
+
+test('init shows the orders that a run would hold, with reason, amount and next step, and counts their codes', async () => {
+  const held =
+    '74,shipped,EUR,30.00,LENA5,4/28/2026 12:00,dee@example.com,\n75,completed,EUR,20.00,LENA5,4/28/2026 13:00,eve@example.com,25.00\n';
+  const { run, read } = open({
+    'orders.csv': `${WOO}${held}76,completed,EUR,0.00,MIRA10,4/28/2026 14:00,flo@example.com,\n`,
+  });
+  const { exitCode, stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('Held, until better data or your decision settles it: 2 orders, 50.00 EUR.');
+  expect(stdout).toContain('1 order, 30.00 EUR: status "shipped" is not known');
+  expect(stdout).toContain(
+    '1 order, 20.00 EUR: refund out of range\n      The refunded amount is below zero, or above the total. Check the column of refunds in the layout',
+  );
+  expect(stdout).toContain('npx influencer-sync review --held');
+  expect(stdout).toContain('Never posted: cancelled (1), zero revenue (1).');
+  expect(stdout).toMatch(/LENA5\s+0\s+2\n/);
+  expect(read('shop/codes-without-owner.csv')).toContain('LENA5');
 });
 
 test('a report of an affiliate network beside orders is refused, and the exit code says so', async () => {

@@ -90,6 +90,36 @@ test('layouts test reports what a named layout cannot read', async () => {
   expect(missing.exitCode).toBe(2);
 });
 
+test('layouts test decides about orders by the job of the configuration that reads this layout, and by default settings if there is none', async () => {
+  const { folder, run } = open();
+  const rows =
+    'Order no.;Date;State;Amount;Voucher\nB-1;4.5.2026;paid;10,00;MIA10\nB-2;5.5.2026;sent;20,00;MIA10\nB-3;5.5.2026;paid;0,00;MIA10\n';
+  writeFileSync(join(folder, 'exports/o.csv'), rows);
+  const test = ['layouts', 'test', 'exports/o.csv'];
+  const { stdout } = await run(test);
+  expect(stdout).toContain('As the job orders of the configuration decides:');
+  expect(stdout).toContain(
+    'To be credited, once their codes, links or influencers have an owner: 1 order, 10.00 EUR.',
+  );
+  expect(stdout).toContain('1 order, 20.00 EUR: status "sent" is not known');
+  expect(stdout).toContain('Never posted: zero revenue (1).');
+  writeFileSync(join(folder, 'pipeline.yaml'), CONFIG.replace('codes: ', 'include: [sent], codes: '));
+  expect((await run(test)).stdout).toContain('have an owner: 1 order, 20.00 EUR.');
+  writeFileSync(join(folder, 'pipeline.yaml'), 'sources: 7\n');
+  const alone = await run([
+    ...test,
+    '--layout',
+    'book-shop',
+    '--currency',
+    'EUR',
+    '--time-zone',
+    'Europe/Berlin',
+  ]);
+  expect(alone.stdout).toContain('As a job with the default settings decides:');
+  expect(alone.stdout).toContain('have an owner: 1 order, 10.00 EUR.');
+  expect(alone.stdout).toMatch(/B-1\s+2026-05-03 22:00:00\s+10\.00 EUR/);
+});
+
 test('codes check looks up owners and brands at the service before anything is posted', async () => {
   const service = await startService();
   const env = { INFLUENCER_API_URL: service.url, INFLUENCER_API_KEY: service.key };

@@ -1,22 +1,12 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type { Layout } from '../../model/layout.ts';
+import type { Layout, StatusRules } from '../../model/layout.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { foldWord } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 import { mayLackStatus } from './lowering-columns.ts';
 
-/** Which statuses of orders count. Runs, plans, previews and checks of files all ask this function. */
-export type StatusRules = {
-  /** Statuses that are credited, folded. `any`: every status, and none. */
-  readonly credited: readonly string[] | 'any';
-  /** Statuses that are known and not credited, folded. Orders with any other status, or a blank one, are held. */
-  readonly notCredited: readonly string[];
-  /** True if an order of a file without the column counts, because layout or source say why it may be missing. */
-  readonly mayLackColumn: boolean;
-};
-
 /**
- * Works out which statuses count. Every status counts only if the job says `include: any`, or if the format has no
+ * Works out which statuses count, for runs, plans, previews and checks of files. Every status counts only if the job says `include: any`, or if the format has no
  * status.
  *
  * @param include statuses that the job credits; null: those of the layout.
@@ -36,12 +26,6 @@ export function statusRules(
     notCredited: [...new Set(all)].filter((status) => !count.has(status)),
     mayLackColumn: include === null && mayLackStatus(layout, source),
   };
-}
-
-/** True if a status counts: null if the file has no column of it, empty if the cell is blank. */
-export function countsStatus({ credited, mayLackColumn }: StatusRules, status: string | null): boolean {
-  if (credited === 'any') return true;
-  return status === null ? mayLackColumn : credited.includes(status);
 }
 
 /** Creates the function that reads the cell of a status: folded, and translated to the word that is used here. */

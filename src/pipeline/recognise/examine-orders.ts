@@ -1,6 +1,7 @@
 import { layoutFor } from '../../map/layout/layout-for.ts';
 import type { ResolvedHeader } from '../../map/layout/resolve-header.ts';
 import { resolveHeader } from '../../map/layout/resolve-header.ts';
+import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
@@ -15,7 +16,7 @@ import {
   timesOf,
 } from './measure-values.ts';
 import { openDetected, type ReadingMeans } from './open-text.ts';
-import { type OrdersPreview, previewOrders } from './preview-orders.ts';
+import { type OrdersPreview, type PreviewedJob, previewOrders } from './preview-orders.ts';
 
 /** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
 export type LayoutChange = {
@@ -36,6 +37,8 @@ export type OrdersExamined = {
    */
   readonly currency: { readonly candidates: readonly string[] } | null;
   readonly dateOrder: DateOrderFound;
+  /** What the source states of it; null for what it does not. */
+  readonly stated: Pick<SourceSettings, 'timeZone' | 'currency'>;
   readonly preview: OrdersPreview;
   /** Reasons why the files cannot be read. */
   readonly problems: readonly string[];
@@ -54,7 +57,9 @@ export type ExamineOptions = ReadingMeans & {
 /**
  * Reads the values of a source's files, determines their formats, and previews what a run would do with them.
  */
-export async function examineOrders(options: ExamineOptions): Promise<OrdersExamined> {
+export async function examineOrders(
+  options: ExamineOptions & { readonly job: PreviewedJob },
+): Promise<OrdersExamined> {
   const layout = layoutFor(options.layout, 'orders') ?? options.layout;
   const measured = await measure(layout, options);
   const changes: LayoutChange[] = [];
@@ -97,7 +102,10 @@ export async function examineOrders(options: ExamineOptions): Promise<OrdersExam
   const preview = await previewOrders(changed, {
     ...options,
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
-    currency: hasCurrency && measured.currency.filled === measured.currency.rows ? null : candidates[0],
+    currency:
+      hasCurrency && measured.currency.filled === measured.currency.rows
+        ? null
+        : (options.source.currency ?? candidates[0]),
   });
   return {
     kind: 'orders',
@@ -106,6 +114,7 @@ export async function examineOrders(options: ExamineOptions): Promise<OrdersExam
     needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
     currency: hasCurrency ? null : { candidates },
     dateOrder,
+    stated: { timeZone: options.source.timeZone, currency: options.source.currency },
     preview,
     problems,
   };

@@ -1,27 +1,43 @@
-import { countsStatus, type StatusRules, statusRules } from '../../map/layout/status-rules.ts';
+import type { GateRules } from '../../attribute/gate.ts';
+import { statusRules } from '../../map/layout/status-rules.ts';
 import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
 import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
-import type { Layout } from '../../model/layout.ts';
-import { sumMoney } from '../../model/money.ts';
-import { type DecimalText, type InstantText, isExcluded, type StagedOrder } from '../../model/order.ts';
-import type { CsvChunk, RejectedRow } from '../../model/record.ts';
-import { foldCode, foldHeader } from '../../model/text/fold.ts';
+import type { Layout, OrderReading } from '../../model/layout.ts';
+import type { Money } from '../../model/money.ts';
+import type { DecimalText, InstantText, MissingRow, StagedOrder } from '../../model/order.ts';
+import type { CsvChunk } from '../../model/record.ts';
+import { foldHeader } from '../../model/text/fold.ts';
+import { CollectedOrders } from './collected-orders.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';
 
-/** An amount in one currency. The currency is null if neither the file nor a person has stated it. */
-export type CurrencySum = { readonly currency: string | null; readonly amount: DecimalText };
+/** The settings of the job that decides about the orders. */
+export type PreviewedJob = GateRules &
+  Pick<OrderReading, 'include'> & {
+    /** The first day of the job's own period; null if orders of any age belong to it. */
+    readonly start: { readonly day: string; readonly timeZone: string } | null;
+  };
 
-/**
- * A code as spelled in the files, with the number and revenue of the orders to be credited that contain it.
- */
-export type CodeFound = {
+/** Orders with the same outcome. The currency of an amount is null if neither the file nor a person has stated it. */
+export type OrderGroup = { readonly orders: number; readonly revenue: readonly Money[] };
+
+/** A code as spelled in the files, with the orders that contain it and would be credited if it has an owner. */
+export type CodeFound = OrderGroup & {
   readonly code: string;
-  readonly orders: number;
-  readonly revenue: readonly CurrencySum[];
+  /** Further orders that contain it and would be held. */
+  readonly held: number;
+};
+
+/** Orders that do not count, with the reason that a run gives. */
+export type ExcludedGroup = OrderGroup & { readonly reason: string };
+
+/** Orders that would be held, with the reason that a run gives. */
+export type HeldGroupFound = ExcludedGroup & {
+  /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
+  readonly status: string | null;
 };
 
 /** An order as it would be posted once an influencer owns one of its codes. */
@@ -29,29 +45,36 @@ export type PreviewedOrder = {
   readonly orderId: string;
   readonly orderName: string | null;
   readonly placedAt: InstantText | null;
-  readonly total: DecimalText | null;
+  /** Revenue by the rule of the job. */
+  readonly amount: DecimalText | null;
   readonly currency: string | null;
   readonly codes: readonly string[];
 };
 
-/** What a run would do with the files of a source. */
+/**
+ * What a run would do with the files of a source, before any person has decided about an order. Each order is credited,
+ * held, excluded or organic, or in a file that is held.
+ */
 export type OrdersPreview = {
   readonly rows: number;
   readonly orders: number;
   /** True if there may be more rows than were read. */
   readonly isPartial: boolean;
-  /** Ten orders to be credited, those with a code first. */
+  /** Ten orders that would be credited. */
   readonly sample: readonly PreviewedOrder[];
   readonly statuses: readonly {
     readonly status: string;
     readonly orders: number;
+    /** True if orders with this status pass the gate. */
     readonly isCredited: boolean;
   }[];
-  readonly excluded: readonly { readonly reason: string; readonly orders: number }[];
-  /** Orders to be credited, and the number of those that name a code, link or influencer. */
+  /** Orders that name a code, link or influencer, and would be credited if it has an owner. */
   readonly credited: number;
-  readonly creditedWithCode: number;
-  readonly zeroRevenue: number;
+  readonly revenue: readonly Money[];
+  readonly heldOrders: readonly HeldGroupFound[];
+  readonly excluded: readonly ExcludedGroup[];
+  /** Orders that count but name no code, link or influencer. */
+  readonly organic: number;
   /** The codes with the highest revenue come first. */
   readonly codes: readonly CodeFound[];
   readonly rejected: readonly {
@@ -64,12 +87,12 @@ export type OrdersPreview = {
   /** The column that identifies orders if the column that the layout prefers is blank. Null otherwise. */
   readonly fallbackId: string | null;
   readonly placed: { readonly first: InstantText; readonly last: InstantText } | null;
-  /** Reasons why files would be held, each once. */
+  /** Reasons why files would be held, each once, and the number of orders in them. */
   readonly held: readonly string[];
+  readonly ordersInHeldFiles: number;
 };
 
-const SAMPLE = 10;
-
+/** Reads files as a run does, and asks the gate of the job about each order. */
 export async function previewOrders(
   layout: Layout,
   {
@@ -78,24 +101,28 @@ export async function previewOrders(
     source,
     clients,
     signal,
+    job,
     dateOrder,
     currency,
   }: ExamineOptions & {
+    readonly job: PreviewedJob;
     readonly dateOrder: DateOrder | null;
     /** For amounts without a currency. Undefined if it is not known yet. */
     readonly currency: string | null | undefined;
   },
 ): Promise<OrdersPreview> {
-  const collected = new Collected(layout);
+  const collected = new CollectedOrders(job, statusRules(layout, source, job.include));
+  const isSummed = Object.keys(layout.grouping.sum).length > 0;
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
   // currency.
   const { decimalMark = null } = source;
   const given = {
     name: source.name,
-    timeZone: 'UTC',
+    timeZone: source.timeZone ?? 'UTC',
     currency: currency ?? NO_CURRENCY,
     dateOrder,
     decimalMark,
+    missingColumns: source.missingColumns,
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   for (const { file, encoding } of files) {
@@ -110,143 +137,45 @@ export async function previewOrders(
         yield chunk;
       }
     };
+    // Whether a file is held, or an order of it lacks a row, is known only at its end.
+    const orders: StagedOrder[] = [];
+    const missing: MissingRow[] = [];
     try {
       const options = {
         layout,
         source: given,
         dates,
         marks,
+        anyStatus: job.include === 'any',
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
           if (isFallback && hasPreferred) collected.fallbackId = name;
         },
       };
       for await (const batch of mapOrders(watchHeader(chunks), options)) {
-        for (const order of batch.orders) collected.takeOrder(order);
+        orders.push(...batch.orders);
+        missing.push(...batch.missing);
         for (const row of batch.rejected) collected.takeRejected(row);
         collected.rows += batch.rowsRead;
         if (collected.rows >= maxRows) break;
       }
       marks?.require();
+      for (const order of isSummed ? withDoubts(orders, missing) : orders) collected.takeOrder(order);
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
-      collected.held.add(error.message);
+      collected.takeHeldFile(error.message, orders);
     }
   }
   return collected.toPreview(collected.rows >= maxRows);
 }
 
-/**
- * Counts for one source. Memory grows with the number of different codes and statuses, never with the number
- * of orders.
- */
-class Collected {
-  rows = 0;
-  fallbackId: string | null = null;
-  readonly held = new Set<string>();
-  readonly #counts: StatusRules;
-  readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
-  readonly #excluded = new Map<string, number>();
-  readonly #codes = new Map<
-    string,
-    { code: string; orders: number; revenue: Map<string | null, DecimalText> }
-  >();
-  readonly #rejected = new Map<string, { row: RejectedRow; rows: number }>();
-  readonly #withCode: PreviewedOrder[] = [];
-  readonly #others: PreviewedOrder[] = [];
-  #orders = 0;
-  #creditedOrders = 0;
-  #creditedWithCode = 0;
-  #zeroRevenue = 0;
-  #first: InstantText | null = null;
-  #last: InstantText | null = null;
-
-  constructor(layout: Layout) {
-    this.#counts = statusRules(layout, {}, null);
-  }
-
-  takeOrder(order: StagedOrder): void {
-    this.#orders += 1;
-    const word = order.status ?? '';
-    const isCredited = countsStatus(this.#counts, order.status);
-    const status = this.#statuses.get(word) ?? { orders: 0, isCredited };
-    status.orders += 1;
-    this.#statuses.set(word, status);
-    const { placedAt } = order;
-    if (placedAt !== null) {
-      if (this.#first === null || placedAt < this.#first) this.#first = placedAt;
-      if (this.#last === null || placedAt > this.#last) this.#last = placedAt;
-    }
-    // The name of what a job may credit, such as a renewal, is not a reason here.
-    const isCancelled = order.cancelledAt !== null;
-    const reason = isExcluded(order) ? order.exclusion : isCancelled ? 'cancelled' : null;
-    if (reason !== null) this.#excluded.set(reason, (this.#excluded.get(reason) ?? 0) + 1);
-    else if (isCredited) this.#takeCredited(order);
-  }
-
-  #takeCredited(order: StagedOrder): void {
-    const amount = order.total ?? order.subtotal;
-    const currency = order.currency === NO_CURRENCY ? null : order.currency;
-    const { orderId, orderName, placedAt, codes } = order;
-    const names = [
-      ...codes,
-      ...order.links,
-      ...((order.influencerHandle ?? order.dealId ?? '') ? ['—'] : []),
-    ];
-    const shown = { orderId, orderName, placedAt, total: amount, currency, codes };
-    this.#creditedOrders += 1;
-    if (amount === null || !/[1-9]/.test(amount)) this.#zeroRevenue += 1;
-    if (names.length > 0) this.#creditedWithCode += 1;
-    const samples = names.length > 0 ? this.#withCode : this.#others;
-    if (samples.length < SAMPLE) samples.push(shown);
-    for (const code of codes) {
-      const key = foldCode(code);
-      const found = this.#codes.get(key) ?? { code, orders: 0, revenue: new Map() };
-      found.orders += 1;
-      found.revenue.set(currency, sumMoney([found.revenue.get(currency) ?? '0', amount ?? '0']));
-      this.#codes.set(key, found);
-    }
-  }
-
-  takeRejected(row: RejectedRow): void {
-    const key = `${row.code} ${row.column ?? ''}`;
-    const known = this.#rejected.get(key);
-    if (known === undefined) this.#rejected.set(key, { row, rows: row.rowCount });
-    else known.rows += row.rowCount;
-  }
-
-  toPreview(isPartial: boolean): OrdersPreview {
-    const placed =
-      this.#first === null || this.#last === null ? null : { first: this.#first, last: this.#last };
-    return {
-      rows: this.rows,
-      orders: this.#orders,
-      isPartial,
-      sample: [...this.#withCode, ...this.#others].slice(0, SAMPLE),
-      statuses: [...this.#statuses]
-        .map(([status, counts]) => ({ status, ...counts }))
-        .sort((one, other) => other.orders - one.orders),
-      excluded: [...this.#excluded].map(([reason, orders]) => ({ reason, orders })),
-      credited: this.#creditedOrders,
-      creditedWithCode: this.#creditedWithCode,
-      zeroRevenue: this.#zeroRevenue,
-      codes: [...this.#codes.values()]
-        .map(({ code, orders, revenue }) => ({
-          code,
-          orders,
-          revenue: [...revenue].map(([currency, amount]) => ({ currency, amount })),
-        }))
-        .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),
-      rejected: [...this.#rejected.values()]
-        .map(({ row: { code, line, column, reason }, rows }) => ({ code, rows, line, column, reason }))
-        .sort((one, other) => other.rows - one.rows),
-      fallbackId: this.fallbackId,
-      placed,
-      held: [...this.held],
-    };
-  }
-}
-
-/** Used only for sorting. Amounts of different currencies are never added up. */
-function highest(revenue: readonly CurrencySum[]): number {
-  return Math.max(0, ...revenue.map(({ amount }) => Number(amount)));
+/** Marks orders that may lack a row, as intake does when it seals a file of rows that add up. */
+function withDoubts(orders: readonly StagedOrder[], missing: readonly MissingRow[]): readonly StagedOrder[] {
+  if (missing.length === 0) return orders;
+  const certain = new Set(missing.filter(({ isCertain }) => isCertain).map(({ groupKey }) => groupKey));
+  const possible = new Set(missing.map(({ groupKey }) => groupKey));
+  return orders.map((order) => {
+    if (certain.has(order.groupKey)) return { ...order, doubt: 'incomplete' };
+    const mayLack = order.doubt === null && (possible.has(order.groupKey) || possible.has(null));
+    return mayLack ? { ...order, doubt: 'may_be_incomplete' } : order;
+  });
 }

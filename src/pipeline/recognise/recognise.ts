@@ -10,6 +10,7 @@ import type { SourceClients } from '../../source/source-clients.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { groupSources } from './group-sources.ts';
+import type { PreviewedJob } from './preview-orders.ts';
 import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
 import { subjectOf } from './recognise-header.ts';
@@ -56,8 +57,12 @@ export type RecogniseOptions = {
   readonly layouts: readonly Layout[];
   /** Names that other places already use. */
   readonly taken: ReadonlySet<string>;
-  /** The order of day and month that a person has stated for the source of this name; null if none. */
-  readonly dateOrderOf?: (source: string) => SourceSettings['dateOrder'];
+  /** What a person has stated about the source of this name. */
+  readonly statedOf?: (
+    source: string,
+  ) => Partial<Pick<SourceSettings, 'dateOrder' | 'currency' | 'timeZone'>>;
+  /** The settings of the job that is to read the source of this name. */
+  readonly jobOf: (source: string) => PreviewedJob;
   /** What a person has said about columns of files that no layout knows. */
   readonly stated?: StatedRoles;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
@@ -147,7 +152,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   const subject = subjectOf(layout);
   const name = freeName(nameOf(layout.name, label, taken), taken);
   const examine = {
-    source: { ...source, dateOrder: options.dateOrderOf?.(name) ?? source.dateOrder },
+    source: { ...source, ...options.statedOf?.(name) },
     clients,
     files: files.map(({ file }) => ({ file, encoding: form.encoding })),
     layout,
@@ -157,7 +162,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   };
   const examined =
     subject === 'orders'
-      ? await examineOrders(examine)
+      ? await examineOrders({ ...examine, job: options.jobOf(name) })
       : subject === 'customers'
         ? await examineCustomers(examine)
         : rowsOf(subject ?? 'clicks', layout, first);

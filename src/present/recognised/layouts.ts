@@ -43,12 +43,15 @@ export function renderLayoutTest(
     columns,
     examined,
     rows,
+    job,
   }: {
     readonly layout: Layout;
     readonly subject: ReadFor;
     readonly columns: ColumnUse;
     readonly examined: OrdersExamined | CustomersExamined | null;
     readonly rows: number;
+    /** The configured job whose settings decide about the orders; null for the default settings. */
+    readonly job: string | null;
   },
   terminal: Terminal,
 ): string {
@@ -72,7 +75,12 @@ export function renderLayoutTest(
     ...(examined === null
       ? [`  ${plural(rows, 'row')} seen.`]
       : examined.kind === 'orders'
-        ? ordersLines(examined, terminal)
+        ? [
+            job === null
+              ? '  As a job with the default settings decides:'
+              : `  As the job ${toPrintableLine(job)} of the configuration decides:`,
+            ...ordersLines(examined, terminal),
+          ]
         : customersLines(examined)),
   ].join('\n');
 }

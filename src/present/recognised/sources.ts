@@ -1,4 +1,5 @@
 import { describeConsent } from '../../model/customer.ts';
+import { heldReason } from '../../model/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
@@ -9,6 +10,7 @@ import type { OrdersPreview } from '../../pipeline/recognise/preview-orders.ts';
 import type { ProposedLayout } from '../../pipeline/recognise/propose-layout.ts';
 import type { Recognised, RecognisedSource } from '../../pipeline/recognise/recognise.ts';
 import { listPassedOver } from '../read-files.ts';
+import { describeReason } from '../review/held-orders.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatCount, plural } from '../text.ts';
@@ -65,21 +67,22 @@ function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly 
 
 /** Lines about the files of a source of orders. */
 export function ordersLines(
-  { preview, changes, problems, currency, needsZone, dateOrder }: OrdersExamined,
+  { preview, changes, problems, currency, needsZone, dateOrder, stated }: OrdersExamined,
   terminal: Terminal,
 ): readonly string[] {
-  const { rows, orders, isPartial, credited, creditedWithCode, placed } = preview;
+  const { rows, orders, isPartial, placed } = preview;
   const reading = dateOrder === 'open' ? ', if the month is first' : '';
   const days =
     placed === null ? '' : `, ${placed.first.slice(0, 10)} to ${placed.last.slice(0, 10)}${reading}`;
-  const placedTitle = needsZone ? `Placed (as written${reading})` : `Placed (UTC${reading})`;
+  const isZoneOpen = needsZone && stated.timeZone === null;
+  const placedTitle = isZoneOpen ? `Placed (as written${reading})` : `Placed (UTC${reading})`;
   const open = [
-    ...(needsZone ? ['their time zone'] : []),
-    ...(currency === null ? [] : ['their currency']),
+    ...(isZoneOpen ? ['their time zone'] : []),
+    ...(currency === null || stated.currency !== null ? [] : ['their currency']),
     ...(dateOrder === 'open' ? ['whether day or month comes first'] : []),
   ];
   return [
-    `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}: ${formatCount(credited)} to be credited, ${formatCount(creditedWithCode)} of them with a code, link or influencer.`,
+    `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,
     ...(open.length === 0 ? [] : [`  The files do not say ${open.join(' and ')}.`]),
     ...changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
     ...(dateOrder === 'mixed'
@@ -88,35 +91,72 @@ export function ordersLines(
     ...[...problems, ...preview.held].map(
       (problem) => `  ${terminal.style('yellow', '!')} ${toPrintableLine(problem)}`,
     ),
-    ...statusLines(preview),
+    ...outcomeLines(preview),
     ...(preview.fallbackId === null
       ? []
       : [`  The ids of orders are blank, so "${toPrintableLine(preview.fallbackId)}" identifies them.`]),
-    ...(preview.zeroRevenue === 0
-      ? []
-      : [
-          `  ${plural(preview.zeroRevenue, 'order')} to be credited ${preview.zeroRevenue === 1 ? 'has' : 'have'} no revenue.`,
-        ]),
     ...rejectedLines(preview),
     ...codeLines(preview, terminal),
     ...sampleLines(preview, placedTitle, terminal),
   ];
 }
 
-function statusLines({ statuses, excluded }: OrdersPreview): readonly string[] {
-  const name = ({ status, orders }: OrdersPreview['statuses'][number]): string =>
-    `${status === '' ? 'without a status' : shorten(status)} (${formatCount(orders)})`;
+/** What a run would do with the orders, in the words of its report and of `review --held`. */
+function outcomeLines({
+  credited,
+  revenue,
+  statuses,
+  heldOrders,
+  excluded,
+  organic,
+  ordersInHeldFiles,
+}: OrdersPreview): readonly string[] {
   const counted = statuses.filter(({ isCredited }) => isCredited).slice(0, WORDS_SHOWN);
-  const others = statuses.filter(({ isCredited }) => !isCredited).slice(0, WORDS_SHOWN);
+  const words = counted.map(
+    ({ status, orders }) =>
+      `${status === '' ? 'without a status' : shorten(status)} (${formatCount(orders)})`,
+  );
   return [
-    ...(counted.length === 0 ? [] : [`  Credited states: ${counted.map(name).join(', ')}.`]),
-    ...(others.length === 0 ? [] : [`  Not credited: ${others.map(name).join(', ')}.`]),
+    ...(credited === 0
+      ? []
+      : [
+          `  To be credited, once their codes, links or influencers have an owner: ${countAndSum(credited, revenue)}.`,
+        ]),
+    ...(words.length === 0 ? [] : [`  Credited states: ${words.join(', ')}.`]),
+    ...heldLines(heldOrders),
     ...(excluded.length === 0
       ? []
       : [
-          `  Never posted: ${excluded.map(({ reason, orders }) => `${reason} (${formatCount(orders)})`).join(', ')}.`,
+          `  Never posted: ${excluded.map(({ reason, orders }) => `${shorten(reason.replaceAll('_', ' '))} (${formatCount(orders)})`).join(', ')}.`,
         ]),
+    ...(organic === 0 ? [] : [`  Without a code, link or influencer: ${plural(organic, 'order')}.`]),
+    ...(ordersInHeldFiles === 0
+      ? []
+      : [`  In files that would be held: ${plural(ordersInHeldFiles, 'order')}.`]),
   ];
+}
+
+function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
+  if (groups.length === 0) return [];
+  const all = groups.reduce((sum, { orders }) => sum + orders, 0);
+  return [
+    `  Held, until better data or your decision settles it: ${countAndSum(
+      all,
+      groups.flatMap(({ revenue }) => revenue),
+    )}.`,
+    ...groups.slice(0, WORDS_SHOWN).flatMap((group) => {
+      const { what, fix } = heldReason(group.reason);
+      return [
+        `    ${countAndSum(group.orders, group.revenue)}: ${shorten(describeReason(group))}`,
+        `      ${what}. ${fix}`,
+      ];
+    }),
+    '    After a run, decide about them:  npx influencer-sync review --held',
+  ];
+}
+
+function countAndSum(orders: number, revenue: OrdersPreview['revenue']): string {
+  return `${plural(orders, 'order')}, ${formatAmounts(revenue)}`;
 }
 
 function rejectedLines({ rejected }: OrdersPreview): readonly string[] {
@@ -128,16 +168,27 @@ function rejectedLines({ rejected }: OrdersPreview): readonly string[] {
     );
 }
 
-function codeLines({ codes, credited }: OrdersPreview, terminal: Terminal): readonly string[] {
+function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Terminal): readonly string[] {
   if (codes.length === 0)
-    return credited === 0
+    return credited + organic === 0
       ? []
       : ['  No order has a discount code, so only links and influencers in it can credit it.'];
+  const hasHeld = codes.some(({ held }) => held > 0);
   const table = renderTable(
-    [{ title: 'Code' }, { title: 'Orders', align: 'right' }, { title: 'Revenue', align: 'right' }],
+    [
+      { title: 'Code' },
+      { title: 'Orders', align: 'right' },
+      { title: 'Revenue', align: 'right' },
+      ...(hasHeld ? [{ title: 'Held', align: 'right' } as const] : []),
+    ],
     codes
       .slice(0, CODES_SHOWN)
-      .map(({ code, orders, revenue }) => [maskAddresses(code), formatCount(orders), formatAmounts(revenue)]),
+      .map(({ code, orders, revenue, held }) => [
+        maskAddresses(code),
+        formatCount(orders),
+        formatAmounts(revenue),
+        ...(hasHeld ? [formatCount(held)] : []),
+      ]),
     { terminal, indent: '  ' },
   );
   const more = codes.length - CODES_SHOWN;
@@ -148,10 +199,10 @@ function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: T
   if (sample.length === 0) return [];
   const table = renderTable(
     [{ title: 'Order' }, { title: placedTitle }, { title: 'Revenue', align: 'right' }, { title: 'Codes' }],
-    sample.map(({ orderId, placedAt, total, currency, codes }) => [
+    sample.map(({ orderId, placedAt, amount, currency, codes }) => [
       maskAddresses(orderId),
       placedAt === null ? '' : formatInstant(placedAt),
-      total === null ? '' : formatMoney(total, currency),
+      amount === null ? '' : formatMoney(amount, currency),
       maskAddresses(codes.join(', ')),
     ]),
     { terminal, indent: '  ' },

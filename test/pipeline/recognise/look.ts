@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { sourceAt } from '../../../src/config/load-config-file.ts';
 import { loadLayouts } from '../../../src/map/layout/load-layout.ts';
 import type { OrdersExamined } from '../../../src/pipeline/recognise/examine-orders.ts';
@@ -24,7 +25,8 @@ export function folderWith(files: Files): string {
 export async function look(place: string): Promise<Recognised> {
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
-  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set() });
+  const jobOf = () => proposedJob({ brandId: '4819', include: null });
+  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set(), jobOf });
 }
 
 /** Returns name, layout, path and files of each source, and the refused ones. */

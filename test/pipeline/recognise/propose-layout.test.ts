@@ -31,8 +31,8 @@ test('a layout for an unknown header is proposed from names, synonyms and values
   });
   expect(ordersOf(found).preview).toMatchObject({
     orders: 5,
-    credited: 4,
-    creditedWithCode: 3,
+    credited: 3,
+    organic: 1,
     rejected: [],
   });
   expect(source?.proposed?.text).toMatch(/^# Proposed by/);
@@ -134,7 +134,7 @@ test('a layout for a Spanish header is proposed: accents, statuses, and a column
     placed_at: ['Fecha'],
     paid_at: ['Fecha de pago'],
   });
-  expect(examined.preview).toMatchObject({ orders: 23, credited: 22, creditedWithCode: 1, rejected: [] });
+  expect(examined.preview).toMatchObject({ orders: 23, credited: 1, organic: 21, rejected: [] });
   expect(examined.dateOrder).toBe('open');
 });
 

@@ -37,7 +37,7 @@ test('compressed and re-encoded files are examined, and files of one kind and en
     'shop-shopify-orders shopify-orders shop/ 3',
     'utf16-shopify-orders shopify-orders utf16/ 1 utf-16le',
   ]);
-  expect(ordersOf(found, 1).preview).toMatchObject({ orders: 3, credited: 3, creditedWithCode: 3 });
+  expect(ordersOf(found, 1).preview).toMatchObject({ orders: 3, credited: 3, organic: 0 });
   expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
 });
 
@@ -133,8 +133,8 @@ test('unusual values adapt a known layout: decimal commas, other dates, other se
   ]);
   expect(needsZone).toBe(false);
   expect(preview.codes.map(({ code, orders, revenue }) => [code, orders, revenue[0]?.amount])).toEqual([
-    ['MIA10', 2, '1258.9000'],
-    ['JONAS15', 2, '19.8000'],
+    ['MIA10', 1, '1249.0000'],
+    ['JONAS15', 1, '9.9000'],
   ]);
 });
 
@@ -164,9 +164,12 @@ test('zero totals, blank ids, faulty rows and statuses are counted before anythi
   const { preview } = ordersOf(await look(folderWith({ 'o.csv': [SHOPIFY, ...rows, ''].join('\n') })));
   expect(preview).toMatchObject({
     orders: 3,
-    credited: 2,
-    creditedWithCode: 1,
-    zeroRevenue: 1,
+    credited: 0,
+    organic: 1,
+    excluded: [
+      { reason: 'zero_revenue', orders: 1 },
+      { reason: 'status_refunded', orders: 1 },
+    ],
     fallbackId: 'name',
     statuses: [
       { status: 'paid', orders: 2, isCredited: true },

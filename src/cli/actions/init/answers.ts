@@ -103,10 +103,24 @@ function questionsOf(
   ];
 }
 
-/** The order of day and month that `--date-order` states for a source; null if it does not. */
-export function statedDateOrder({ dateOrder }: InitOptions, source: string): SourceAnswer['dateOrder'] {
-  const given = givenFor(dateOrder, source);
-  return given === 'MDY' || given === 'DMY' ? given : null;
+/**
+ * What options state about a source, as far as it is valid. `toAnswers` refuses the rest before anything is written.
+ */
+export function statedOf(
+  options: InitOptions,
+  source: string,
+): Pick<SourceAnswer, 'dateOrder' | 'currency' | 'timeZone' | 'status'> {
+  const valid = (key: 'dateOrder' | 'currency' | 'timeZone' | 'status'): Partial<SourceAnswer> => {
+    const given = givenFor(options[key], source);
+    return given === null || faultOf(key, given) !== null ? {} : toPart(key, given);
+  };
+  return {
+    ...NOTHING,
+    ...valid('dateOrder'),
+    ...valid('currency'),
+    ...valid('timeZone'),
+    ...valid('status'),
+  };
 }
 
 function givenFor(answers: SourceAnswers | undefined, source: string): string | null {

@@ -1,6 +1,7 @@
+import { jobOfSource, proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import { loadLayouts } from '../../../map/layout/load-layout.ts';
-import type { SourceSettings } from '../../../model/config.ts';
+import type { PipelineConfig, SourceSettings } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { KnownError } from '../../../model/known-error.ts';
@@ -27,7 +28,7 @@ export async function checkSources(output: Output, options: InitOptions): Promis
   const counts = { ok: 0, warning: 0, problem: 0 };
   try {
     for (const source of Object.values(config.sources)) {
-      for (const finding of await checkSource(source, { layouts, clients })) {
+      for (const finding of await checkSource(source, { config, layouts, clients })) {
         counts[finding.status] += 1;
         output.emit({ event: 'finding', ...finding });
         output.print(renderFinding(finding, output.terminal));
@@ -41,10 +42,15 @@ export async function checkSources(output: Output, options: InitOptions): Promis
   return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
 }
 
-type Means = { readonly layouts: readonly Layout[]; readonly clients: SourceClients };
+type Means = {
+  readonly config: PipelineConfig;
+  readonly layouts: readonly Layout[];
+  readonly clients: SourceClients;
+};
 
-async function checkSource(source: SourceSettings, { layouts, clients }: Means): Promise<readonly Finding[]> {
+async function checkSource(source: SourceSettings, means: Means): Promise<readonly Finding[]> {
   const about = `source ${source.name}`;
+  const { layouts, clients } = means;
   try {
     const file = await newestFile(source, clients);
     if (file === null)
@@ -60,7 +66,7 @@ async function checkSource(source: SourceSettings, { layouts, clients }: Means):
           fix: 'Export it again.',
         },
       ];
-    return await compare(source, found, { name, about, layouts, clients });
+    return await compare(source, found, { ...means, name, about });
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     return [{ status: 'problem', about, what: error.details.message, fix: error.details.help }];
@@ -70,7 +76,7 @@ async function checkSource(source: SourceSettings, { layouts, clients }: Means):
 async function compare(
   source: SourceSettings,
   found: RecognisedFile,
-  { name, about, layouts, clients }: Means & { readonly name: string; readonly about: string },
+  { name, about, config, layouts, clients }: Means & { readonly name: string; readonly about: string },
 ): Promise<readonly Finding[]> {
   const { verdict } = found;
   const own = layouts.find((layout) => layout.name === source.layout);
@@ -107,6 +113,7 @@ async function compare(
     layout: own,
     written: own,
     maxRows: MAX_ROWS,
+    job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
   });
   const problems = [
     ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),

@@ -165,7 +165,10 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
   return isFile ? start : `${start}/${path}`;
 }
 
-/** One job of each kind that has a source to read, and of each kind that reads no source. */
+/**
+ * One job of each kind that has a source to read, and of each kind that reads no source. Sources of which every order
+ * counts have a job of their own, so that `include: any` is not about the others.
+ */
 function jobLines(
   sources: readonly RecognisedSource[],
   { brandId, sources: answers }: Answers,
@@ -174,17 +177,28 @@ function jobLines(
     if (starter === undefined) return [];
     const { reads, comment, settings = [] } = starter;
     const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
-    if (reads !== null && names.length === 0) return [];
-    const source = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
-    return [
-      `  ${kind}:${comment === undefined ? '' : ` # ${comment}`}`,
-      `    kind: ${kind}`,
-      ...(reads === null ? [] : [`    source: ${source}`, `    brand_id: ${brandId}`]),
-      ...settings.map((line) => `    ${line}`),
-      ...names
-        .filter((name) => answers.get(name)?.status === 'any')
-        .map((name) => `    # ${name} does not say which orders were paid: every order in it counts`),
-    ];
+    const isAny = (name: string): boolean => answers.get(name)?.status === 'any';
+    const groups = [names.filter((name) => !isAny(name)), names.filter(isAny)].filter(
+      (group) => group.length > 0,
+    );
+    if (reads === null) groups.push([]);
+    return groups.flatMap((group, at) => {
+      const includesAny = group.some(isAny);
+      return [
+        `  ${at === 0 ? kind : `${kind}-any-status`}:${comment === undefined ? '' : ` # ${comment}`}`,
+        `    kind: ${kind}`,
+        ...(reads === null
+          ? []
+          : [
+              `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
+              `    brand_id: ${brandId}`,
+            ]),
+        ...(includesAny
+          ? ['    include: any # the export does not say which orders were paid: all count']
+          : []),
+        ...settings.map((line) => `    ${line}`),
+      ];
+    });
   });
 }
 

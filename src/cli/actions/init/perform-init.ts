@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { jobKinds } from '../../../../jobs/index.ts';
 import { searchBrands } from '../../../api/account.ts';
 import { ApiError } from '../../../api/api-error.ts';
@@ -20,7 +21,7 @@ import { openClient, readServiceVariables } from '../../open/open-service.ts';
 import { readEnvFile } from '../../open/read-env-file.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';
-import { questionsFor, statedDateOrder } from './answers.ts';
+import { questionsFor, statedOf } from './answers.ts';
 import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
@@ -147,13 +148,17 @@ async function recogniseAll(
     for (const place of places) {
       progress.note(`Looking into ${place}.`);
       const taken = new Set(sources.map(({ name }) => name));
-      const dateOrderOf = (source: string) => statedDateOrder(options, source);
       const found = await recognise({
         source: sourceAt(place),
         clients,
         layouts,
         taken,
-        dateOrderOf,
+        statedOf: (name) => {
+          const { dateOrder, currency, timeZone } = statedOf(options, name);
+          return { dateOrder, currency, timeZone };
+        },
+        jobOf: (name) =>
+          proposedJob({ brandId: options.brand ?? null, include: statedOf(options, name).status }),
         stated: said.stated,
         assumedEncoding: said.encoding,
       });

@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import {
+  type JobOfSource,
+  jobOfSource,
+  proposedJob,
+} from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import { sourceAt } from '../../../config/load-config-file.ts';
 import { loadLayout, loadLayouts } from '../../../map/layout/load-layout.ts';
+import type { SourceSettings } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { FileHeld } from '../../../model/held/file-held.ts';
 import { KnownError } from '../../../model/known-error.ts';
@@ -25,7 +31,7 @@ import { listFiles } from '../../../source/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../../source/source-clients.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
-import { DEFAULT_CONFIG_PATH } from '../../open/open-config.ts';
+import { DEFAULT_CONFIG_PATH, openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /** Maximum number of rows that a test reads. */
@@ -63,8 +69,12 @@ function isGiven(layout: Layout, lack: Layout['lacks'][number]): boolean {
   );
 }
 
-function foldersOf({ config }: ConfigOptions): readonly string[] {
-  return layoutFolders(resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH)));
+function foldersOf(options: ConfigOptions): readonly string[] {
+  return layoutFolders(configPathOf(options));
+}
+
+function configPathOf({ config }: ConfigOptions): string {
+  return resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH));
 }
 
 /**
@@ -79,19 +89,22 @@ export async function testLayout(
   const layouts = loadLayouts(foldersOf(options));
   const clients = openSourceClients();
   try {
-    const source = {
-      ...sourceAt(place),
-      timeZone: options.timeZone ?? null,
-      currency: options.currency ?? null,
-      dateOrder: options.dateOrder ?? null,
-      encoding: options.encoding ?? null,
+    const { timeZone, currency, dateOrder, encoding: named } = options;
+    const given = {
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...(currency === undefined ? {} : { currency }),
+      ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(named === undefined ? {} : { encoding: named }),
     };
+    const plain = { ...sourceAt(place), ...given };
     const file = await onlyFile(place, clients);
-    const means = { source, clients };
     const layout =
       options.layout === undefined
-        ? await recognised(file, layouts, means)
+        ? await recognised(file, layouts, { source: plain, clients })
         : loadLayout(options.layout, foldersOf(options));
+    const configured = await configuredFor(layout, options);
+    const source = configured === null ? plain : { ...configured.source, uri: plain.uri, ...given };
+    const means = { source, clients };
     const { encoding, possible } = await detectTextForm(file, means);
     if (possible !== null) throw encodingUnclear(place, possible);
     const top = await readTop(file, layout, { ...means, encoding });
@@ -99,9 +112,10 @@ export async function testLayout(
     const subject = subjectOf(layout) ?? 'orders';
     const columns = describeColumns(top.header, layout, subject);
     const examine = { ...means, files: [{ file, encoding }], layout, written: layout, maxRows: MAX_ROWS };
+    const job = configured?.job ?? proposedJob({ brandId: null, include: null });
     const examined =
       subject === 'orders'
-        ? await examineOrders(examine)
+        ? await examineOrders({ ...examine, job })
         : subject === 'customers'
           ? await examineCustomers(examine)
           : null;
@@ -113,9 +127,11 @@ export async function testLayout(
       encoding,
       columns,
       rows,
+      job: configured?.job.name ?? null,
       examined: examined === null ? null : { ...examined, layout: layout.name },
     });
-    output.print(renderLayoutTest({ layout, subject, columns, examined, rows }, output.terminal));
+    const tested = { layout, subject, columns, examined, rows, job: configured?.job.name ?? null };
+    output.print(renderLayoutTest(tested, output.terminal));
     return faultsOf(examined) === 0 ? EXIT.ok : EXIT.rowsRejected;
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
@@ -129,6 +145,26 @@ export async function testLayout(
     });
   } finally {
     clients.close();
+  }
+}
+
+/**
+ * The source with this layout and the job that credits its orders, as configured. Null if there is no configuration that
+ * can be read, or not exactly one such source: then the default settings are shown.
+ */
+async function configuredFor(
+  layout: Layout,
+  options: ConfigOptions,
+): Promise<{ readonly source: SourceSettings; readonly job: JobOfSource } | null> {
+  if (!existsSync(configPathOf(options))) return null;
+  try {
+    const config = await openConfig(options);
+    const [source, other] = Object.values(config.sources).filter((one) => one.layout === layout.name);
+    const job = source === undefined || other !== undefined ? null : jobOfSource(config, source.name);
+    return source === undefined || job === null ? null : { source, job };
+  } catch (error) {
+    if (error instanceof KnownError) return null;
+    throw error;
   }
 }
 

@@ -125,14 +125,19 @@ async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): 
   if (rejected.length === 0) return null;
   const { fetchRawRows } = await import('../../../pipeline/fetch-raw-rows.ts');
   const { previewFix } = await import('../../../pipeline/preview-fix.ts');
-  const read = await withinLimit(previewFix({ config, rejected, fetchRows: fetchRawRows }), PREVIEW_LIMIT_MS);
+  const { jobOfSource } = await import('../../../../jobs/attribute-orders/previewed-job.ts');
+  const jobOf = (source: string) => jobOfSource(config, source);
+  const read = await withinLimit(
+    previewFix({ config, rejected, fetchRows: fetchRawRows, jobOf }),
+    PREVIEW_LIMIT_MS,
+  );
   if (read.kind === 'failed') return html`${title}<p class="none">${read.why}</p>`;
-  const { orders, creditable, excluded, amounts, unknownAmounts, stillRejected, gone } = read.value;
+  const { orders, creditable, excluded, held, amounts, unknownAmounts, stillRejected, gone } = read.value;
   const among =
     rejected.length === MAX_PREVIEW_ROWS ? `Of the first ${formatCount(MAX_PREVIEW_ROWS)} of them: ` : '';
   return html`${title}
 <p>The preview assumes a correct value in place of each fault. Nothing is stored. Whether an order is credited is decided when the corrected rows are read.</p>
-<p>${among}<strong>${plural(orders, 'order')}</strong> would be read. ${formatCount(creditable)} of them ${creditable === 1 ? 'carries' : 'carry'} a code, link, handle or deal and can be credited; ${formatCount(excluded)} would be excluded, for example because they are cancelled.</p>
+<p>${among}<strong>${plural(orders, 'order')}</strong> would be read. ${formatCount(creditable)} of them ${creditable === 1 ? 'carries' : 'carry'} a code, link, handle or deal and can be credited; ${formatCount(excluded)} would be excluded, for example because they are cancelled${held === 0 ? '' : `; ${formatCount(held)} would be held, because something else is not known`}.</p>
 ${factList([
   ['Amounts of the orders that can be credited', formatAmounts(amounts)],
   [

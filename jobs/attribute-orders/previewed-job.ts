@@ -1,0 +1,35 @@
+import type { GateRules } from '../../src/attribute/gate.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
+import type { PreviewedJob } from '../../src/pipeline/recognise/preview-orders.ts';
+import { type AttributeOrdersSettings, CREDIT_DEFAULTS, isAttributeOrders } from './settings.ts';
+
+/** The settings of a job by which its runs and previews decide about orders. */
+export function creditRules({
+  revenue,
+  drafts,
+  renewals,
+}: Pick<AttributeOrdersSettings, 'revenue' | 'drafts' | 'renewals'>): Pick<
+  GateRules,
+  'revenue' | 'creditsDrafts' | 'creditsRenewals'
+> {
+  return { revenue, creditsDrafts: drafts === 'credit', creditsRenewals: renewals === 'credit' };
+}
+
+/** The job that `init` proposes, with default settings. The brand is null if it is not known yet. */
+export function proposedJob({ brandId, include }: Pick<PreviewedJob, 'brandId' | 'include'>): PreviewedJob {
+  return { ...creditRules(CREDIT_DEFAULTS), brandId, include, start: null, needsTime: false };
+}
+
+export type JobOfSource = PreviewedJob & { readonly name: string };
+
+/** The configured job that credits the orders of a source, for a preview. Null if there is none. */
+export function jobOfSource({ jobs, statements }: PipelineConfig, source: string): JobOfSource | null {
+  const job = Object.values(jobs)
+    .filter(isAttributeOrders)
+    .find(({ sources }) => sources.includes(source));
+  if (job === undefined) return null;
+  const { name, brandId, include, startDate, timeZone } = job;
+  const start = startDate === null ? null : { day: startDate, timeZone };
+  const needsTime = start !== null || statements.terms !== null;
+  return { ...creditRules(job), name, brandId, include, start, needsTime };
+}
