@@ -208,6 +208,11 @@ export type Layout = {
    */
   readonly mayBeMissing: Readonly<Record<string, string>>;
   readonly conditionalColumns: readonly ConditionalColumn[];
+  /**
+   * Regular expression whose first group is the order id, for formats that wrap it (`gid://shopify/Order/5601`). Ids
+   * that it does not match are rejected. Null: the cell is the id.
+   */
+  readonly orderIdPattern: string | null;
   /** Fields in which a zero counts as blank if another of their columns has a value. */
   readonly zeroFallsThrough: readonly LayoutField[];
   /**

@@ -20,6 +20,7 @@ const UNKNOWN = ['wahr', 'yes please', '-', 'n/a'];
 /** Columns of free text, in which only some words mean something. Any other word lets an order pass. */
 const FREE_TEXT: Readonly<Record<string, readonly string[]>> = {
   'matrixify-orders': ['Source'],
+  'shopify-bulk-orders': ['sourceName'],
   'shopify-orders': ['Name', 'Payment Method', 'Source'],
   'stripe-payments': ['Description'],
   'woocommerce-orders': ['created_via', '_subscription_renewal'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StagedOrder } from '../../src/model/order.ts';
-import { type MapTextOptions, mapText } from './map-text.ts';
+import { type MapTextOptions, mapFixture, mapText, readFixture } from './map-text.ts';
 
 async function read(rows: readonly string[], layout: string, options: MapTextOptions = {}) {
   return mapText(`${rows.join('\n')}\n`, { layout, source: { timeZone: 'UTC', currency: null }, ...options });
@@ -139,4 +139,57 @@ test("woocommerce-orders: WooCommerce's own attribution is read, drafts are know
   expect(orders.map(({ status }) => status)).toEqual(['completed', 'checkout_draft', 'draft', 'wc-shipped']);
   expect(orders[0]?.links).toContain('Mira-Spring');
   expect(orders[0]?.links).toHaveLength(2);
+});
+
+const BULK = { layout: 'shopify-bulk-orders', source: { timeZone: null, currency: null } };
+
+test('shopify-bulk-orders: the number within the global id, codes as a JSON list, and the money of the shop', async () => {
+  const { orders, rejected } = await mapFixture('shopify-bulk-orders.csv', BULK);
+  expect(rejected).toEqual([]);
+  expect(orders.map(facts)).toEqual([
+    '5000000001001 | paid | EUR | 65.00 | 0.00 | ADA10 VIP bob-2026 | 2026-04-10T05:41:26Z | ',
+    '5000000001002 | partially_refunded | EUR | 65.00 | 15.50 | ADA10 | 2026-04-10T06:41:26Z | ',
+    '5000000001003 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T07:41:26Z | test',
+    '5000000001004 | voided | EUR | 65.00 | 0.00 |  | 2026-04-10T08:41:26Z | cancelled',
+    '5000000001005 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T09:41:26Z | draft',
+    '5000000001006 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T10:41:26Z | unknown_test',
+  ]);
+});
+
+test('shopify-bulk-orders: other spellings of the header are the same export, and the other currency of a customer is not read', async () => {
+  const written = readFixture('shopify-bulk-orders.csv');
+  const known = (await mapText(written, BULK)).orders;
+  const snake = (path: string): string =>
+    path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const spell of [snake, (path: string) => path.replaceAll('.', '/')]) {
+    const [header = '', ...rows] = written.split('\n');
+    const { orders } = await mapText([spell(header), ...rows].join('\n'), BULK);
+    expect(orders.map(facts)).toEqual(known.map(facts));
+  }
+  const shown = written.replace('totalPriceSet.shopMoney.amount', 'other');
+  await expect(mapText(shown, BULK)).rejects.toMatchObject({ reason: { code: 'header_mismatch' } });
+});
+
+test('shopify-bulk-orders: rows of items, drafts and checkouts are no orders', async () => {
+  const [header = '', first = ''] = readFixture('shopify-bulk-orders.csv').split('\n');
+  const ids = [
+    'gid://shopify/LineItem/1',
+    'gid://shopify/DraftOrder/5000000001001',
+    'gid://shopify/Order/',
+    'gid://shopify/Order/50A',
+    '#1001',
+  ];
+  const rows = ids.map((id) => first.replace(/^[^,]+/, id));
+  const { orders, rejected } = await mapText([header, ...rows, ''].join('\n'), BULK);
+  expect(orders).toEqual([]);
+  expect(rejected.map(({ code, column }) => `${code} ${column}`)).toEqual(ids.map(() => 'other_id id'));
+});
+
+test("codes as Python writes a list are read as well, and a list that is cut names nobody's code", async () => {
+  const header = 'order_id,order_revenue,currency,discount_codes';
+  const codes = ["\"['A10', 'B5']\"", '"[""A10"", ""B5""]"', '[]', '"[""A10"",""B5"'];
+  const { orders } = await mapText(
+    [header, ...codes.map((cell, at) => `${at},5.00,EUR,${cell}`), ''].join('\n'),
+  );
+  expect(orders.map((order) => order.codes)).toEqual([['A10', 'B5'], ['A10', 'B5'], [], ['["A10"', '"B5']]);
 });

@@ -30,6 +30,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     lines: ___,
     mayBeMissing,
     refundList,
+    orderIdPattern,
     currency: stated,
     consent,
     ...others
@@ -54,6 +55,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     ...(Object.keys(missing).length === 0 ? {} : { missing: Object.keys(missing) }),
     ...(stated === null ? {} : { stated }),
     ...(refundList === null ? {} : { refundList }),
+    ...(orderIdPattern === null ? {} : { orderIdPattern }),
     words: status.words,
     known: status.known,
     timeZone,

@@ -90,6 +90,12 @@ export const layoutSchema = z
       .describe(
         'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
       ),
+    order_id_pattern: regex
+      .nullable()
+      .default(null)
+      .describe(
+        'For exports that wrap the order id (RE2): the first group is the id. Other ids are rejected.',
+      ),
     zero_falls_through: z
       .array(field)
       .default([])

@@ -34,6 +34,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
       columns,
       when: toCellTest(when),
     })),
+    orderIdPattern: file.order_id_pattern,
     zeroFallsThrough: file.zero_falls_through,
     refundList: file.refund_list,
     leftAfterRefund: file.left_after_refund,

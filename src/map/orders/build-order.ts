@@ -152,7 +152,7 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) return null;
     const value = open.values[slot] ?? '';
-    const id = parseId(value);
+    const id = field === 'order_id' ? this.#plan.orderIdOf(value) : parseId(value);
     if (typeof id !== 'string') throw this.#fault(id, slot, value);
     return id;
   }

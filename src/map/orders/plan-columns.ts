@@ -4,6 +4,7 @@ import { mayLackStatus } from '../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
 import { foldWord } from '../values/clean-text.ts';
+import { type IdParser, orderIdParser } from '../values/parse-id.ts';
 import { remember } from '../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
 
@@ -24,6 +25,8 @@ export type ColumnPlan = {
   readonly group: Column;
   /** True if the order's id groups its rows. It then cannot have another value within the group. */
   readonly isGroupedById: boolean;
+  /** Parses an order id, also that of `group`. */
+  readonly orderIdOf: IdParser;
   readonly slots: readonly Slot[];
   /** Slots of each field, in order of preference. */
   readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
@@ -158,6 +161,7 @@ export function planColumns(
   return {
     group,
     isGroupedById: header.fields.order_id[0]?.index === group.index,
+    orderIdOf: orderIdParser(layout.orderIdPattern),
     slots,
     fields,
     timeOfDay,
