@@ -125,6 +125,63 @@ test.each([
   },
 );
 
+const ATTRIBUTION = ['source_type', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'];
+
+test.each(['', 'meta:', 'Meta: '])(
+  'woocommerce-orders: of its own attribution, marked links and addresses are read, and channels name nobody (%j)',
+  async (prefix) => {
+    const columns = [...ATTRIBUTION, 'referrer', 'session_entry'].map(
+      (name) => `${prefix}_wc_order_attribution_${name}`,
+    );
+    const visits: readonly (readonly [visit: string, links: readonly string[]])[] = [
+      ['utm,mira,social,spring-mira,story,,https://l.instagram.com/,', ['mira', 'spring-mira', 'story']],
+      ['utm,instagram,social,(none),(none),(none),,', ['instagram']],
+      ['utm,(not set),(not set),(not set),,,,https://shop.test/?ref=mira&utm_source=x', ['mira']],
+      ['organic,google,organic,(none),(none),(none),https://www.google.com/,https://shop.test/', []],
+      [
+        'referral,creator.test,referral,(none),/,(none),https://creator.test/mira,',
+        ['/', 'creator.test/mira'],
+      ],
+      ['typein,(direct),(none),(none),(none),(none),,https://shop.test/cart?add-to-cart=5', []],
+      ['admin,mira,,,,,,', []],
+      [',mira,,,,,,', []],
+      ['mystery,mira,,,,,,', []],
+    ];
+    const { orders, rejected } = await read(
+      [
+        `order_id,status,order_total,order_currency,order_date,refunded_total,${columns.join(',')}`,
+        ...visits.map(([visit], at) => `${at},wc-completed,5.00,EUR,2026-05-14T10:00:00Z,,${visit}`),
+      ],
+      'woocommerce-orders',
+    );
+    expect(rejected).toEqual([]);
+    expect(orders.map(({ links }) => links)).toEqual(visits.map(([, links]) => links));
+  },
+);
+
+test.each(['Origin', 'Attribution'])(
+  'woocommerce-analytics: of the %s, only the source of a marked link names somebody',
+  async (column) => {
+    const origins = [
+      'Source: Mira',
+      'Referral: Creator.test',
+      'Organic: Google',
+      'Direct',
+      'Unknown',
+      'Web admin',
+    ];
+    const { orders } = await read(
+      [
+        `Date,Order #,Net Sales,Status,Coupon(s),${column}`,
+        ...origins.map((origin, at) => `2026-05-14 10:00:00,${at},5.00,Completed,,${origin}`),
+      ],
+      'woocommerce-analytics',
+      { source: { timeZone: 'UTC', currency: 'EUR' } },
+    );
+    expect(orders.map(({ links }) => links)).toEqual([['Mira'], [], [], [], [], []]);
+  },
+);
+
 test("woocommerce-orders: WooCommerce's own attribution is read, drafts are known words, and a custom status is not listed", async () => {
   const { orders } = await read(
     [
