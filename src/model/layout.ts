@@ -220,6 +220,11 @@ export type Layout = {
    * They are added up if no other column contains the refunded amount. Null: the format has no such column.
    */
   readonly refundList: { readonly columns: readonly string[]; readonly pattern: string } | null;
+  /**
+   * Columns of the total that `refunded` is a part of, if it may be in another currency than `total` (Magento: what the
+   * customer paid, beside what the shop books). Empty: the refund is a part of `total`.
+   */
+  readonly refundedOf: readonly string[];
   /** If no column contains the refunded amount, it is added up over these pairs. */
   readonly leftAfterRefund: readonly RefundPair[];
   /** Columns with the time of day, for example `Order Time`, if the date has its own column. */

@@ -250,3 +250,60 @@ test("codes as Python writes a list are read as well, and a list that is cut nam
   );
   expect(orders.map((order) => order.codes)).toEqual([['A10', 'B5'], ['A10', 'B5'], [], ['["A10"', '"B5']]);
 });
+
+test('magento-orders: a refund is in the currency of the purchased total, so only a full one is known if the totals differ', async () => {
+  const header = 'ID,Purchase Date,Grand Total (Base),Grand Total (Purchased),Status,Subtotal,Total Refunded';
+  const row = (id: number, amounts: string, refunded: string): string =>
+    `${id},2026-04-10 21:30:00,${amounts},Complete,30.0000,${refunded}`;
+  const { orders, rejected } = await read(
+    [
+      header,
+      row(1, '36.3900,36.3900', '5.0000'),
+      row(2, '36.3900,41.2500', '0.0000'),
+      row(3, '36.3900,41.2500', ''),
+      row(4, '36.3900,41.2500', '41.2500'),
+      row(5, '36.3900,41.2500', '5.0000'),
+      row(6, '36.3900,', '5.0000'),
+    ],
+    'magento-orders',
+    { source: { timeZone: 'UTC', currency: 'EUR' } },
+  );
+  expect(orders.map(({ orderId, refunded }) => [orderId, refunded])).toEqual([
+    ['1', '5.00'],
+    ['2', '0.00'],
+    ['3', null],
+    ['4', '36.39'],
+  ]);
+  expect(rejected.map(({ line, code, column }) => [line, code, column])).toEqual([
+    [6, 'other_currency', 'Grand Total (Purchased)'],
+    [7, 'missing_value', 'Grand Total (Purchased)'],
+  ]);
+});
+
+test('etsy-orders: an adjusted amount beside a blank one says that the refund is unknown, and one above it is no refund', async () => {
+  const header =
+    'Sale Date,Order ID,Currency,Order Value,Coupon Code,Order Total,Status,Card Processing Fees,Order Net,Adjusted Order Total,Adjusted Card Processing Fees,Adjusted Net Order Amount';
+  const row = (id: number, amounts: string): string => `09/23/26,${id},USD,40.00,ADA10,40.00,Paid,${amounts}`;
+  const { orders, rejected } = await read(
+    [
+      header,
+      row(1, '1.45,38.55,0,1.15,28.85'),
+      row(2, '1.45,,0,1.15,28.85'),
+      row(3, ',38.55,0,1.15,28.85'),
+      row(4, '1.45,38.55,0,1.45,48.55'),
+      row(5, '1.45,,0,0,0'),
+      row(6, ',,25.00,1.15,23.85'),
+    ],
+    'etsy-orders',
+  );
+  expect(orders.map(({ orderId, refunded }) => [orderId, refunded])).toEqual([
+    ['1', '10.00'],
+    ['4', '-10.00'],
+    ['5', null],
+    ['6', null],
+  ]);
+  expect(rejected.map(({ line, code }) => [line, code])).toEqual([
+    [3, 'missing_value'],
+    [4, 'missing_value'],
+  ]);
+});

@@ -35,6 +35,8 @@ export type ColumnPlan = {
   readonly zone: number | null;
   /** Slots of cells that list refunds. */
   readonly refundLists: readonly number[];
+  /** Slot of the total that the refund is a part of, if it is another one than `total`. Null if there is none. */
+  readonly refundedOf: number | null;
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
@@ -131,6 +133,8 @@ export function planColumns(
     const column = header.find([name]);
     return column === null ? [] : [slotOf(column, 'same')];
   });
+  const refundedOfColumn = header.find(layout.refundedOf);
+  const refundedOf = refundedOfColumn === null ? null : slotOf(refundedOfColumn, 'same');
   const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
@@ -167,6 +171,7 @@ export function planColumns(
     timeOfDay,
     zone,
     refundLists,
+    refundedOf,
     leftAfterRefund,
     sums,
     item,
