@@ -218,6 +218,11 @@ export type Layout = {
    */
   readonly mayBeMissing: Readonly<Record<string, string>>;
   readonly conditionalColumns: readonly ConditionalColumn[];
+  /**
+   * Regular expression whose first group is the order id, for formats that wrap it (`gid://shopify/Order/5601`). Ids
+   * that it does not match are rejected. Null: the cell is the id.
+   */
+  readonly orderIdPattern: string | null;
   /** Fields in which a zero counts as blank if another of their columns has a value. */
   readonly zeroFallsThrough: readonly LayoutField[];
   /**
@@ -225,6 +230,11 @@ export type Layout = {
    * They are added up if no other column contains the refunded amount. Null: the format has no such column.
    */
   readonly refundList: { readonly columns: readonly string[]; readonly pattern: string } | null;
+  /**
+   * Columns of the total that `refunded` is a part of, if it may be in another currency than `total` (Magento: what the
+   * customer paid, beside what the shop books). Empty: the refund is a part of `total`.
+   */
+  readonly refundedOf: readonly string[];
   /** If no column contains the refunded amount, it is added up over these pairs. */
   readonly leftAfterRefund: readonly RefundPair[];
   /** Columns with the time of day, for example `Order Time`, if the date has its own column. */

@@ -3,10 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { decideAgain } from '../attribute/attribute-orders.ts';
 import { readLines } from '../attribute/read-lines.ts';
+import { layoutFolders } from '../config/layout-folders.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
+import { loadLayout } from '../map/layout/load-layout.ts';
 import { parseSeeds } from '../map/orders/parse-seeds.ts';
+import { orderIdParser } from '../map/values/parse-id.ts';
 import type { Seeded, SeedProblem } from '../model/backfill.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
@@ -41,7 +44,11 @@ export async function seedOrders(
       cause,
     );
   });
-  const platforms = [...new Set(Object.values(config.sources).map(({ orderPlatform }) => orderPlatform))];
+  const folders = layoutFolders(config.path);
+  const platforms = Object.values(config.sources).map(({ orderPlatform, layout }) => ({
+    orderPlatform,
+    orderIdOf: orderIdParser(loadLayout(layout, folders).orderIdPattern),
+  }));
   const { rows, problems } = parseSeeds(readLines(decode(bytes, path)), platforms);
   if (problems.length > 0) throw invalid(path, problems);
   if (rows.length === 0)

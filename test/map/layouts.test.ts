@@ -363,6 +363,7 @@ test('every bundled layout of orders can be loaded and is tested here: add a tes
     'matrixify-orders',
     'paypal-activity',
     'prestashop-orders',
+    'shopify-bulk-orders',
     'shopify-orders',
     'shopware-orders',
     'square-sales',

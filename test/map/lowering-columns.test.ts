@@ -17,9 +17,14 @@ const LAYOUTS = loadLayouts().filter((layout) => layoutFor(layout, 'orders') !==
 /** Words that no format has, in the cell of a column that excludes orders. */
 const UNKNOWN = ['wahr', 'yes please', '-', 'n/a'];
 
-/** Columns of free text, in which only some words mean something. Any other word lets an order pass. */
+/**
+ * Columns of free text, in which only some words mean something, and those that say something only of a refund. Any other
+ * word lets an order pass.
+ */
 const FREE_TEXT: Readonly<Record<string, readonly string[]>> = {
+  'magento-orders': ['Grand Total (Purchased)'],
   'matrixify-orders': ['Source'],
+  'shopify-bulk-orders': ['sourceName'],
   'shopify-orders': ['Name', 'Payment Method', 'Source'],
   'stripe-payments': ['Description'],
   'woocommerce-orders': ['created_via', '_subscription_renewal'],

@@ -302,6 +302,7 @@ test('every layout has a use, and those of orders and customers are tested here 
     'patreon',
     'paypal-activity',
     'salesforce-contacts',
+    'shopify-bulk-orders',
     'shopify-customers',
     'shopify-orders',
     'shopware-orders',

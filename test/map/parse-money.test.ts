@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromUnits, toUnits } from '../../src/map/orders/add-money.ts';
+import { fromUnits, toUnits } from '../../src/map/values/add-money.ts';
 import { parseMoney } from '../../src/map/values/parse-money.ts';
 import type { MoneyFormat } from '../../src/model/layout.ts';
 

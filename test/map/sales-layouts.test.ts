@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StagedOrder } from '../../src/model/order.ts';
-import { type MapTextOptions, mapText } from './map-text.ts';
+import { type MapTextOptions, mapFixture, mapText, readFixture } from './map-text.ts';
 
 async function read(rows: readonly string[], layout: string, options: MapTextOptions = {}) {
   return mapText(`${rows.join('\n')}\n`, { layout, source: { timeZone: 'UTC', currency: null }, ...options });
@@ -125,6 +125,63 @@ test.each([
   },
 );
 
+const ATTRIBUTION = ['source_type', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'];
+
+test.each(['', 'meta:', 'Meta: '])(
+  'woocommerce-orders: of its own attribution, marked links and addresses are read, and channels name nobody (%j)',
+  async (prefix) => {
+    const columns = [...ATTRIBUTION, 'referrer', 'session_entry'].map(
+      (name) => `${prefix}_wc_order_attribution_${name}`,
+    );
+    const visits: readonly (readonly [visit: string, links: readonly string[]])[] = [
+      ['utm,mira,social,spring-mira,story,,https://l.instagram.com/,', ['mira', 'spring-mira', 'story']],
+      ['utm,instagram,social,(none),(none),(none),,', ['instagram']],
+      ['utm,(not set),(not set),(not set),,,,https://shop.test/?ref=mira&utm_source=x', ['mira']],
+      ['organic,google,organic,(none),(none),(none),https://www.google.com/,https://shop.test/', []],
+      [
+        'referral,creator.test,referral,(none),/,(none),https://creator.test/mira,',
+        ['/', 'creator.test/mira'],
+      ],
+      ['typein,(direct),(none),(none),(none),(none),,https://shop.test/cart?add-to-cart=5', []],
+      ['admin,mira,,,,,,', []],
+      [',mira,,,,,,', []],
+      ['mystery,mira,,,,,,', []],
+    ];
+    const { orders, rejected } = await read(
+      [
+        `order_id,status,order_total,order_currency,order_date,refunded_total,${columns.join(',')}`,
+        ...visits.map(([visit], at) => `${at},wc-completed,5.00,EUR,2026-05-14T10:00:00Z,,${visit}`),
+      ],
+      'woocommerce-orders',
+    );
+    expect(rejected).toEqual([]);
+    expect(orders.map(({ links }) => links)).toEqual(visits.map(([, links]) => links));
+  },
+);
+
+test.each(['Origin', 'Attribution'])(
+  'woocommerce-analytics: of the %s, only the source of a marked link names somebody',
+  async (column) => {
+    const origins = [
+      'Source: Mira',
+      'Referral: Creator.test',
+      'Organic: Google',
+      'Direct',
+      'Unknown',
+      'Web admin',
+    ];
+    const { orders } = await read(
+      [
+        `Date,Order #,Net Sales,Status,Coupon(s),${column}`,
+        ...origins.map((origin, at) => `2026-05-14 10:00:00,${at},5.00,Completed,,${origin}`),
+      ],
+      'woocommerce-analytics',
+      { source: { timeZone: 'UTC', currency: 'EUR' } },
+    );
+    expect(orders.map(({ links }) => links)).toEqual([['Mira'], [], [], [], [], []]);
+  },
+);
+
 test("woocommerce-orders: WooCommerce's own attribution is read, drafts are known words, and a custom status is not listed", async () => {
   const { orders } = await read(
     [
@@ -139,4 +196,114 @@ test("woocommerce-orders: WooCommerce's own attribution is read, drafts are know
   expect(orders.map(({ status }) => status)).toEqual(['completed', 'checkout_draft', 'draft', 'wc-shipped']);
   expect(orders[0]?.links).toContain('Mira-Spring');
   expect(orders[0]?.links).toHaveLength(2);
+});
+
+const BULK = { layout: 'shopify-bulk-orders', source: { timeZone: null, currency: null } };
+
+test('shopify-bulk-orders: the number within the global id, codes as a JSON list, and the money of the shop', async () => {
+  const { orders, rejected } = await mapFixture('shopify-bulk-orders.csv', BULK);
+  expect(rejected).toEqual([]);
+  expect(orders.map(facts)).toEqual([
+    '5000000001001 | paid | EUR | 65.00 | 0.00 | ADA10 VIP bob-2026 | 2026-04-10T05:41:26Z | ',
+    '5000000001002 | partially_refunded | EUR | 65.00 | 15.50 | ADA10 | 2026-04-10T06:41:26Z | ',
+    '5000000001003 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T07:41:26Z | test',
+    '5000000001004 | voided | EUR | 65.00 | 0.00 |  | 2026-04-10T08:41:26Z | cancelled',
+    '5000000001005 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T09:41:26Z | draft',
+    '5000000001006 | paid | EUR | 65.00 | 0.00 |  | 2026-04-10T10:41:26Z | unknown_test',
+  ]);
+});
+
+test('shopify-bulk-orders: other spellings of the header are the same export, and the other currency of a customer is not read', async () => {
+  const written = readFixture('shopify-bulk-orders.csv');
+  const known = (await mapText(written, BULK)).orders;
+  const snake = (path: string): string =>
+    path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const spell of [snake, (path: string) => path.replaceAll('.', '/')]) {
+    const [header = '', ...rows] = written.split('\n');
+    const { orders } = await mapText([spell(header), ...rows].join('\n'), BULK);
+    expect(orders.map(facts)).toEqual(known.map(facts));
+  }
+  const shown = written.replace('totalPriceSet.shopMoney.amount', 'other');
+  await expect(mapText(shown, BULK)).rejects.toMatchObject({ reason: { code: 'header_mismatch' } });
+});
+
+test('shopify-bulk-orders: rows of items, drafts and checkouts are no orders', async () => {
+  const [header = '', first = ''] = readFixture('shopify-bulk-orders.csv').split('\n');
+  const ids = [
+    'gid://shopify/LineItem/1',
+    'gid://shopify/DraftOrder/5000000001001',
+    'gid://shopify/Order/',
+    'gid://shopify/Order/50A',
+    '#1001',
+  ];
+  const rows = ids.map((id) => first.replace(/^[^,]+/, id));
+  const { orders, rejected } = await mapText([header, ...rows, ''].join('\n'), BULK);
+  expect(orders).toEqual([]);
+  expect(rejected.map(({ code, column }) => `${code} ${column}`)).toEqual(ids.map(() => 'other_id id'));
+});
+
+test("codes as Python writes a list are read as well, and a list that is cut names nobody's code", async () => {
+  const header = 'order_id,order_revenue,currency,discount_codes';
+  const codes = ["\"['A10', 'B5']\"", '"[""A10"", ""B5""]"', '[]', '"[""A10"",""B5"'];
+  const { orders } = await mapText(
+    [header, ...codes.map((cell, at) => `${at},5.00,EUR,${cell}`), ''].join('\n'),
+  );
+  expect(orders.map((order) => order.codes)).toEqual([['A10', 'B5'], ['A10', 'B5'], [], ['["A10"', '"B5']]);
+});
+
+test('magento-orders: a refund is in the currency of the purchased total, so only a full one is known if the totals differ', async () => {
+  const header = 'ID,Purchase Date,Grand Total (Base),Grand Total (Purchased),Status,Subtotal,Total Refunded';
+  const row = (id: number, amounts: string, refunded: string): string =>
+    `${id},2026-04-10 21:30:00,${amounts},Complete,30.0000,${refunded}`;
+  const { orders, rejected } = await read(
+    [
+      header,
+      row(1, '36.3900,36.3900', '5.0000'),
+      row(2, '36.3900,41.2500', '0.0000'),
+      row(3, '36.3900,41.2500', ''),
+      row(4, '36.3900,41.2500', '41.2500'),
+      row(5, '36.3900,41.2500', '5.0000'),
+      row(6, '36.3900,', '5.0000'),
+    ],
+    'magento-orders',
+    { source: { timeZone: 'UTC', currency: 'EUR' } },
+  );
+  expect(orders.map(({ orderId, refunded }) => [orderId, refunded])).toEqual([
+    ['1', '5.00'],
+    ['2', '0.00'],
+    ['3', null],
+    ['4', '36.39'],
+  ]);
+  expect(rejected.map(({ line, code, column }) => [line, code, column])).toEqual([
+    [6, 'other_currency', 'Grand Total (Purchased)'],
+    [7, 'missing_value', 'Grand Total (Purchased)'],
+  ]);
+});
+
+test('etsy-orders: an adjusted amount beside a blank one says that the refund is unknown, and one above it is no refund', async () => {
+  const header =
+    'Sale Date,Order ID,Currency,Order Value,Coupon Code,Order Total,Status,Card Processing Fees,Order Net,Adjusted Order Total,Adjusted Card Processing Fees,Adjusted Net Order Amount';
+  const row = (id: number, amounts: string): string => `09/23/26,${id},USD,40.00,ADA10,40.00,Paid,${amounts}`;
+  const { orders, rejected } = await read(
+    [
+      header,
+      row(1, '1.45,38.55,0,1.15,28.85'),
+      row(2, '1.45,,0,1.15,28.85'),
+      row(3, ',38.55,0,1.15,28.85'),
+      row(4, '1.45,38.55,0,1.45,48.55'),
+      row(5, '1.45,,0,0,0'),
+      row(6, ',,25.00,1.15,23.85'),
+    ],
+    'etsy-orders',
+  );
+  expect(orders.map(({ orderId, refunded }) => [orderId, refunded])).toEqual([
+    ['1', '10.00'],
+    ['4', '-10.00'],
+    ['5', null],
+    ['6', null],
+  ]);
+  expect(rejected.map(({ line, code }) => [line, code])).toEqual([
+    [3, 'missing_value'],
+    [4, 'missing_value'],
+  ]);
 });

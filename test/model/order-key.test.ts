@@ -133,6 +133,8 @@ describe('ids that may be another spelling of one order', () => {
     ['1.5', null],
     ['#', null],
     ['1000,000,1', null],
+    ['gid://shopify/Order/5601', '5601'],
+    ['gid://shopify/DraftOrder/5601', 'gid://shopify/draftorder/5601'],
     ['', null],
   ])('%j has the loose form %j', (id, loose) => {
     expect(similarId(id)).toBe(loose);

@@ -124,7 +124,7 @@ function headerOf(layout: Layout): readonly string[] {
     for (const list of [columns, when.columns]) add(list);
   for (const { columns } of [...layout.exclusions, ...addsNothing]) add(columns);
   for (const { before, after } of layout.leftAfterRefund) for (const list of [before, after]) add(list);
-  for (const list of [layout.timeOfDay, layout.times.zoneColumn]) add(list);
+  for (const list of [layout.refundedOf, layout.timeOfDay, layout.times.zoneColumn]) add(list);
   const known = new Set(listSpellings(layout).map(foldHeader));
   return header.filter((name) => known.has(foldHeader(name)) || layout.signature[0]?.includes(name));
 }
@@ -142,7 +142,7 @@ function cellOf(layout: Layout, column: string): string {
   if (Object.values(sum).some(({ plus }) => isOf(plus.slice(0, 1)))) return amount(EXAMPLE_REVENUE);
   if (Object.values(sum).some(({ plus, minus }) => isOf([...plus, ...minus]))) return amount('0.00');
   if (isOf(layout.columns.status)) return layout.status.credited?.[0] ?? '';
-  if (isOf([...(layout.columns.total ?? []), ...(layout.columns.subtotal ?? [])]))
+  if (isOf([...(layout.columns.total ?? []), ...(layout.columns.subtotal ?? []), ...layout.refundedOf]))
     return amount(EXAMPLE_REVENUE);
   if (isOf([...(layout.columns.placed_at ?? []), ...(layout.columns.paid_at ?? [])])) {
     if (!isOf(layout.columns.placed_at) || layout.timeOfDay.length === 0) return time;

@@ -103,6 +103,7 @@ function forCustomers(layout: Layout): Layout | null {
     requiredAny: [],
     conditionalColumns: [],
     refundList: null,
+    refundedOf: [],
     leftAfterRefund: [],
     times: { ...layout.times, zoneColumn: [] },
     timeOfDay: [],

@@ -30,6 +30,8 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     lines: ___,
     mayBeMissing,
     refundList,
+    refundedOf,
+    orderIdPattern,
     currency: stated,
     consent,
     ...others
@@ -54,6 +56,8 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     ...(Object.keys(missing).length === 0 ? {} : { missing: Object.keys(missing) }),
     ...(stated === null ? {} : { stated }),
     ...(refundList === null ? {} : { refundList }),
+    ...(refundedOf.length === 0 ? {} : { refundedOf }),
+    ...(orderIdPattern === null ? {} : { orderIdPattern }),
     words: status.words,
     known: status.known,
     timeZone,

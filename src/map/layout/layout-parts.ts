@@ -52,6 +52,15 @@ export const field = z.enum(LAYOUT_FIELDS, {
   error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.`,
 });
 
+export const orderIdPattern = regex
+  .nullable()
+  .default(null)
+  .describe('For exports that wrap the order id (RE2): the first group is the id. Other ids are rejected.');
+export const refundedOf = names
+  .optional()
+  .describe(
+    'Columns of the total that refunded is a part of, if it may be in another currency than total. If the totals differ, only a full refund is known.',
+  );
 export const minus = names.optional().describe('Columns to subtract.');
 export const sum = z
   .strictObject({
@@ -72,6 +81,7 @@ type LoweringSettings = {
     readonly sum: Readonly<Record<string, { readonly minus?: readonly string[] | undefined }>>;
   };
   readonly refund_list: Tested | null;
+  readonly refunded_of?: readonly string[] | undefined;
   readonly left_after_refund: readonly {
     readonly before: readonly string[];
     readonly after: readonly string[];
@@ -107,6 +117,7 @@ export function listLowering({
   exclusions,
   grouping,
   refund_list,
+  refunded_of,
   left_after_refund,
   conditional_columns,
 }: LoweringSettings): readonly string[] {
@@ -115,6 +126,7 @@ export function listLowering({
     ...[...exclusions, ...grouping.adds_nothing].flatMap((rule) => rule.columns),
     ...Object.values(grouping.sum).flatMap(({ minus }) => minus ?? []),
     ...(refund_list?.columns ?? []),
+    ...(refunded_of ?? []),
     ...left_after_refund.flatMap(({ before, after }) => [...before, ...after]),
     ...conditional_columns.flatMap((made) => [...made.columns, ...made.when.columns]),
   ];

@@ -13,6 +13,8 @@ import {
   minus,
   names,
   oneCellTest,
+  orderIdPattern,
+  refundedOf,
   regex,
   sum,
 } from './layout-parts.ts';
@@ -90,6 +92,7 @@ export const layoutSchema = z
       .describe(
         'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
       ),
+    order_id_pattern: orderIdPattern,
     zero_falls_through: z
       .array(field)
       .default([])
@@ -101,6 +104,7 @@ export const layoutSchema = z
       .describe(
         'For exports that list the refunds of an order in one cell: the columns, and a regular expression (RE2) whose first group is the amount of one. They are added up if no column of refunded is filled.',
       ),
+    refunded_of: refundedOf,
     left_after_refund: z
       .array(z.strictObject({ before: names, after: names }))
       .default([])

@@ -19,13 +19,14 @@ export type LoweringColumn = {
 
 /** Lists the columns of a layout of orders that can only lower an amount or exclude an order. */
 export function loweringColumns(layout: Layout): readonly LoweringColumn[] {
-  const { columns, exclusions, grouping, refundList, leftAfterRefund } = layout;
+  const { columns, exclusions, grouping, refundList, refundedOf, leftAfterRefund } = layout;
   const found: { columns: readonly string[]; says: string }[] = [];
   const add = (spellings: readonly string[] | undefined, says: string): void => {
     for (const written of writtenColumns(layout, spellings ?? [])) found.push({ columns: written, says });
   };
   add(columns.status, 'whether the order counts');
   add([...(columns.refunded ?? []), ...(refundList?.columns ?? [])], 'how much was refunded');
+  if (refundedOf.length > 0) add(refundedOf, 'in which currency a refund is');
   add(columns.cancelled_at, 'whether the order was cancelled');
   for (const rule of exclusions) add(rule.columns, `which orders are excluded as ${rule.reason}`);
   for (const { minus } of Object.values(grouping.sum))

@@ -96,6 +96,7 @@ export function listSpellings(layout: Layout): readonly string[] {
     ...layout.consent.refusedAt,
     ...layout.conditionalColumns.flatMap(({ columns }) => columns),
     ...(layout.refundList?.columns ?? []),
+    ...layout.refundedOf,
     ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
   ];
 }

@@ -34,8 +34,10 @@ export function toLayout(name: string, file: LayoutFile): Layout {
       columns,
       when: toCellTest(when),
     })),
+    orderIdPattern: file.order_id_pattern,
     zeroFallsThrough: file.zero_falls_through,
     refundList: file.refund_list,
+    refundedOf: file.refunded_of ?? [],
     leftAfterRefund: file.left_after_refund,
     timeOfDay: file.time_of_day ?? [],
     grouping: {

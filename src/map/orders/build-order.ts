@@ -1,7 +1,6 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../fault.ts';
-import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
 import { statusReader } from '../layout/status-rules.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
@@ -10,8 +9,7 @@ import { isPlain, isZero, parseMoneyIn } from '../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
-import { fromUnits, toUnits } from './add-money.ts';
-import { type Built, type Given, NO_REFUND_AMOUNT, ValueFault } from './built-order.ts';
+import { type Built, type Given, ValueFault } from './built-order.ts';
 import { checkSum } from './check-sum.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
@@ -22,6 +20,7 @@ import { toItems } from './item-sums.ts';
 import type { OpenOrder } from './open-order.ts';
 import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
+import { RefundReader } from './read-refund.ts';
 import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
 /** Builds orders from grouped rows, for one layout and the columns of one file. */
@@ -38,7 +37,7 @@ export class OrderBuilder {
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
   readonly #links: (notes: string) => readonly string[];
-  readonly #refundPattern: LinearPattern | null;
+  readonly #refunds: RefundReader;
   readonly #mustHave: ReadonlySet<LayoutField>;
   readonly #zeroFallsThrough: ReadonlySet<LayoutField>;
 
@@ -58,7 +57,7 @@ export class OrderBuilder {
     this.#status = statusReader(layout.status);
     this.#codes = codeSplitter(layout.codes);
     this.#links = linkFinder(layout.links);
-    this.#refundPattern = layout.refundList === null ? null : linearPattern(layout.refundList.pattern);
+    this.#refunds = new RefundReader(layout, plan, (...place) => this.#amountIn(...place));
     this.#mustHave = new Set(layout.required);
     this.#zeroFallsThrough = new Set(layout.zeroFallsThrough);
   }
@@ -152,7 +151,7 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) return null;
     const value = open.values[slot] ?? '';
-    const id = parseId(value);
+    const id = field === 'order_id' ? this.#plan.orderIdOf(value) : parseId(value);
     if (typeof id !== 'string') throw this.#fault(id, slot, value);
     return id;
   }
@@ -190,21 +189,10 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) {
       if (this.#mustHave.has(field)) throw this.#missing(field);
-      if (field !== 'refunded') return null;
-      return this.#listedRefunds(open, currency) ?? this.#leftAfterRefund(open, currency);
+      return field === 'refunded' ? this.#refunds.find(open, currency) : null;
     }
-    return this.#amountIn(open, slot, currency);
-  }
-
-  /** Adds up the refunds that a cell lists; null if it is blank. A cell without an amount rejects the order. */
-  #listedRefunds(open: OpenOrder, currency: string): DecimalText | null {
-    const slot = this.#plan.refundLists.find((one) => !isBlank(open.values[one] ?? ''));
-    if (slot === undefined || this.#refundPattern === null) return null;
-    const cell = open.values[slot] ?? '';
-    const amounts = [...this.#refundPattern.matches(cell)];
-    if (amounts.length === 0) throw this.#fault(NO_REFUND_AMOUNT, slot, cell);
-    const units = amounts.map((amount) => toUnits(this.#amountIn(open, slot, currency, amount)));
-    return fromUnits(units.reduce((sum, one) => sum + one, 0n));
+    const amount = this.#amountIn(open, slot, currency);
+    return field === 'refunded' ? this.#refunds.ofTotal(open, currency, amount) : amount;
   }
 
   #amountIn(open: OpenOrder, slot: number, currency: string, value = open.values[slot] ?? ''): DecimalText {
@@ -212,18 +200,6 @@ export class OrderBuilder {
     const amount = parseMoneyIn(currency, value, this.#layout.money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
     return amount;
-  }
-
-  /** Computes the refunded amount if the export contains only what is left; null if nothing was refunded. */
-  #leftAfterRefund(open: OpenOrder, currency: string): DecimalText | null {
-    let refunded = 0n;
-    for (const { before, after } of this.#plan.leftAfterRefund) {
-      const left = open.values[after] ?? '';
-      if (isBlank(left) || isZero(left) || isBlank(open.values[before] ?? '')) continue;
-      refunded +=
-        toUnits(this.#amountIn(open, before, currency)) - toUnits(this.#amountIn(open, after, currency));
-    }
-    return refunded > 0n ? fromUnits(refunded) : null;
   }
 
   #timeOf(open: OpenOrder, field: LayoutField): InstantText | null {

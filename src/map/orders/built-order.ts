@@ -32,9 +32,3 @@ export class ValueFault {
     this.built = { kind: 'fault', fault, column, value };
   }
 }
-
-export const NO_REFUND_AMOUNT: Fault = {
-  code: 'bad_money',
-  reason: 'The cell lists refunds, but no amount of one can be found in it.',
-  help: 'Export the amounts of the refunds, or change pattern under refund_list of the layout.',
-};

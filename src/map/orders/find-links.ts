@@ -13,6 +13,8 @@ const MAX_LINKS = 20;
 /** A code, a handle or a link is short. Longer values are messages. */
 const MAX_CHARS = 100;
 const MAX_KEY_CHARS = 60;
+/** What tools of web analytics write if they know nothing: `(none)`, `(direct)`, `(not set)`. */
+const NOTHING_KNOWN = /^\([a-z ]*\)$/i;
 /** Servers refuse longer addresses, so no visitor came through one. */
 const MAX_ADDRESS_CHARS = 8_192;
 
@@ -66,7 +68,8 @@ function addParameters(found: Set<string>, line: string, wanted: ReadonlySet<str
 
 function add(found: Set<string>, value: string): void {
   const link = maskAddresses(cleanText(value));
-  if (link !== '' && link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);
+  if (link === '' || NOTHING_KNOWN.test(link)) return;
+  if (link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);
 }
 
 function foldKey(key: string): string {

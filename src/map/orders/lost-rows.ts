@@ -1,11 +1,12 @@
 import type { MissingRow } from '../../model/order.ts';
 import type { LostRow } from '../../model/record.ts';
-import { parseId } from '../values/parse-id.ts';
+import type { IdParser } from '../values/parse-id.ts';
 
 /** What is known about the orders of a file where a row is lost. */
 export type OrdersAround = {
   /** Index of the column that says which order a row belongs to. */
   readonly idAt: number;
+  readonly idOf: IdParser;
   /** The order of the row before. Null if there is none. */
   readonly before: string | null;
   readonly isOpen: (groupKey: string) => boolean;
@@ -24,16 +25,16 @@ const MAX_NAMED = 10;
  * @param cells null if they are not known.
  */
 export function namedBy(cells: readonly string[] | null, around: OrdersAround): readonly string[] {
-  const { idAt, before, isOpen } = around;
+  const { idAt, idOf, before, isOpen } = around;
   if (cells === null || cells.length <= idAt) return [];
   const named = new Set<string>();
   const isNamed = (key: string): boolean =>
     isOpen(key) || (before !== null && shapeOf(key) === shapeOf(before));
-  const own = parseId(cells[idAt] ?? '');
+  const own = idOf(cells[idAt] ?? '');
   const isInPlace = idAt === 0 || (typeof own === 'string' && own.length >= MIN_NAMING_CHARS);
   if (typeof own === 'string' && isInPlace && isNamed(own)) return [own];
   for (const cell of cells) {
-    const key = cell.length < MIN_NAMING_CHARS ? null : parseId(cell);
+    const key = cell.length < MIN_NAMING_CHARS ? null : idOf(cell);
     if (typeof key === 'string' && isNamed(key)) named.add(key);
     if (named.size === MAX_NAMED) break;
   }

@@ -167,7 +167,9 @@ function openStage(
   const [column] = fields.order_id;
   const [preferred = ''] = layout.columns.order_id ?? [];
   const name = foldIdColumn(column?.name ?? '');
-  onIdColumn?.({ name, isFallback: name !== foldIdColumn(preferred) });
+  // A part of a cell is another id than the whole cell, which an earlier layout may have read.
+  const read = layout.orderIdPattern === null ? name : `${name} (part)`;
+  onIdColumn?.({ name: read, isFallback: name !== foldIdColumn(preferred) });
   let isStatusBlank = !anyStatus && layout.status.credited !== null && fields.status.length > 0;
   let orders = 0;
   if (options.hasLostEarly) window.loseAnywhere();

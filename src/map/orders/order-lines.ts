@@ -3,9 +3,9 @@ import type { OrderLine } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { ResolvedHeader } from '../layout/resolve-header.ts';
+import { fromUnits, toUnits } from '../values/add-money.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import { readMoney } from '../values/parse-money.ts';
-import { fromUnits, toUnits } from './add-money.ts';
 
 /**
  * Reads the order lines: amounts by SKU, which earnings need if terms exclude products. They never prevent an

@@ -3,7 +3,6 @@ import type { MissingRow } from '../../model/order.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
-import { parseId } from '../values/parse-id.ts';
 import type { MarkWatch } from './decimal-mark.ts';
 import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
@@ -69,7 +68,7 @@ export class OrderWindow {
       this.#merge(this.#last, row);
       return null;
     }
-    const key = parseId(cell);
+    const key = plan.orderIdOf(cell);
     if (typeof key !== 'string') return this.#rejectRow(row, key, cell);
     const known = this.#young.get(key) ?? this.#old.get(key);
     this.#lastCell = cell;
@@ -100,6 +99,7 @@ export class OrderWindow {
     if (!this.#plan.needsAllRows) return;
     const named = namedBy(cells, {
       idAt: this.#plan.group.index,
+      idOf: this.#plan.orderIdOf,
       before: this.#last?.key ?? null,
       isOpen: (key) => this.#young.has(key) || this.#old.has(key),
     });

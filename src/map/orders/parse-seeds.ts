@@ -4,7 +4,7 @@ import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { foldPlatform, orderKey } from '../../model/text/order-key.ts';
 import type { Fault } from '../fault.ts';
 import { currencyParser } from '../values/parse-currency.ts';
-import { parseId } from '../values/parse-id.ts';
+import { type IdParser, parseId } from '../values/parse-id.ts';
 import { parseMoneyIn } from '../values/parse-money.ts';
 
 const REQUIRED = ['order_platform', 'order_id'] as const;
@@ -14,6 +14,9 @@ type SeedColumn = (typeof COLUMNS)[number];
 /** Seed files are written by a person or a query, with a plain decimal point. */
 const MONEY: MoneyFormat = { decimal: '.', thousands: null, symbols: false };
 const MAX_REASON_CHARS = 500;
+
+/** The platform of a source, and how its layout finds the order id in a cell. */
+export type SeededPlatform = { readonly orderPlatform: string; readonly orderIdOf: IdParser };
 
 type ReadCell = (column: SeedColumn) => string;
 
@@ -30,9 +33,9 @@ export type ParsedSeeds = { readonly rows: readonly SeedRow[]; readonly problems
  *
  * @param file its rows, header first, and the rows that are not valid CSV.
  * @param platforms the platforms of the sources. A row with another platform would protect no order, so it is
- * a problem.
+ * a problem. An id is written as an export of its platform writes it, or as it is stored.
  */
-export function parseSeeds(file: SeedLines, platforms: readonly string[]): ParsedSeeds {
+export function parseSeeds(file: SeedLines, platforms: readonly SeededPlatform[]): ParsedSeeds {
   const problems: SeedProblem[] = [...file.problems];
   const [header, ...lines] = file.lines;
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
@@ -74,15 +77,17 @@ function readRow(
   cell: ReadCell,
   options: {
     readonly line: number;
-    readonly platforms: readonly string[];
+    readonly platforms: readonly SeededPlatform[];
     readonly readCurrency: (text: string) => string | Fault;
   },
 ): SeedRow | SeedProblem {
   const { line, platforms, readCurrency } = options;
   const platform = foldPlatform(cell('order_platform'));
-  const orderPlatform = platforms.find((name) => foldPlatform(name) === platform);
+  const known = platforms.filter((one) => foldPlatform(one.orderPlatform) === platform);
+  const orderPlatform = known[0]?.orderPlatform;
   if (orderPlatform === undefined) {
-    const help = `Write one of: ${platforms.join(', ')}.`;
+    const names = new Set(platforms.map((one) => one.orderPlatform));
+    const help = `Write one of: ${[...names].join(', ')}.`;
     return problem(
       line,
       'order_platform',
@@ -90,12 +95,14 @@ function readRow(
       help,
     );
   }
-  const orderId = parseId(cell('order_id'));
+  const written = parseId(cell('order_id'));
+  const parts = known.map(({ orderIdOf }) => orderIdOf(cell('order_id')));
+  const orderId = parts.find((part) => typeof part === 'string' && part !== written) ?? written;
   if (typeof orderId !== 'string') return faultAt(line, 'order_id', orderId);
-  const written = cell('amount');
-  const currency = cell('currency') === '' && written === '' ? null : readCurrency(cell('currency'));
+  const sum = cell('amount');
+  const currency = cell('currency') === '' && sum === '' ? null : readCurrency(cell('currency'));
   if (currency !== null && typeof currency !== 'string') return faultAt(line, 'currency', currency);
-  const amount = currency === null || written === '' ? null : parseMoneyIn(currency, written, MONEY);
+  const amount = currency === null || sum === '' ? null : parseMoneyIn(currency, sum, MONEY);
   if (amount !== null && typeof amount !== 'string') return faultAt(line, 'amount', amount);
   return {
     line,

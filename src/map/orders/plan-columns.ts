@@ -4,6 +4,7 @@ import { mayLackStatus } from '../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
 import { foldWord } from '../values/clean-text.ts';
+import { type IdParser, orderIdParser } from '../values/parse-id.ts';
 import { remember } from '../values/remember.ts';
 import { type LinesPlan, planLines } from './order-lines.ts';
 
@@ -24,6 +25,8 @@ export type ColumnPlan = {
   readonly group: Column;
   /** True if the order's id groups its rows. It then cannot have another value within the group. */
   readonly isGroupedById: boolean;
+  /** Parses an order id, also that of `group`. */
+  readonly orderIdOf: IdParser;
   readonly slots: readonly Slot[];
   /** Slots of each field, in order of preference. */
   readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
@@ -32,6 +35,8 @@ export type ColumnPlan = {
   readonly zone: number | null;
   /** Slots of cells that list refunds. */
   readonly refundLists: readonly number[];
+  /** Slot of the total that the refund is a part of, if it is another one than `total`. Null if there is none. */
+  readonly refundedOf: number | null;
   /** Slots of amounts, and of what is left of them after a refund. */
   readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
@@ -128,6 +133,8 @@ export function planColumns(
     const column = header.find([name]);
     return column === null ? [] : [slotOf(column, 'same')];
   });
+  const refundedOfColumn = header.find(layout.refundedOf);
+  const refundedOf = refundedOfColumn === null ? null : slotOf(refundedOfColumn, 'same');
   const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
@@ -158,11 +165,13 @@ export function planColumns(
   return {
     group,
     isGroupedById: header.fields.order_id[0]?.index === group.index,
+    orderIdOf: orderIdParser(layout.orderIdPattern),
     slots,
     fields,
     timeOfDay,
     zone,
     refundLists,
+    refundedOf,
     leftAfterRefund,
     sums,
     item,

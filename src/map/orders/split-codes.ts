@@ -40,11 +40,11 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
   });
 }
 
-/** The texts of a list as JSON writes it: `["A10","B20"]`. Null for any other cell. */
+/** The texts of a list as JSON writes it, or Python: `["A10","B20"]`, `['A10', 'B20']`. Null for any other cell. */
 function listOf(cell: string): readonly string[] | null {
   if (!cell.startsWith('[') || !cell.endsWith(']')) return null;
   try {
-    const list: unknown = JSON.parse(cell);
+    const list: unknown = JSON.parse(cell.includes('"') ? cell : cell.replaceAll("'", '"'));
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : null;
   } catch {
     return null;

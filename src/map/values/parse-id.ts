@@ -2,6 +2,7 @@ import { hasAddress } from '../../model/text/mask-addresses.ts';
 import { foldOrderId } from '../../model/text/order-key.ts';
 import type { Fault } from '../fault.ts';
 import { missingValue } from '../fault.ts';
+import { linearPattern } from '../layout/linear-pattern.ts';
 
 /** Matches ids that need no further checks. Digits with a point or an exponent are checked for damage. */
 const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
@@ -33,6 +34,12 @@ const TOO_LONG: Fault = {
   help: 'Check that the cells of this row are in the right columns.',
 };
 
+const OTHER_ID: Fault = {
+  code: 'other_id',
+  reason: 'This is not the id of an order, as the layout writes them.',
+  help: 'Export orders only, without rows of drafts, refunds or items. If these are orders, correct order_id_pattern in a copy of the layout.',
+};
+
 const ADDRESS: Fault = {
   code: 'address_in_value',
   reason: 'This is an e-mail address in the place of an id or a name. It is personal data and is not stored.',
@@ -60,4 +67,24 @@ export function parseId(text: string): string | Fault {
   if (CONTROL.test(text.replace(OUTER, ''))) return CONTROL_CHARACTER;
   if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;
   return id.length > MAX_CHARS ? TOO_LONG : (findAddress(id) ?? id);
+}
+
+/** Returns an order id, or why the text is none. */
+export type IdParser = (text: string) => string | Fault;
+
+/**
+ * Creates the parser of order ids of a layout.
+ *
+ * @param pattern regular expression whose first group is the id, for formats that wrap it
+ * (`gid://shopify/Order/5601`). An id that it does not match is a fault. Null: the cell is the id.
+ */
+export function orderIdParser(pattern: string | null): IdParser {
+  if (pattern === null) return parseId;
+  const search = linearPattern(pattern);
+  return (text) => {
+    const written = parseId(text);
+    if (typeof written !== 'string') return written;
+    const [id = ''] = search.matches(written);
+    return id === '' ? OTHER_ID : id;
+  };
 }

@@ -44,11 +44,13 @@ export function orderKey(platform: string, orderId: string): string {
 /** Matches ids that are their own loose form: lower case, no leading zero. */
 const LOOSE = /^(?:0|[1-9a-z][0-9a-z_/-]*)$/;
 const GROUPED = /^\d{1,3}(?:[.,'\u2019]\d{3})+$/;
+/** The id of an order as GraphQL writes it: `gid://shopify/Order/5601`, which other exports call 5601. */
+const GLOBAL_ID = /^gid:\/\/[a-z]+\/order\/(?=\d+$)/;
 
 /**
  * Returns the loose form of an order id, in which other tools may write it: lower case, without a leading `#`, blanks,
- * leading zeros, separators of thousands and `.0` at the end. Two orders of one source with one loose form may be one
- * order: `#1000`, `1,000` and `01000` are similar to 1000.
+ * leading zeros, separators of thousands, `.0` at the end and `gid://shopify/Order/`. Two orders of one source with one
+ * loose form may be one order: `#1000`, `1,000` and `01000` are similar to 1000.
  *
  * @param id an id as `foldOrderId` returns it.
  * @returns null if the id is its own loose form, as plain numbers are.
@@ -58,6 +60,7 @@ export function similarId(id: string): string | null {
   const visible = toNfkc(id)
     .toLowerCase()
     .replace(/\s+/g, '')
+    .replace(GLOBAL_ID, '')
     .replace(/^[#0]+(?=.)/, '');
   const loose = GROUPED.test(visible) ? visible.replace(/\D/g, '') : visible.replace(/^(\d+)[.,]0+$/, '$1');
   return loose === '' || loose === id ? null : loose;
