@@ -31,7 +31,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 const MADE = {
   'src/api/key-mask.ts': 'the characters of the key, one after the other',
   'src/map/values/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
-  'src/pipeline/recognise/guess-encoding.ts': 'one class of letters, for a word of a sample',
+  'src/pipeline/text/guess-encoding.ts': 'one class of letters, for a word of a sample',
 };
 
 type Found = { readonly name: string; readonly isLinear: boolean };

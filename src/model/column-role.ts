@@ -1,8 +1,8 @@
 import type { LayoutField } from './layout.ts';
 
 /**
- * The roles that a person may give to a column. `excludes`: an order is never posted if its cell says anything
- * but no.
+ * The roles that a person may give to a column. `excludes`: an order is never posted, or a customer never submitted,
+ * if the cell says anything but no. `consent`: a customer is submitted if the cell has a word that is known to mean yes.
  */
 export const COLUMN_ROLES = [
   ...([
@@ -16,9 +16,26 @@ export const COLUMN_ROLES = [
     'links',
     'notes',
   ] as const),
-  ...(['influencer_handle', 'placed_at', 'paid_at', 'cancelled_at', 'email', 'excludes', 'unused'] as const),
-] as const satisfies readonly (LayoutField | 'excludes' | 'unused')[];
+  ...([
+    'influencer_handle',
+    'placed_at',
+    'paid_at',
+    'cancelled_at',
+    'email',
+    'consent',
+    'excludes',
+    'unused',
+  ] as const),
+] as const satisfies readonly (LayoutField | 'consent' | 'excludes' | 'unused')[];
 export type ColumnRole = (typeof COLUMN_ROLES)[number];
+
+/** The roles that columns of customers may have. */
+export const CUSTOMER_ROLES = [
+  'email',
+  'consent',
+  'excludes',
+  'unused',
+] as const satisfies readonly ColumnRole[];
 
 /** The roles that a person has given to columns, by `foldHeader` of their names. */
 export type StatedRoles = ReadonlyMap<string, ColumnRole>;

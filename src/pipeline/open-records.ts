@@ -7,6 +7,7 @@ import { foldHeader } from '../model/text/fold.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { type ReadTextOptions, readText } from '../source/read-text.ts';
+import { holdMisread } from './text/hold-misread.ts';
 
 export type OpenedRecords = {
   /** Can be read only once. @throws FileHeld while the records are read. */
@@ -102,7 +103,9 @@ export function openRecords(
 ): OpenedRecords {
   const { chunks, digest } = readText(file, { ...options, encoding: layout.encoding });
   const seen = { isDamaged: false };
-  const records = parseCsv(watchDamage(chunks, seen), toParseOptions(layout, options.source.limits));
+  const { encoding, name } = options.source;
+  const text = holdMisread(chunks, { stated: encoding ?? layout.encoding, source: name });
+  const records = parseCsv(watchDamage(text, seen), toParseOptions(layout, options.source.limits));
   return { records: holdDamaged(records, layout, seen), digest };
 }
 

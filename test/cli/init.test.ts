@@ -362,6 +362,68 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
   expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Zwrot"]');
 });
 
+const PEOPLE = [
+  'Mail,Newsletter,Unsubscribed via,Company',
+  'a@example.com,yes,,Acme',
+  'b@example.com,yes,web,Acme',
+  'c@example.com,yes,no,Umbrella',
+  '',
+].join('\n');
+
+test('a second column that smells of refusal is read as one and said, and --column says otherwise', async () => {
+  const { run, read } = open({ 'people.csv': PEOPLE });
+  const args = ['init', 'exports', ...ANSWERS];
+  const assumed = await run([...args, '--out', 'a']);
+  expect(assumed.exitCode).toBe(0);
+  expect(assumed.stdout).toContain('2 customers to be submitted');
+  expect(assumed.stdout).toContain(
+    '"Unsubscribed via" is read as a refusal: its name says that it takes permission away, so whoever has text in it is not submitted. If it means something else:  --column "Unsubscribed via=unused"',
+  );
+  expect(assumed.stdout).toMatch(/Company\s+not used\s+its name says nothing about consent/);
+  const stated = await run([...args, '--out', 'b', '--column', 'Unsubscribed via=unused']);
+  expect(stated.stdout).toContain('3 customers to be submitted');
+  expect(stated.stdout).not.toContain('is read as a refusal');
+  expect(read('b/layouts/people.yaml')).toContain('{ columns: ["Unsubscribed via"], not_blank: true }');
+  const agreed = await run([...args, '--out', 'c', '--column', 'Unsubscribed via=excludes']);
+  expect(agreed.stdout).toContain('2 customers to be submitted');
+  expect(agreed.stdout).not.toContain('is read as a refusal');
+});
+
+test('a role that has no effect on a column is refused', async () => {
+  const { folder, run } = open({ 'people.csv': PEOPLE });
+  const args = ['init', 'exports', '--out', 'shop', ...ANSWERS];
+  const misused = await run([...args, '--column', 'Company=codes']);
+  expect([misused.exitCode, misused.stderr.replace(/\s+/g, ' ')]).toEqual([
+    2,
+    expect.stringContaining('the role codes has no effect in a file of customers'),
+  ]);
+  const absent = await run([...args, '--column', 'Compny=unused']);
+  expect([absent.exitCode, absent.stderr.replace(/\s+/g, ' ')]).toEqual([
+    2,
+    expect.stringContaining('"compny", which is in no file'),
+  ]);
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+});
+
+test('on a terminal, init asks about a second column that smells of refusal', async () => {
+  const { folder } = open({ 'people.csv': PEOPLE });
+  onTestFinished(replaceEnvironment(environmentOf({})));
+  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const terminal = openTerminal();
+  const ended = performInit(
+    output,
+    [join(folder, 'exports')],
+    { out: join(folder, 'shop'), brand: '4819' },
+    terminal.asking,
+  );
+  // The refusal is offered first, and the fourth role is that the column does not matter.
+  await terminal.answer('What is the column "Unsubscribed via"', '\u001b[B\u001b[B\u001b[B\r');
+  await terminal.answer('Write these', 'y');
+  expect(await ended).toBe(0);
+  expect(readFileSync(join(folder, 'shop/layouts/people.yaml'), 'utf8')).toContain('neither:');
+});
+
 test('orders without a status are written only if a person says that each of them counts', async () => {
   const { folder, run, read } = open({
     'o.csv': 'Order No,Total,Coupon\n1,20.00,MIRA10\n2,30.00,JOE20\n3,5.00,\n',

@@ -99,7 +99,14 @@ const REFUSAL_HEADER =
 /** Headers about other channels than e-mail. */
 const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
 /** Headers of things that accompany a refusal and that every row may have. */
-const BESIDE = /\b(?:link|url|token|hash|key|page|count|number|rate|score|id)\b|^(?:not|never) /iu;
+const BESIDE = /\b(?:link|url|token|hash|key|page|count|number|rate|score|id)\b/iu;
+/** What permission is called, and that it was withdrawn or refused: `Consent withdrawn`, `Einwilligung widerrufen`. */
+const PERMISSION =
+  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|samtyck|samtykk/iu;
+const WITHDRAWN =
+  /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|trukket|avslått/iu;
+/** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`. */
+const DENIED = /^(?:not|never|without) (.+)$/iu;
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
   /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto/iu;
@@ -111,10 +118,51 @@ const answers = new Set(ANSWERS.map(foldCell));
 const subscribed = new Set(SUBSCRIBED.map(foldCell));
 const no = new Set(NO.map(foldCell));
 
-/** True if a word is known to be consent in a column with this header. Every other word is not. */
-export function isYes(word: string, header: string): boolean {
+/**
+ * Words of headers that ask for consent to e-mail. What stands below any other word is not known to be consent:
+ * `Consent reminder sent: yes`.
+ */
+const ASKING = new Set(
+  [
+    'e mail mails email emails marketing newsletter newsletters consent consents consented opt in optin opted',
+    'subscribed accepts accept accepted permission permissions given granted gdpr dsgvo to for of the is has our',
+    'a customer customers subscriber contact status state receive receives promotional promotions updates',
+    'einwilligung zur zum für abonniert abonné abonnée à au la le inscrit inscrite suscrito suscrita al boletín',
+    'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/**
+ * True if a word is known to be consent in a column with this header. Every other word is not.
+ *
+ * @param isAsked true if a person has said that the column asks for consent.
+ */
+export function isYes(word: string, header: string, isAsked = false): boolean {
   const folded = foldCell(word);
-  return subscribed.has(folded) || (answers.has(folded) && smellOf(header) === 'consent');
+  if (isAsked) return subscribed.has(folded) || answers.has(folded);
+  const smell = smellOf(header);
+  const isAnswer = answers.has(folded) && smell === 'consent';
+  const isState = subscribed.has(folded) && smell !== 'refusal';
+  return (isAnswer && isAsking(header)) || (isState && (smell === 'status' || isAsking(header)));
+}
+
+function isAsking(header: string): boolean {
+  return wordsOf(header)
+    .split(' ')
+    .every((word) => ASKING.has(word));
+}
+
+/** True if a header is about another channel than e-mail. */
+export function isOfOtherChannel(header: string): boolean {
+  const name = wordsOf(header);
+  return OTHER_CHANNEL.test(name) && !/e ?mail/iu.test(name);
+}
+
+function wordsOf(header: string): string {
+  return foldHeader(header)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_CHARS);
 }
 
 /** True if a word says no, or that nothing happened. */
@@ -133,16 +181,15 @@ export function isRefusal(word: string): boolean {
  * header says nothing about that.
  */
 export function smellOf(header: string): 'refusal' | 'consent' | 'status' | null {
-  const name = foldHeader(header)
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_CHARS);
+  const name = wordsOf(header);
   if (STATUS_HEADER.test(name)) return 'status';
-  const isElsewhere = OTHER_CHANNEL.test(name) && !/e ?mail/iu.test(name);
-  if (isElsewhere || BESIDE.test(name)) return null;
-  if (REFUSAL_HEADER.test(name)) return 'refusal';
+  if (isOfOtherChannel(header) || BESIDE.test(name)) return null;
+  const [, denied] = DENIED.exec(name) ?? [];
+  if (denied !== undefined) return smellOf(denied) === 'consent' ? 'refusal' : null;
+  if (REFUSAL_HEADER.test(name) || (PERMISSION.test(name) && WITHDRAWN.test(name))) return 'refusal';
   return CONSENT_HEADER.test(name) && !name.includes('double') ? 'consent' : null;
 }
+
 /** No word and no header that matters is longer. */
 const MAX_CHARS = 80;
 

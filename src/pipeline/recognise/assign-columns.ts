@@ -45,6 +45,8 @@ export type UnclearColumn = {
   readonly samples: readonly string[];
   /** The role that fits best, to be offered first. */
   readonly likely: ColumnRole;
+  /** Whether it belongs to a list of customers, so that only their roles are offered. */
+  readonly isOfCustomers?: boolean;
 };
 
 /** A column of which some values mean that an order is never posted. */
@@ -103,7 +105,7 @@ export function assignColumns(
 
   for (const column of named) {
     const role = roleOf(column);
-    if (role === undefined || role === 'unused') continue;
+    if (role === undefined || role === 'unused' || role === 'consent') continue;
     if (role === 'excludes')
       stops.push({
         column,

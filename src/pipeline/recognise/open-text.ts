@@ -10,7 +10,7 @@ import { peek } from '../../source/decode/peek.ts';
 import { openFile } from '../../source/open-file.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { openRecords } from '../open-records.ts';
-import { guessEncoding, type PossibleEncoding } from './guess-encoding.ts';
+import { guessEncoding, type PossibleEncoding } from '../text/guess-encoding.ts';
 
 /** What is needed to read a file for the first time: its source with the limits, and access to its store. */
 export type ReadingMeans = {

@@ -2,25 +2,28 @@ import { parse } from 'yaml';
 import { layoutSchema } from '../../map/layout/layout-schema.ts';
 import { toLayout } from '../../map/layout/to-layout.ts';
 import { cleanText } from '../../map/values/clean-text.ts';
-import type { StatedRoles } from '../../model/column-role.ts';
+import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../model/column-role.ts';
 import type { Layout, LayoutField } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { amountNameOf, otherReportOf } from './amount-names.ts';
 import { assignColumns, type ColumnDecision, type UnclearColumn } from './assign-columns.ts';
-import { isMoneyWithDecimals, type MeasuredColumn } from './column-shapes.ts';
+import { describeColumn, isMoneyWithDecimals, type MeasuredColumn } from './column-shapes.ts';
 import { type NameScorer, nameScorer } from './column-synonyms.ts';
 import { statusWordsOf } from './known-status-words.ts';
 import { Cells } from './measure-values.ts';
-import { customersText, ordersText } from './proposed-text.ts';
+import { proposeCustomers } from './propose-customers.ts';
+import { ordersText } from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
   readonly layout: Layout;
   /** Content of `layouts/<name>.yaml`, with comments. */
   readonly text: string;
-  /** One for each column of orders that has a name. Empty for customers. */
+  /** One for each column that has a name. */
   readonly columns: readonly ColumnDecision[];
+  /** Columns that are read as a no unless a person says otherwise. */
+  readonly assumed: readonly UnclearColumn[];
 };
 
 /** Why no layout can be proposed for a header, and the columns about which a person may say more. */
@@ -31,6 +34,7 @@ export type NoLayout = {
 };
 
 const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
+const ORDER_ROLES = COLUMN_ROLES.filter((role) => role !== 'consent');
 /** Score of a name that says "order". Customers have ids too. */
 const SAYS_ORDER = 0.7;
 
@@ -72,6 +76,8 @@ export function proposeLayout(
   const other = money === undefined && !saysOrder ? null : otherReportOf(header);
   if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
   if (id !== undefined && total !== undefined) {
+    const misused = rolesOutside(ORDER_ROLES, 'orders', { columns, stated });
+    if (misused !== null) return misused;
     if (!NAMES_SOMEBODY.some(has))
       return refusal(
         'unknown_header',
@@ -79,9 +85,9 @@ export function proposeLayout(
       );
     const items = itemRows(records, { id, total, columns, stated });
     if (items !== null) return items;
-    if (unclear.length > 0) return whatIsUnclear(unclear);
+    if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
     const text = ordersText({ ...assigned, columns, words, title, name, isBelowTitle });
-    return { ...complete(name, text), columns: assigned.decisions };
+    return { ...complete(name, text), columns: assigned.decisions, assumed: [] };
   }
   if (saysOrder) return withoutTotal(columns, id);
   if (money !== undefined)
@@ -89,9 +95,12 @@ export function proposeLayout(
       'unknown_header',
       `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${total === undefined ? 'totals or order ids' : 'order ids'}.`,
     );
-  if (has('email')) {
-    const text = customersText({ columns, chosen, words, title, name });
-    return { ...complete(name, text), columns: [] };
+  const email = chosen.get('email');
+  if (email !== undefined) {
+    const misused = rolesOutside(CUSTOMER_ROLES, 'customers', { columns, stated });
+    if (misused !== null) return misused;
+    const { text, ...decided } = proposeCustomers(columns, { email, title, stated });
+    return { ...complete(name, text), ...decided };
   }
   return refusal(
     'unknown_header',
@@ -103,14 +112,29 @@ function refusal(code: NoLayout['code'], why: string): NoLayout {
   return { code, why, unclear: [] };
 }
 
-function whatIsUnclear(unclear: readonly UnclearColumn[]): NoLayout {
+/** Asks again about columns with a stated role that has no effect for what the file lists. */
+function rolesOutside(
+  roles: readonly ColumnRole[],
+  what: string,
+  { columns, stated }: { readonly columns: readonly MeasuredColumn[]; readonly stated: StatedRoles },
+): NoLayout | null {
+  const unclear = columns.flatMap((column): UnclearColumn[] => {
+    const role = stated.get(foldHeader(column.header));
+    if (role === undefined || roles.includes(role)) return [];
+    const why = `the role ${role} has no effect in a file of ${what}`;
+    return [{ ...describeColumn(column), why, likely: 'unused', isOfCustomers: what === 'customers' }];
+  });
+  return unclear.length === 0 ? null : whatIsUnclear(unclear, what);
+}
+
+function whatIsUnclear(unclear: readonly UnclearColumn[], what: string): NoLayout {
   const listed = unclear.map(
     ({ header, why, samples }) =>
       `${JSON.stringify(header)}: ${why}${samples.length === 0 ? '' : ` (${samples.join(', ')})`}`,
   );
   return {
     code: 'unclear_columns',
-    why: `It has orders, but ${unclear.length === 1 ? 'a column' : `${unclear.length} columns`} that may change what is credited cannot be understood. ${listed.join('. ')}.`,
+    why: `It has ${what}, but ${unclear.length === 1 ? 'a column' : `${unclear.length} columns`} that may change what is ${what === 'orders' ? 'credited' : 'submitted'} cannot be understood. ${listed.join('. ')}.`,
     unclear,
   };
 }

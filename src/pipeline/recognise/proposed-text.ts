@@ -1,4 +1,3 @@
-import { isYes, smellOf } from '../../map/customers/consent-words.ts';
 import { foldWord } from '../../map/values/clean-text.ts';
 import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
 import { toPrintableJson } from '../../model/text/printable.ts';
@@ -27,15 +26,16 @@ export type ProposedParts = {
  * Quotes text from a file for YAML. JSON is valid YAML, and it escapes characters that a terminal or an
  * editor would interpret.
  */
-function quote(text: string): string {
+export function quote(text: string): string {
   return toPrintableJson(JSON.stringify(text));
 }
 
-function list(texts: readonly string[]): string {
+export function list(texts: readonly string[]): string {
   return `[${texts.map(quote).join(', ')}]`;
 }
 
-const HEAD = `# Proposed by \`influencer-sync init\` from the names and values of the columns. Check each line against the export, then delete this comment.
+/** The first lines of every proposed layout. */
+export const HEAD = `# Proposed by \`influencer-sync init\` from the names and values of the columns. Check each line against the export, then delete this comment.
 # docs/layouts.md explains every key.`;
 
 /** Generates a layout of orders, with comments for the person who checks it. */
@@ -177,69 +177,6 @@ function signatureOf(
   fields: readonly LayoutField[],
 ): readonly string[] {
   return fields.flatMap((field) => chosen.get(field)?.header ?? []).slice(0, 3);
-}
-
-/** Headers that may be about consent, in addition to those that `smellOf` knows. */
-const LIKE_CONSENT = /subscri|marketing|permission/iu;
-/** A column of consent has few different words. */
-const MAX_WORDS = 12;
-
-/**
- * Generates a layout of customers, with comments for the person who checks it. Only words that are known to mean
- * yes are one; every other word is a no. A column whose header takes permission away is read as a refusal.
- */
-export function customersText({ columns, chosen, title }: ProposedParts): string {
-  const email = chosen.get('email')?.header ?? '';
-  const others = columns.filter(({ header }) => header !== email && header !== '');
-  const refusals = others.filter(({ header }) => smellOf(header) === 'refusal').map(({ header }) => header);
-  const words = others.filter(
-    ({ header, cells: { counts } }) =>
-      !refusals.includes(header) &&
-      (smellOf(header) !== null || LIKE_CONSENT.test(header)) &&
-      counts.size > 0 &&
-      counts.size <= MAX_WORDS,
-  );
-  const tests = (isWanted: (word: string, header: string) => boolean): readonly string[] =>
-    words.flatMap(({ header, cells }) => {
-      const found = [...cells.counts.keys()].filter((word) => isWanted(word, header));
-      return found.length === 0 ? [] : [`{ columns: ${list([header])}, equals: ${list(found)} }`];
-    });
-  const given = tests(isYes);
-  const refused = tests((word, header) => !isYes(word, header));
-  const isRecorded = words.length + refusals.length > 0;
-  const consentColumns = [...words.map(({ header }) => header), ...refusals];
-  const proof = isRecorded ? consentColumns : others.map(({ header }) => header);
-  return [
-    HEAD,
-    `title: ${quote(title)}`,
-    ...(isRecorded ? [] : ['lacks: [consent]     # no column of consent was found: see docs/customers.md']),
-    `columns: { email: ${list([email])} }`,
-    'required: [email]',
-    `signature: [${list([email, ...proof.slice(0, 2)])}]`,
-    ...(isRecorded
-      ? [
-          'consent:',
-          `  columns: ${list(consentColumns)}`,
-          ...(given.length === 0
-            ? [
-                '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]',
-              ]
-            : ['  given:     # these customers are submitted', ...given.map((test) => `    - ${test}`)]),
-          ...(refused.length === 0
-            ? []
-            : [
-                '  refused:     # no, and every word that is not known to mean yes',
-                ...refused.map((test) => `    - ${test}`),
-              ]),
-          ...(refusals.length === 0
-            ? []
-            : [
-                `  refused_at: ${list(refusals)}     # any text is a refusal, unless it says no; remove a column that means something else`,
-              ]),
-        ]
-      : []),
-    '',
-  ].join('\n');
 }
 
 /** Combines the different cells of several columns. Each different cell of a column is counted once. */

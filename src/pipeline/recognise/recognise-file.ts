@@ -3,8 +3,8 @@ import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';
+import type { PossibleEncoding } from '../text/guess-encoding.ts';
 import type { UnclearColumn } from './assign-columns.ts';
-import type { PossibleEncoding } from './guess-encoding.ts';
 import { describeEncodings, detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
 import { type HeaderVerdict, recogniseHeader } from './recognise-header.ts';
 

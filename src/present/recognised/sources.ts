@@ -36,6 +36,10 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
           '',
           ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
           ...columnLines(proposed, terminal),
+          ...proposed.assumed.map(
+            ({ header, why }) =>
+              `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column "${shorten(header)}=unused"`,
+          ),
         ]),
   ];
   switch (examined.kind) {

@@ -101,6 +101,83 @@ test('of a list without a layout, the words that are known to mean yes are a yes
   expect(text).toContain('refused_at: ["Unsubscribed at"]');
 });
 
+/** Headers that contain a word for consent, and do not ask for consent to e-mail. */
+const NO_QUESTION = [
+  ...['Consent withdrawn', 'Einwilligung widerrufen', 'Newsletter abbestellt', 'Consent refused'],
+  ...[
+    'Marketing permission denied',
+    'Keine Einwilligung',
+    'Not subscribed',
+    'Geen toestemming',
+    'Sans consentement',
+  ],
+  ...[
+    'SMS subscription',
+    'WhatsApp marketing permission',
+    'Consent reminder sent',
+    'Newsletter bounce',
+    'Opt-in pending',
+  ],
+];
+
+test.each(NO_QUESTION)('a yes in the column %s, and its words, are no consent', async (header) => {
+  for (const yes of ['yes', 'ja', 'true', 'opted in', 'subscribed']) {
+    const rows = [`Mail,Town,${header}`, `a@example.com,Oslo,${yes}`, 'b@example.com,Bergen,no'];
+    const [source] = (await look(folderWith({ 'people.csv': [...rows, ''].join('\n') }))).sources;
+    // If no column asks for consent, nobody is submitted unless a person says that nobody has refused.
+    expect(source?.examined).toMatchObject({ needsConsent: true });
+    // Beside a no, it is no yes either.
+    const beside = [`Mail,Newsletter,${header}`, `a@example.com,no,${yes}`];
+    const both = await look(folderWith({ 'people.csv': [...beside, ''].join('\n') }));
+    expect(both.sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 0 });
+  }
+});
+
+test.each([
+  'active',
+  '1',
+  'on',
+  'ok',
+  'maybe',
+  'Y?',
+  'vielleicht',
+  'confirmed?',
+  'x',
+  '✓',
+  'granted?',
+  'yes, but',
+])('the word %s is a no in every column, because no list knows it', async (word) => {
+  for (const header of [
+    'Newsletter',
+    'Status',
+    'Opt-in',
+    'E-mail consent given',
+    'Subscription',
+    'Marketing',
+  ]) {
+    const rows = [`Mail,"${header}"`, `a@example.com,"${word}"`, 'b@example.com,no'];
+    const [source] = (await look(folderWith({ 'people.csv': [...rows, ''].join('\n') }))).sources;
+    expect([header, source?.examined]).toMatchObject([
+      header,
+      { kind: 'customers', submitted: 0, passedOver: { refused: 2 } },
+    ]);
+  }
+});
+
+test('a column that may turn a yes into a no is named as assumed, unless it is the only one about consent', async () => {
+  const assumedOf = async (header: string, row: string) => {
+    const { sources } = await look(folderWith({ 'people.csv': `${header}\n${row}\n` }));
+    return sources[0]?.proposed?.assumed.map(({ header: name }) => name);
+  };
+  expect(await assumedOf('Mail,Unsubscribed', 'a@example.com,')).toEqual([]);
+  expect(await assumedOf('Mail,Newsletter', 'a@example.com,yes')).toEqual([]);
+  expect(await assumedOf('Mail,Newsletter,Unsubscribed,Bounced', 'a@example.com,yes,,')).toEqual([
+    'Unsubscribed',
+    'Bounced',
+  ]);
+  expect(await assumedOf('Mail,Newsletter,Status', 'a@example.com,yes,active')).toEqual(['Status']);
+});
+
 test('an export of Shopify orders without a required column is not a list of customers', async () => {
   const header =
     'Name,Email,Financial Status,Currency,Subtotal,Shipping,Taxes,Discount Code,Created at,Lineitem name,Lineitem price';

@@ -10,7 +10,8 @@ import { sourceAt } from '../../../config/load-config-file.ts';
 import { loadLayouts } from '../../../map/layout/load-layout.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
-import { foldCode } from '../../../model/text/fold.ts';
+import { foldCode, foldHeader } from '../../../model/text/fold.ts';
+import { toPrintableLine } from '../../../model/text/printable.ts';
 import { findLayoutFile } from '../../../package/layout-files.ts';
 import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from '../../../pipeline/recognise/recognise.ts';
@@ -25,7 +26,7 @@ import { questionsFor, statedOf } from './answers.ts';
 import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
-import { askAboutFiles, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
+import { askAboutFiles, assumedOf, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
 import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
 
 /**
@@ -58,13 +59,15 @@ export async function performInit(
     found = await recogniseAll(output, { places, folder, options, said });
     show(output, found);
     const unclear = found.refused.filter(isUnclear);
-    if (unclear.length === 0) break;
-    if (!canAsk) throw filesUnclear(unclear);
-    const more = await askAboutFiles(unclear, { said, terminal: asking });
+    if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
+    const assumed = canAsk && options.yes !== true ? assumedOf(found) : [];
+    if (unclear.length + assumed.length === 0) break;
+    const more = await askAboutFiles([...unclear, ...assumed], { said, terminal: asking });
     if (more === null) return EXIT.interrupted;
     said = more;
   }
   if (found.sources.length === 0) throw nothingRecognised(places);
+  refuseUnusedRoles(found, said);
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
@@ -101,6 +104,20 @@ export async function performInit(
   writeNewFiles(folder, files, fates);
   finish(output, { fates, found, owners, codes, hasService: client !== null, options });
   return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/** Refuses roles of columns that no proposed layout has: they would have no effect. */
+function refuseUnusedRoles({ sources }: Recognised, { stated }: SaidOfFiles): void {
+  const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
+  const known = new Set(headers.map(foldHeader));
+  const unused = [...stated.keys()].find((header) => !known.has(header));
+  if (unused !== undefined)
+    throw usageError(
+      `--column names ${JSON.stringify(unused)}, which is in no file for which a layout is proposed.`,
+      headers.length === 0
+        ? 'Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md.'
+        : `Their columns: ${headers.map((header) => JSON.stringify(toPrintableLine(header))).join(', ')}.`,
+    );
 }
 
 /** Shows what was recognised, and what is not read. */

@@ -1,4 +1,9 @@
-import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../../model/column-role.ts';
+import {
+  COLUMN_ROLES,
+  type ColumnRole,
+  CUSTOMER_ROLES,
+  type StatedRoles,
+} from '../../../model/column-role.ts';
 import { EXIT } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { foldHeader } from '../../../model/text/fold.ts';
@@ -9,12 +14,21 @@ import type { Recognised } from '../../../pipeline/recognise/recognise.ts';
 /** What a person has said about files whose columns or letters do not show what they are. */
 export type SaidOfFiles = { readonly stated: StatedRoles; readonly encoding: string | null };
 
+/** What a person may say more about, in one file or source. */
+export type Unclear = Pick<Recognised['refused'][number], 'name' | 'unclear' | 'possible'>;
 type Refused = Recognised['refused'][number];
 type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
 /** True if a file could be read after an answer. */
 export function isUnclear({ unclear = [], possible }: Refused): boolean {
   return unclear.length > 0 || possible !== undefined;
+}
+
+/** The columns that are read as a no unless a person says otherwise, to be asked about in a terminal. */
+export function assumedOf({ sources }: Recognised): readonly Unclear[] {
+  return sources.flatMap(({ name, proposed }) =>
+    proposed === null || proposed.assumed.length === 0 ? [] : [{ name, unclear: proposed.assumed }],
+  );
 }
 
 /** The error if nobody can be asked: each column or encoding, with the option that answers it. */
@@ -28,7 +42,7 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
       ...unclear.map((column) => ({
         where: `--column "${toPrintableLine(column.header)}=ROLE"`,
         message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
-        help: `For example =${column.likely}. Roles: ${COLUMN_ROLES.join(', ')}. excludes: orders are never posted if the cell says anything but no. unused: it does not matter.`,
+        help: `For example =${column.likely}. Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
       })),
       ...(possible === undefined
         ? []
@@ -44,13 +58,18 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
   });
 }
 
+/** The roles that a column may have, the likely one first. */
+function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
+  return [likely, ...(isOfCustomers ? CUSTOMER_ROLES : ORDER_ROLES).filter((role) => role !== likely)];
+}
+
 function samplesOf({ samples }: Pick<UnclearColumn, 'samples'>): string {
   return samples.length === 0 ? '' : ` (${samples.map(toPrintableLine).join(', ')})`;
 }
 
 /** Asks about each column and encoding. Null if the person cancelled. */
 export async function askAboutFiles(
-  files: readonly Refused[],
+  files: readonly Unclear[],
   { said, terminal }: { readonly said: SaidOfFiles; readonly terminal: Terminal },
 ): Promise<SaidOfFiles | null> {
   const { isCancel, select } = await import('@clack/prompts');
@@ -58,13 +77,12 @@ export async function askAboutFiles(
   let { encoding } = said;
   for (const { name, unclear = [], possible = [] } of files) {
     for (const column of unclear) {
-      const roles = [column.likely, ...COLUMN_ROLES.filter((role) => role !== column.likely)];
       const role = await select<ColumnRole>({
         message: toPrintableLine(
           `What is the column "${column.header}" of ${name}? ${column.why}${samplesOf(column)}`,
         ),
         ...terminal,
-        options: roles.map((value) => ({ value, label: LABELS[value] ?? value })),
+        options: rolesOf(column).map((value) => ({ value, label: LABELS[value] ?? value })),
       });
       if (isCancel(role)) return null;
       stated.set(foldHeader(column.header), role);
@@ -84,7 +102,9 @@ export async function askAboutFiles(
   return stated.size === said.stated.size && encoding === said.encoding ? null : { stated, encoding };
 }
 
+const ORDER_ROLES = COLUMN_ROLES.filter((role) => role !== 'consent');
 const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
-  excludes: 'excludes: orders are never posted if the cell says anything but no',
+  consent: 'consent: customers are submitted if the cell has a word that means yes',
+  excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',
   unused: 'unused: it does not matter',
 };

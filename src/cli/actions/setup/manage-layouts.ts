@@ -17,7 +17,7 @@ import type { SourceFile } from '../../../model/source.ts';
 import { describeColumns } from '../../../pipeline/recognise/describe-columns.ts';
 import { type CustomersExamined, examineCustomers } from '../../../pipeline/recognise/examine-customers.ts';
 import { examineOrders, type OrdersExamined } from '../../../pipeline/recognise/examine-orders.ts';
-import type { PossibleEncoding } from '../../../pipeline/recognise/guess-encoding.ts';
+import type { PossibleEncoding } from '../../../pipeline/text/guess-encoding.ts';
 import {
   describeEncodings,
   detectTextForm,
