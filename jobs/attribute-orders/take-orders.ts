@@ -141,11 +141,14 @@ async function take(
 }
 
 function olderNote(
-  { ages }: OrderReading,
+  { ages, layout }: OrderReading,
   file: SourceFile,
   { ordersOlder }: Pick<SealedTotals, 'ordersOlder'>,
 ): string {
-  const by = describeBasis(basisOf(ages.ageOf(file)));
+  const basis = basisOf(ages.ageOf(file));
+  const by = describeBasis(basis, layout.columns.changed_at?.join(' or ') ?? null);
+  if (basis === 'column')
+    return `${fileName(file.uri)}: ${ordersOlder} of its orders changed nothing, because the states that were read before are newer ${by}.`;
   return `${fileName(file.uri)} is older than a file that was read before, ${by}: ${ordersOlder} of its orders changed nothing.`;
 }
 

@@ -180,20 +180,27 @@ export function* findUnused(
   for (const setting of SETTINGS_OF_SOME_KINDS) {
     if (read.has(setting) || isDeepStrictEqual(settingOf(written, setting), settingOf(usual, setting)))
       continue;
+    const [path = '', value] = setting.split(': ');
+    // A value that fewer kinds read than others has an entry of its own.
+    const own = `${setting}: ${settingOf(written, setting)}`;
+    if (value === undefined && SETTINGS_OF_SOME_KINDS.some((other) => other === own)) continue;
     const users = kinds.filter(({ readsOfSource }) => readsOfSource.includes(setting));
     const jobs = readers.map((job) => `${job.name} (${job.kind})`).join(' and ');
     yield {
-      path: ['sources', name, ...setting.split('.')],
+      path: ['sources', name, ...path.split('.')],
       message: `sources.${name}.${setting} has no effect: ${jobs}, which ${readers.length === 1 ? 'reads' : 'read'} this source, ${readers.length === 1 ? 'does' : 'do'} not use it.`,
       help: `Remove it. Jobs of the kind ${users.map(({ kind }) => kind).join(' or ')} use it.`,
     };
   }
 }
 
+/** Returns the value of a setting. For `age: column`, whether the setting has this value. */
 function settingOf(source: object, setting: SourceSetting): unknown {
-  return setting
+  const [path = '', value] = setting.split(': ');
+  const given = path
     .split('.')
-    .reduce<unknown>((value, key) => (isSection(value) ? value[key] : undefined), source);
+    .reduce<unknown>((section, key) => (isSection(section) ? section[key] : undefined), source);
+  return value === undefined ? given : given === value;
 }
 
 /** True for an address and false for a path. `s3:/bucket` is a mistyped address, not a folder. */

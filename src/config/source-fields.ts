@@ -100,12 +100,13 @@ const DEFAULT_EXCLUDE = [
 /**
  * The settings of a source that only some kinds of jobs read. All others say how files are listed, opened and
  * decoded, which every kind does. Each kind declares which of these it reads (`readsOfSource`), so that a setting
- * without an effect is an error.
+ * without an effect is an error. `age: column` is one value of a setting that more kinds read.
  */
 export const SETTINGS_OF_SOME_KINDS = [
   ...(['order_platform', 'time_zone', 'currency', 'date_order', 'consent', 'customer_key'] as const),
   ...([
     'age',
+    'age: column',
     'decimal_mark',
     'missing_columns',
     'order_lines',
@@ -207,7 +208,7 @@ export const sourceSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names) or modified (when they were put there). Omit it to use the name if it says so, else the time.',
+      'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names), modified (when they were put there), or column (orders only: each row says when its order last changed, in the column changed_at of the layout). Omit it to use the name if it says so, else the time.',
     ),
   lookback_days: wholeNumber(1, 3_650)
     .nullable()

@@ -1190,6 +1190,10 @@ export interface IntakeOrders {
    */
   cancelled_at: Timestamp | null;
   /**
+   * When the order last changed, as the latest row that states this version says (age: column of the source). infinity: a row does not say it, so it may be newer than any other. Null: the source does not go by the column.
+   */
+  changed_at: Timestamp | null;
+  /**
    * Discount codes as written.
    */
   codes: Generated<string[]>;
@@ -1500,7 +1504,7 @@ export interface IntakeRulings {
 
 export interface IntakeSourceFiles {
   /**
-   * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.
+   * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at. column: each of its rows says when its order last changed.
    */
   age_basis: string | null;
   /**

@@ -6,22 +6,31 @@
  *   3. when they were put there, as the store says
  *   4. for two versions of one name: which one was read last
  *
+ * If the source goes by a column (`age: column`), each row says itself when its order last changed, and nothing of this
+ * counts, except for orders that were read before the source did (intake/orders/order-by-age.ts).
+ *
  * The first that tells two exports apart decides. If none does, it is unknown which one is newer, and an order about
  * which they differ is held. Otherwise, the order in which files are read decides nothing: late, held and repeated
  * files and a backfill give the same result as a run each week.
  */
 
 /** What may decide which export is newer, if a source restricts it. */
-export const AGE_RULES = ['name', 'modified'] as const;
+export const AGE_RULES = ['name', 'modified', 'column'] as const;
 export type AgeRule = (typeof AGE_RULES)[number];
 
 /** What says how old an export is. */
-export type AgeBasis = 'date_in_name' | 'number_in_name' | 'modified';
+export type AgeBasis = 'date_in_name' | 'number_in_name' | 'modified' | 'column';
 
-/** Says to people how the age of an export was found, for example `by the number in its name`. */
-export function describeBasis(basis: AgeBasis | null): string {
+/**
+ * Says to people how the age of an export was found, for example `by the number in its name`.
+ *
+ * @param column the column by which rows say their age, if it is known.
+ */
+export function describeBasis(basis: AgeBasis | null, column: string | null = null): string {
   if (basis === 'date_in_name') return 'by the date in its name';
   if (basis === 'number_in_name') return 'by the number in its name';
+  if (basis === 'column')
+    return column === null ? 'by the column of the last change' : `by the column ${column}`;
   return 'by the time of its store';
 }
 
@@ -36,6 +45,8 @@ export type FileAge = {
   readonly numbers: readonly string[];
   /** When it was put there. Null: unknown, or it does not count. */
   readonly modifiedMs: number | null;
+  /** True if its rows say themselves how old they are. */
+  readonly isByRow: boolean;
 };
 
 const SECOND_MS = 1_000;
@@ -66,7 +77,8 @@ export function readFileAge(options: {
 }): FileAge {
   const { uri, rule } = options;
   const modifiedMs = rule === 'name' ? null : (options.modifiedAt?.getTime() ?? null);
-  if (rule === 'modified') return { uri, dated: null, series: uri, numbers: [], modifiedMs };
+  const isByRow = rule === 'column';
+  if (rule === 'modified') return { uri, dated: null, series: uri, numbers: [], modifiedMs, isByRow };
   let dated: FileAge['dated'] = null;
   const numbers: string[] = [];
   const series = countCopies(options.name)
@@ -83,7 +95,7 @@ export function readFileAge(options: {
       numbers.push(text.replace(/^0+(?=\d)/, ''));
       return '#';
     });
-  return { uri, dated, series, numbers, modifiedMs };
+  return { uri, dated, series, numbers, modifiedMs, isByRow };
 }
 
 /** Browsers number the copies of a name: `orders (1).csv` follows `orders.csv`. */
@@ -150,14 +162,16 @@ export function compareForReading(one: FileAge, other: FileAge): number {
 }
 
 /** What says how old an export is. */
-export function basisOf({ dated, numbers, modifiedMs }: FileAge): AgeBasis | null {
+export function basisOf({ dated, numbers, modifiedMs, isByRow }: FileAge): AgeBasis | null {
+  if (isByRow) return 'column';
   if (dated !== null) return 'date_in_name';
   if (numbers.some((number) => number !== '0')) return 'number_in_name';
   return modifiedMs === null ? null : 'modified';
 }
 
 /** The first instant at which the export can have been written, as far as its name or its store says. */
-export function agedAt({ dated, modifiedMs }: FileAge): Date | null {
+export function agedAt({ dated, modifiedMs, isByRow }: FileAge): Date | null {
+  if (isByRow) return null;
   const ms = dated?.fromMs ?? modifiedMs;
   return ms === null ? null : new Date(ms);
 }

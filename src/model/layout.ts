@@ -20,6 +20,7 @@ export const LAYOUT_FIELDS = [
   'placed_at',
   'paid_at',
   'cancelled_at',
+  'changed_at',
   'email',
   'orders_count',
   'spent',

@@ -10,6 +10,12 @@ export type DecimalText = string;
 /** An instant in UTC, ISO 8601 with `Z`. */
 export type InstantText = string;
 
+/**
+ * The age of a row that does not say its own: it may be newer than any other. Postgres compares it so, and a state of
+ * this age replaces none and is replaced by none.
+ */
+export const UNKNOWN_AGE = 'infinity';
+
 /** One order as an export states it, with all its line items combined. Intake stores this. */
 export type StagedOrder = {
   /** Identifies the rows of one order in the file (Shopify: `Name`). */
@@ -59,6 +65,11 @@ export type StagedOrder = {
    * meaning.
    */
   readonly contentHash: string;
+  /**
+   * When the order last changed, as its own row says. `UNKNOWN_AGE` if the source goes by the column and the cell cannot be
+   * read; null if the source does not go by it. Not part of the digest: a row that says the same later is no other order.
+   */
+  readonly changedAt: InstantText | typeof UNKNOWN_AGE | null;
   /**
    * Identifies the customer in the same way as identify-customers does within the brand. Null if the source
    * does not request it or the export does not contain it. It is not part of the order's meaning: storing it

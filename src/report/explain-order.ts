@@ -15,6 +15,8 @@ export type OrderVersion = {
   /** Why the order is held although its file counts, for example `conflicting_states`. */
   readonly doubt: string | null;
   readonly ageBasis: AgeBasis | null;
+  /** When the order last changed, by its row. Null if the source does not go by the column, or a row does not say it. */
+  readonly changedAt: Date | null;
   readonly status: string | null;
   readonly currency: string;
   readonly total: string | null;
@@ -152,7 +154,7 @@ async function readVersions(
     )
     select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
       f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
-      f.age_basis as "ageBasis", o.status, o.currency, o.total,
+      f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency, o.total,
       o.subtotal, o.refunded, o.codes, o.links, o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId",
       o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
+import type { OtherAges } from '../../src/intake/files/source-ages.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/orders/seal-file.ts';
@@ -58,6 +59,7 @@ export type ReadOptions = {
   readonly maxUnlistedShare?: number;
   readonly expected?: Partial<ExpectedOrders>;
   readonly orderIdColumn?: OrderIdColumn;
+  readonly others?: OtherAges;
 };
 
 /** Creates a source that has never been read and a run that reads it. */
@@ -118,6 +120,7 @@ async function readFile(
       },
     },
     ...(options.orderIdColumn === undefined ? {} : { orderIdColumn: options.orderIdColumn }),
+    ...(options.others === undefined ? {} : { others: options.others }),
   });
 }
 
@@ -187,6 +190,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     customerKey: null,
     lines: null,
     items: null,
+    changedAt: null,
     ...given,
   };
   const {
@@ -197,6 +201,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     customerKey: _key,
     lines: _lines,
     items: _items,
+    changedAt: _changedAt,
     ...said
   } = meaning as StagedOrder;
   return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };

@@ -38,6 +38,7 @@ columns:
   refunded: [refunded]
   codes: [code]
   placed_at: [placed_at]
+  changed_at: [updated_at]
 required: [order_id, total]
 money: { decimal: ".", thousands: null, symbols: false }
 times: [iso]
@@ -48,7 +49,7 @@ exclusions:
 `;
 const CODES =
   'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,,mia.test,DEALMIA,,,\n';
-const HEADER = 'order_id,status,currency,total,refunded,code,placed_at';
+const HEADER = 'order_id,status,currency,total,refunded,code,placed_at,updated_at';
 
 /** What an order can be in a month, and what is credited for it then. */
 const STATES = [
@@ -69,6 +70,8 @@ const SCHEMES = {
   copies: (month: number) => (month === 0 ? 'orders.csv' : `orders (${month + 7}).csv`),
   modified: (month: number) => `${'qwertyuiop'[(month * 7) % 10]}.csv`,
   overwritten: () => 'latest.csv',
+  // Names and times mislead: the rows say when their orders last changed.
+  column: (month: number) => `orders-${9 - month}.csv`,
 } as const;
 type Scheme = keyof typeof SCHEMES;
 
@@ -78,6 +81,10 @@ type Export = {
   /** The state of each order in it. */
   readonly said: ReadonlyMap<number, number>;
   readonly modifiedAt: Date;
+  /** What the rows of it say about their age. */
+  readonly changedAt: Date;
+  /** The export of an earlier month, whose rows stand in it too, before or after its own. */
+  readonly old: { readonly month: number; readonly isFirst: boolean } | null;
 };
 
 type Case = {
@@ -102,8 +109,12 @@ const cases: fc.Arbitrary<Case> = fc
     isAtOnce: fc.nat(5).map((one) => one === 0),
     order: fc.shuffledSubarray([...Array(MONTHS).keys()], { minLength: MONTHS }),
     cuts: fc.array(fc.boolean(), { minLength: MONTHS, maxLength: MONTHS }),
+    olds: fc.array(fc.option(fc.record({ month: fc.nat(MONTHS - 1), isFirst: fc.boolean() })), {
+      minLength: MONTHS,
+      maxLength: MONTHS,
+    }),
   })
-  .map(({ scheme, states, parts, uploads, isTied, isFew, isAtOnce, order, cuts }) => {
+  .map(({ scheme, states, parts, uploads, isTied, isFew, isAtOnce, order, cuts, olds }) => {
     const isByTime = scheme === 'modified' || scheme === 'overwritten';
     const exports = states.map((state, month): Export => {
       const time = isByTime
@@ -118,6 +129,8 @@ const cases: fc.Arbitrary<Case> = fc
         ...{ month, name: SCHEMES[scheme](month) },
         said: new Map(orders.map((order) => [order, (state[order] ?? 0) % (isFew ? 2 : STATES.length)])),
         modifiedAt: new Date(Date.UTC(2026, 5, 1 + time)),
+        changedAt: new Date(Date.UTC(2026, 5, isTied && month === 3 ? 3 : 1 + month)),
+        old: scheme === 'column' ? (olds[month] ?? null) : null,
       };
     });
     // One name is overwritten from month to month.
@@ -135,7 +148,8 @@ function expected({ scheme, exports }: Case): Record<string, number | 'held'> {
   const result: Record<string, number | 'held'> = {};
   for (let order = 0; order < ORDERS; order += 1) {
     const saying = exports.filter(({ said }) => said.has(order));
-    const age = ({ month, modifiedAt }: Export) => (scheme === 'modified' ? modifiedAt.getTime() : month);
+    const age = ({ month, modifiedAt, changedAt }: Export) =>
+      scheme === 'column' ? changedAt.getTime() : scheme === 'modified' ? modifiedAt.getTime() : month;
     const newest = Math.max(...saying.map(age));
     const states = new Set(saying.filter((one) => age(one) === newest).map(({ said }) => said.get(order)));
     if (states.size === 0) continue;
@@ -161,7 +175,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   writeFileSync(join(folder, 'codes.csv'), CODES);
   writeFileSync(
     join(folder, 'pipeline.yaml'),
-    `sources:\n  ${source}: {uri: ./exports/, layout: own, order_platform: "${source}", time_zone: UTC}\n` +
+    `sources:\n  ${source}: {uri: ./exports/, layout: own, order_platform: "${source}", time_zone: UTC${given.scheme === 'column' ? ', age: column' : ''}}\n` +
       `jobs:\n  ${source}: {kind: attribute-orders, source: ${source}, brand_id: ${brandId}, codes: ./codes.csv, revenue: total_less_refunds}\n`,
   );
   const config = loadConfig(join(folder, 'pipeline.yaml'), {});
@@ -171,7 +185,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   for (const months of runs) {
     for (const month of months) {
       const one = given.exports[month];
-      if (one !== undefined) deliver(join(folder, 'exports'), one);
+      if (one !== undefined) deliver(join(folder, 'exports'), given, one);
     }
     const run = {
       ...{
@@ -235,12 +249,18 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   };
 }
 
-function deliver(exports: string, { name, said, modifiedAt }: Export): void {
+function deliver(exports: string, given: Case, { name, said, modifiedAt, changedAt, old }: Export): void {
   const path = join(exports, name);
   mkdirSync(join(path, '..'), { recursive: true });
-  const rows = [...said].map(
-    ([order, state]) => `o${order},${STATES[state]?.row},2026-01-0${order + 1}T10:00:00Z`,
-  );
+  const rowsOf = (states: Export['said'], at: Date) =>
+    [...states].map(
+      ([order, state]) =>
+        `o${order},${STATES[state]?.row},2026-01-0${order + 1}T10:00:00Z,${at.toISOString()}`,
+    );
+  const earlier = given.exports[old?.month ?? MONTHS];
+  const before = earlier === undefined ? [] : rowsOf(earlier.said, earlier.changedAt);
+  const own = rowsOf(said, changedAt);
+  const rows = old?.isFirst === true ? [...before, ...own] : [...own, ...before];
   writeFileSync(path, `${[HEADER, ...rows].join('\n')}\n`);
   utimesSync(path, modifiedAt, modifiedAt);
 }
@@ -260,6 +280,6 @@ it('exports that arrive in any order, in any number of runs, credit what the new
       const sorted = [[...given.runs.flat()].sort((a, b) => a - b)];
       expect((await perform(database(), given, sorted)).bodies).toEqual(bodies);
     }),
-    { numRuns: propertyRuns(24) },
+    { numRuns: propertyRuns(28) },
   );
 });

@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
@@ -94,4 +94,29 @@ it('orders that were read before ages were stored stay as they are', async () =>
   put(shop, 'orders-2026-11-15.csv', [{ id: '1', revenue: '5.00' }]);
   await shop.run();
   expect(await adjusted(shop)).toEqual(['1: changed 5']);
+});
+
+it('rows that say when their orders last changed decide, whatever their files are called', async () => {
+  const shop = await openWorkshop();
+  const flow = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+  shop.write('pipeline.yaml', flow.replace('layout: generic', 'layout: generic, age: column'));
+  const drop = (name: string, revenue: string, changedAt: string): void =>
+    shop.drop(
+      name,
+      `order_id,status,order_revenue,currency,discount_code,placed_at,updated_at\n1,paid,${revenue},EUR,MIA10,2026-10-01T10:00:00Z,${changedAt}\n`,
+    );
+  drop('orders-2026-11-01.csv', '10.00', '2026-11-05T10:00:00Z');
+  await shop.run();
+  drop('orders-2026-11-08.csv', '8.00', '2026-11-04T10:00:00Z');
+  const said =
+    'orders-2026-11-08.csv: 1 of its orders changed nothing, because the states that were read before are newer by the column changed_at or updated_at.';
+  expect((await shop.cli('plan', 'orders')).stderr).toContain(said);
+  expect((await shop.run()).exitCode).toBe(0);
+  expect(await adjusted(shop)).toEqual([]);
+  const { stdout: files } = await shop.cli('files');
+  expect(files.replaceAll(/\s+/g, ' ')).toContain(
+    'orders-2026-11-08.csv 1 row: 1 of its orders changed nothing: other rows of them are newer by the column',
+  );
+  const { stdout: life } = await shop.cli('explain', 'order', '1');
+  expect(life).toContain('last changed 2026-11-04 10:00');
 });

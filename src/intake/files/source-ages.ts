@@ -10,9 +10,11 @@ export type OtherAges = {
   readonly newer: readonly string[];
   /** Ids of files of which nothing says whether they are newer. */
   readonly unordered: readonly string[];
+  /** True if the rows of the file say themselves how old they are. */
+  readonly isByRow: boolean;
 };
 
-export const NEWEST: OtherAges = { newer: [], unordered: [] };
+export const NEWEST: OtherAges = { newer: [], unordered: [], isByRow: false };
 
 /** The ages of the files of a source that have been read for one purpose. */
 export type SourceAges = {
@@ -58,7 +60,7 @@ export function openSourceAges(
       const age = ageOf(file);
       if (newest !== null && compareAges(age, newest) > 0) {
         newest = age;
-        return NEWEST;
+        return { ...NEWEST, isByRow: age.isByRow };
       }
       const newer: string[] = [];
       const unordered: string[] = [];
@@ -71,7 +73,7 @@ export function openSourceAges(
         if (order === 0 && !isSameName) unordered.push(other.id);
       }
       if (newer.length === 0 && unordered.length === 0) newest = age;
-      return { newer, unordered };
+      return { newer, unordered, isByRow: age.isByRow };
     },
     learn(file, sourceFileId) {
       const age = ageOf(file);

@@ -30,15 +30,15 @@ export async function noteUnchangedOrders(
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
       cross join lateral unnest(${sql.join(toColumns(orders))})
-        with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, place)
+        with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, changed_at, place)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c
         on h.order_version_id is null and c.content_hash = g.content_hash
-          and (g.lines is null or g.lines is not distinct from c.lines)
+          and (g.lines is null or g.lines is not distinct from c.lines) and (g.changed_at is null or g.changed_at <= c.changed_at)
     ),
     noted as (
       insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
@@ -67,5 +67,6 @@ function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>
     sql`${toArrayParameter(orders.map(({ record }) => record))}::bigint[]`,
     sql`${toArrayParameter(orders.map(({ rowCount }) => rowCount))}::integer[]`,
     sql`${toTextArrayParameter(orders.map(({ lines }) => lines && toJsonParameter(lines)))}::jsonb[]`,
+    sql`${toTextArrayParameter(orders.map(({ changedAt }) => changedAt))}::timestamptz[]`,
   ];
 }

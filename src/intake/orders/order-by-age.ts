@@ -8,6 +8,10 @@ import type { OtherAges } from '../files/source-ages.ts';
  * were read before, and then there is nothing to do. A file that is older than another one only changes orders that
  * no newer file states. The versions in force tell their own file, and `intake.restated_orders` all files that have
  * stated them again.
+ *
+ * If rows say themselves when their order last changed, these times decide instead. Two states of one time, and a row
+ * that does not say it (infinity), conflict. Only versions that were read before the source went by the column have no
+ * such time: then the ages of the files decide.
  */
 
 /** Numbers of orders. */
@@ -29,24 +33,28 @@ export async function orderByAge(
   trx: Transaction<DB>,
   { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
 ): Promise<OutOfOrder> {
-  const { newer, unordered } = others;
-  if (newer.length === 0 && unordered.length === 0) return NONE_OUT_OF_ORDER;
+  const { newer, unordered, isByRow } = others;
+  if (newer.length === 0 && unordered.length === 0 && !isByRow) return NONE_OUT_OF_ORDER;
   const { rows } = await sql<Record<keyof OutOfOrder, string>>`
     with staged as materialized (
-      select order_version_id, is_in_newer and not adds_items as is_older,
-        is_in_unordered or (is_in_newer and adds_items) as is_conflicting
+      select order_version_id, changed_at, is_newer and not adds_items as is_older,
+        is_unordered or (is_newer and adds_items) as is_conflicting
       from (
-        select o.order_version_id, ${isStatedBy(newer)} as is_in_newer, ${isStatedBy(unordered)} as is_in_unordered,
+        select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
+          case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at) else ${isStatedBy(newer)} end as is_newer,
+          case when ${areAged} then o.changed_at = c.changed_at or not isfinite(o.changed_at) or not isfinite(c.changed_at)
+            else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
           coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
         from intake.orders o
         cross join lateral (
-          select c.order_version_id, c.source_file_id, c.items from intake.orders c where c.order_version_id = o.replaces limit 1) c
+          select c.order_version_id, c.source_file_id, c.items, c.changed_at from intake.orders c where c.order_version_id = o.replaces limit 1) c
         where o.source_file_id = ${sourceFileId}::bigint and not o.is_current) compared
     ),
     changed as (
       update intake.orders o
-      set replaces = case when not s.is_older then o.replaces end,
+      set changed_at = case when s.is_older then o.changed_at else s.changed_at end,
+        replaces = case when not s.is_older then o.replaces end,
         doubt = case when s.is_older then o.doubt else 'conflicting_states' end,
         content_hash = case when s.is_older then o.content_hash else 'conflicting:' || o.content_hash end
       from staged s where o.order_version_id = s.order_version_id and (s.is_older or s.is_conflicting)
@@ -58,6 +66,9 @@ export async function orderByAge(
   );
   return { older: Number(rows[0]?.older ?? 0), conflicting: Number(rows[0]?.conflicting ?? 0) };
 }
+
+/** SQL that is true if both versions were read with the time of their last change, or as ones that do not say it. */
+const areAged = sql`o.changed_at is not null and c.changed_at is not null`;
 
 /** SQL that is true if one of these files states version `c`. */
 function isStatedBy(sourceFileIds: readonly string[]): RawBuilder<boolean> {

@@ -46,6 +46,7 @@ export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   { column: 'lines', type: 'jsonb' },
   { column: 'similar_to', type: 'text' },
   { column: 'items', type: 'jsonb' },
+  { column: 'changed_at', type: 'timestamptz' },
 ];
 
 /** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
@@ -53,10 +54,16 @@ export type OrderRow = readonly (string | null)[];
 
 /** Position of the order's id in an `OrderRow`. */
 export const ORDER_ID_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'order_id');
+const CHANGED_AT_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'changed_at');
+
+/** True if the row says how old it is, or that this is unknown. So does every row of a source that goes by the column. */
+export function saysItsAge(row: OrderRow): boolean {
+  return row[CHANGED_AT_AT] !== null;
+}
 
 /** Converts an order to the texts that are sent. Lists are sent as text, because Postgres has no arrays of arrays. */
 export function toOrderRow(order: StagedOrder): OrderRow {
-  const { line, record, rowCount, contentHash, customerKey, lines, items } = order;
+  const { line, record, rowCount, contentHash, customerKey, lines, items, changedAt } = order;
   const row = new Array<string | null>(SENT_COLUMNS.length);
   let at = 0;
   for (const { field, isFolded } of STORED_COLUMNS) {
@@ -74,5 +81,6 @@ export function toOrderRow(order: StagedOrder): OrderRow {
   row[at + 5] = lines && toJsonParameter(lines);
   row[at + 6] = similarId(order.orderId);
   row[at + 7] = items && toJsonParameter(items);
+  row[at + 8] = changedAt;
   return row;
 }

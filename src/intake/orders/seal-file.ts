@@ -158,7 +158,8 @@ async function clearLeftovers(
 
 /**
  * Drops staged versions that equal the current version, either after summing or because only columns that are
- * not stored differ. If the staged version may not be whole, the current one shows that it is.
+ * not stored differ. If the staged version may not be whole, the current one shows that it is. The current one is as new as
+ * the newest row that states it.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   const { rows } = await sql<{ dropped: string }>`
@@ -169,7 +170,12 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
         and (o.doubt is not distinct from c.doubt or (c.doubt is null and starts_with(o.doubt, 'may_be_')))
         and (o.lines is null or o.lines is not distinct from c.lines)
-      returning c.order_version_id
+      returning c.order_version_id, o.changed_at
+    ),
+    aged as (
+      update intake.orders c set changed_at = greatest(c.changed_at, d.changed_at)
+      from dropped d where c.order_version_id = d.order_version_id and d.changed_at is not null
+        and c.order_version_id = any (array(select order_version_id from dropped where changed_at is not null))
     ),
     restated as (
       insert into intake.restated_orders (source_file_id, order_version_ids)

@@ -54,17 +54,19 @@ function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unk
 
 /**
  * The order is unchanged in one place and different in another: a contradiction. The unchanged rows are added
- * to the staged version. If only the order lines differ, it is no contradiction, but the lines are unknown.
+ * to the staged version. If only the order lines differ, it is no contradiction, but the lines are unknown; if both say when
+ * the order last changed, and say different times, they are two states of it.
  */
 const markContradictions = sql`
     marked as (
       update intake.orders o
       set row_count = o.row_count + r.row_count, lines = null,
-        conflicting_line_no = case when o.content_hash = r.content_hash then o.conflicting_line_no
+        conflicting_line_no = case when o.content_hash = r.content_hash
+                                or (isfinite(o.changed_at) and isfinite(r.changed_at) and o.changed_at <> r.changed_at) then o.conflicting_line_no
                               else coalesce(o.conflicting_line_no, r.line_no) end
       from (
-        select r.*, c.content_hash from repeats r
-        cross join lateral (select c.content_hash from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
+        select r.*, c.content_hash, c.changed_at from repeats r
+        cross join lateral (select c.content_hash, c.changed_at from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
       ) r
       where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
     )`;
@@ -76,7 +78,7 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, c.changed_at, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
       cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
@@ -91,9 +93,9 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, items, line_no, record_no, row_count, replaces,
-        similar_to)
+        similar_to, changed_at)
       select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, items, line_no, record_no, row_count, order_version_id,
-        similar_to
+        similar_to, changed_at
       from known k where staged_id is null
     )`;
 }

@@ -6,7 +6,7 @@ import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { idOfRow } from './encoded-orders.ts';
 import { knownWithin } from './known-range.ts';
-import { columnNames, type OrderRow, SENT_COLUMNS, STORED_COLUMNS } from './order-columns.ts';
+import { columnNames, type OrderRow, SENT_COLUMNS, STORED_COLUMNS, saysItsAge } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
@@ -55,7 +55,9 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     given as materialized (
       select h.order_version_id as here_id,
         -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
-        c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines) as is_unchanged,
+        -- So is the time of the last change: an order that says the same at a later time is staged, so that sealing keeps the time.
+        c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines)
+          and (g.changed_at is null or coalesce(g.changed_at <= c.changed_at, false)) as is_unchanged,
         c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
       from fence f cross join known k
@@ -64,15 +66,15 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         select o.order_version_id from intake.orders o
         where k.in_file and o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
         where k.in_source and o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, lines, similar_to, items)
+        customer_key, customer_key_no, lines, similar_to, items, changed_at)
       select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
         coalesce(customer_key, current_customer_key),
-        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at
       from given
       where here_id is null and is_unchanged is not true
       returning is_current
@@ -84,7 +86,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
       from given where here_id is null and is_unchanged group by source_file_id
       returning cardinality(order_version_ids) as orders
     ),
-    merged as (${sums ? mergeSummed : mergeStated})
+    merged as (${sums ? mergeSummed : orders.some(saysItsAge) ? mergeByAge : mergeStated})
     select (select count(*) from fence) as fenced,
       count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
       coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
@@ -114,6 +116,32 @@ const mergeStated = sql`
       conflicting_line_no = case when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
                             else o.conflicting_line_no end,
       lines = null
+  from given g where o.order_version_id = g.here_id and ${isHere}
+  returning 1`;
+
+/** What is stored with a state of an order besides its meaning. */
+const OF_STATE = SENT_COLUMNS.filter(({ column }) =>
+  ['line_no', 'record_no', 'content_hash', 'items'].includes(column),
+);
+
+/** SQL that is true if staged order `o` and row `g` each say when the order last changed, and say different times. */
+const isAged = sql`(isfinite(o.changed_at) and isfinite(g.changed_at) and o.changed_at <> g.changed_at) is true`;
+
+/** The same, of rows that say when the order last changed: the newer state counts. */
+const mergeByAge = sql`
+  update intake.orders o
+  set row_count = o.row_count + g.row_count,
+      conflicting_line_no = case when o.content_hash <> g.content_hash and not ${isAged} then coalesce(o.conflicting_line_no, g.line_no)
+                            else o.conflicting_line_no end,
+      lines = case when ${isAged} and g.changed_at > o.changed_at then g.lines when ${isAged} then o.lines end,
+      ${sql.join(
+        [...STORED_COLUMNS, ...OF_STATE].map(({ column, type }) => {
+          const given =
+            type === 'text[]' ? sql`coalesce(${sql.ref(`g.${column}`)}, '{}')` : sql.ref(`g.${column}`);
+          return sql`${sql.ref(column)} = case when ${isAged} and g.changed_at > o.changed_at then ${given} else ${sql.ref(`o.${column}`)} end`;
+        }),
+      )},
+      changed_at = greatest(o.changed_at, g.changed_at)
   from given g where o.order_version_id = g.here_id and ${isHere}
   returning 1`;
 

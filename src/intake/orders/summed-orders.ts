@@ -35,6 +35,7 @@ export function summedColumns(first: string, second: string): RawBuilder<unknown
       unite(a(column), b(column), a(column), b(column), column),
       unite(a(column), b(column), a(`${column}_folded`), b(`${column}_folded`), `${column}_folded`),
     ]),
+    sql`greatest(${a('changed_at')}, ${b('changed_at')}) as changed_at`,
     sql`least(${a('line_no')}, ${b('line_no')}) as line_no, least(${a('record_no')}, ${b('record_no')}) as record_no`,
     sql`${a('currency')} <> ${b('currency')}
       or exists (
@@ -73,9 +74,15 @@ type Ref = RawBuilder<unknown>;
 /** SQL that assigns the result of `summedColumns`, selected as `m`, to row `o` of intake.orders. */
 export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = [...AMOUNTS, ...FIRST_VALUE, ...LISTS, ...LISTS.map((column) => `${column}_folded`)];
-  const assignments = [...columns, 'exclusion', 'items', 'row_count', 'line_no', 'record_no'].map(
-    (column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`,
-  );
+  const assignments = [
+    ...columns,
+    'exclusion',
+    'items',
+    'row_count',
+    'line_no',
+    'record_no',
+    'changed_at',
+  ].map((column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`);
   return sql`${sql.join(assignments)}, lines = null, content_hash = ${summedHash('m')},
     conflicting_line_no = case when m.is_contradiction then coalesce(o.conflicting_line_no, ${contradictingLine})
                           else o.conflicting_line_no end`;

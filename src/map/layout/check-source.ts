@@ -128,6 +128,13 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
         .map(({ columns }) => `"${columns[0]}"`)
         .join(', ')}.`,
     });
+  if (source.age === 'column' && layout.columns.changed_at === undefined) {
+    problems.push({
+      where,
+      message: `The source has age: column, but the layout ${layout.name} names no column of an order's last change.`,
+      help: `Remove age from ${where}: the names and times of the files then say which is newer. Or, if the files have such a column, name it in a layout of your own: columns: { changed_at: [Updated At] }`,
+    });
+  }
   if (source.customerKey && layout.columns.email === undefined) {
     problems.push({
       where,

@@ -14,23 +14,30 @@ const OF_CUSTOMERS: readonly LayoutField[] = [
   'total',
 ];
 const OF_CUSTOMERS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
+/** Fields that are read only if the source asks for them (`layoutForOrders`). */
+const IF_ASKED: readonly LayoutField[] = [...OF_CUSTOMERS_ALONE, 'changed_at'];
 
 /**
- * Reduces a layout to the fields of orders. Keeps the e-mail column and the order lines only if the source asks
- * for them.
+ * Reduces a layout to the fields of orders. Keeps the e-mail column, the order lines and the time of the last change only
+ * if the source asks for them. A file must have the column of the last change then.
  *
  * @returns null if it is not a layout of orders.
  */
 export function layoutForOrders(
   layout: Layout,
-  asked: { readonly customerKey: boolean; readonly lines: boolean },
+  asked: { readonly customerKey: boolean; readonly lines: boolean; readonly changes: boolean },
 ): Layout | null {
   const ofOrders = forOrders(layout);
   if (ofOrders === null) return null;
-  const { email } = layout.columns;
+  const { email, changed_at: changedAt } = layout.columns;
   return {
     ...ofOrders,
-    columns: asked.customerKey && email !== undefined ? { ...ofOrders.columns, email } : ofOrders.columns,
+    columns: {
+      ...ofOrders.columns,
+      ...(asked.customerKey && email !== undefined ? { email } : {}),
+      ...(asked.changes && changedAt !== undefined ? { changed_at: changedAt } : {}),
+    },
+    required: asked.changes ? [...ofOrders.required, 'changed_at'] : ofOrders.required,
     lines: asked.lines ? layout.lines : null,
   };
 }
@@ -86,8 +93,8 @@ function forOrders(layout: Layout): Layout | null {
   if (!layout.required.includes('order_id')) return null;
   return {
     ...layout,
-    columns: keep(layout.columns, (field) => !OF_CUSTOMERS_ALONE.includes(field)),
-    required: layout.required.filter((field) => !OF_CUSTOMERS_ALONE.includes(field)),
+    columns: keep(layout.columns, (field) => !IF_ASKED.includes(field)),
+    required: layout.required.filter((field) => !IF_ASKED.includes(field)),
     lines: null,
     consent: { columns: [], given: [], refused: [], neither: [], givenAt: [], refusedAt: [] },
     unsubscribed: [],

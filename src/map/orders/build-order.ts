@@ -10,13 +10,13 @@ import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
 import { type Built, type Given, ValueFault } from './built-order.ts';
-import { checkSum } from './check-sum.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import type { MarkWatch } from './decimal-mark.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
-import { toItems } from './item-sums.ts';
+import { checkSum, toItems } from './item-sums.ts';
+import { readChange } from './last-change.ts';
 import type { OpenOrder } from './open-order.ts';
 import { closeLines } from './order-lines.ts';
 import type { ColumnPlan } from './plan-columns.ts';
@@ -112,6 +112,7 @@ export class OrderBuilder {
       contentHash: '',
       lines: closeLines(open.lines, currency),
       items: toItems(open),
+      changedAt: readChange(open, this.#plan, { timeOf: () => this.#clockOf(open), dates: this.#dates }),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -205,10 +206,8 @@ export class OrderBuilder {
   #timeOf(open: OpenOrder, field: LayoutField): InstantText | null {
     const slot = this.#place(open, field);
     if (slot === -1) return null;
-    const { timeOfDay } = this.#plan;
-    const date = open.values[slot] ?? '';
-    const isSplit = field === 'placed_at' && timeOfDay !== null;
-    const value = isSplit ? `${date} ${open.values[timeOfDay] ?? ''}` : date;
+    const at = field === 'placed_at' ? this.#plan.timeOfDay : null;
+    const value = `${open.values[slot] ?? ''}${at === null ? '' : ` ${open.values[at] ?? ''}`}`;
     this.#dates?.see(value, open.line);
     const time = this.#clockOf(open)(value);
     if (typeof time !== 'string') throw this.#fault(time, slot, value);

@@ -1,11 +1,14 @@
 import { FileHeld } from '../../model/held/file-held.ts';
 import type { MoneyFormat, SummedField } from '../../model/layout.ts';
+import { hasFittingDecimals } from '../../model/money.ts';
 import type { DecimalText, OrderItem } from '../../model/order.ts';
 import { type Fault, OTHER_CURRENCY } from '../fault.ts';
 import { fromUnits, toUnits } from '../values/add-money.ts';
 import { isBlank } from '../values/clean-text.ts';
+import { NO_CURRENCY } from '../values/parse-currency.ts';
 import { parseId } from '../values/parse-id.ts';
-import { isPlain, readMoney } from '../values/parse-money.ts';
+import { isPlain, readMoney, tooManyDecimals } from '../values/parse-money.ts';
+import { ValueFault } from './built-order.ts';
 import type { MarkWatch } from './decimal-mark.ts';
 import type { ItemSums, OpenOrder } from './open-order.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
@@ -126,4 +129,32 @@ export function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
   return [...items]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
+}
+
+/**
+ * Checks an amount that was added up over the rows of an order, now that its currency is known. The amounts of items may
+ * have more decimals than their sum.
+ *
+ * @throws ValueFault if an amount names another currency, or the sum has more decimals than the currency.
+ */
+export function checkSum(
+  { stated }: Pick<OpenOrder, 'stated'>,
+  {
+    field,
+    sum,
+    currency,
+    plan,
+  }: {
+    readonly field: SummedField;
+    readonly sum: bigint;
+    readonly currency: string;
+    readonly plan: Pick<ColumnPlan, 'sums'>;
+  },
+): DecimalText {
+  if (stated !== null && currency !== NO_CURRENCY && !stated.currencies.includes(currency))
+    throw new ValueFault(OTHER_CURRENCY, stated.column, stated.value);
+  const amount = fromUnits(sum);
+  if (hasFittingDecimals(amount, currency)) return amount;
+  const column = plan.sums.find((one) => one.field === field)?.name ?? null;
+  throw new ValueFault(tooManyDecimals(currency), column, amount);
 }

@@ -18,6 +18,7 @@ import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { type MarkWatch, withDecimalMark } from './decimal-mark.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
+import { newestOf } from './last-change.ts';
 import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
@@ -28,7 +29,7 @@ export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
-    Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>>;
+    Partial<Pick<SourceSettings, 'age' | 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>>;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
   /** Receives every amount, to check at the end that its decimal mark was read correctly. */
@@ -69,7 +70,11 @@ export async function* mapOrders(
   options: MapOptions,
 ): AsyncGenerator<OrderBatch> {
   const { source, generationOrders = GENERATION_ORDERS, customerKeyOf = null } = options;
-  const asked = { customerKey: customerKeyOf !== null, lines: source.orderLines === true };
+  const asked = {
+    customerKey: customerKeyOf !== null,
+    lines: source.orderLines === true,
+    changes: source.age === 'column',
+  };
   const ofOrders = layoutForOrders(options.layout, asked);
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const inOrder = withDateOrder(ofOrders, source.dateOrder ?? null);
@@ -263,7 +268,8 @@ function finishOrders(
   const ids = new Set<string>();
   const contested = new Set<string>();
   for (const one of open) {
-    const built = builder.build(one);
+    const built =
+      one.states === null ? builder.build(one) : newestOf(one.states.map((state) => builder.build(state)));
     if (built.kind === 'continuation') continuations.push(built.continuation);
     else if (built.kind === 'fault') {
       for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built));

@@ -32,15 +32,20 @@ export type OpenOrder = {
   /** Rows that do not follow the first ones directly. */
   apart: Run[] | null;
   rowCount: number;
+  /** All states of the order in the window, this one too, if its rows say several times of its last change. */
+  states: OpenOrder[] | null;
   /** Why it may not be whole, as far as its rows show. */
   doubt: OrderDoubt | null;
   /** The first fault that prevents the order from being built. */
   fault: { readonly fault: Fault; readonly column: string; readonly value: string } | null;
 };
 
-/** Returns its rows as runs of consecutive rows. */
-export function runsOf({ record, line, together, apart }: OpenOrder): readonly Run[] {
-  return [{ record, line, count: together }, ...(apart ?? [])];
+/** Returns its rows, in all of its states, as runs of consecutive rows. */
+export function runsOf(order: OpenOrder): readonly Run[] {
+  return (order.states ?? [order]).flatMap(({ record, line, together, apart }) => [
+    { record, line, count: together },
+    ...(apart ?? []),
+  ]);
 }
 
 /** Returns the record number of its last row. */

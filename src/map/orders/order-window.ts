@@ -5,6 +5,7 @@ import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import type { MarkWatch } from './decimal-mark.ts';
 import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
+import { joinState, stateOf } from './last-change.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
 import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
 import { addLine, openLines } from './order-lines.ts';
@@ -27,6 +28,8 @@ export class OrderWindow {
   #last: OpenOrder | null = null;
   /** Column index of each slot. */
   readonly #columns: readonly number[];
+  /** Slots of the time of the last change, if rows that say different times are different states of an order. */
+  readonly #changeSlot: number | null;
   /** Values of the order that was opened last. */
   #previous: readonly string[] = [];
   readonly #missing = new MissingRows();
@@ -50,6 +53,7 @@ export class OrderWindow {
   ) {
     this.#plan = plan;
     this.#columns = plan.slots.map((slot) => slot.index);
+    this.#changeSlot = plan.sums.length > 0 ? null : (plan.fields.changed_at[0] ?? null);
     this.#money = money;
     this.#marks = marks;
     this.#generationOrders = generationOrders;
@@ -65,7 +69,7 @@ export class OrderWindow {
     const plan = this.#plan;
     const cell = row.cells[plan.group.index] ?? '';
     if (cell === this.#lastCell && this.#last !== null) {
-      this.#merge(this.#last, row);
+      this.#last = this.#addTo(this.#last, row);
       return null;
     }
     const key = plan.orderIdOf(cell);
@@ -77,9 +81,8 @@ export class OrderWindow {
       this.#isAfterLoss = false;
     }
     if (known !== undefined) {
-      if (known !== this.#last) this.#meetAgain(known, row.cells);
-      this.#last = known;
-      this.#merge(known, row);
+      if (known.key !== this.#last?.key) this.#meetAgain(known, row.cells);
+      this.#last = this.#addTo(known, row);
       return null;
     }
     const leaving = this.#young.size >= this.#generationOrders ? this.#turn() : null;
@@ -217,11 +220,22 @@ export class OrderWindow {
       together: 1,
       apart: null,
       rowCount: 1,
+      states: null,
       doubt: null,
       fault: null,
     };
     this.#addItem(order, row);
     return order;
+  }
+
+  /** Adds a row to its order, or to another state of it. @returns the state to which further rows belong. */
+  #addTo(order: OpenOrder, row: CsvRecord): OpenOrder {
+    const slot = this.#changeSlot;
+    const state =
+      slot === null ? order : stateOf(order, { slot, cell: row.cells[this.#columns[slot] ?? -1] ?? '' });
+    if (state === null) return joinState(order, this.#open(order.key, row));
+    this.#merge(state, row);
+    return state;
   }
 
   #merge(order: OpenOrder, row: CsvRecord): void {

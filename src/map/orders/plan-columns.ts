@@ -108,16 +108,18 @@ export function planColumns(
   const [group] = header.fields.group.length > 0 ? header.fields.group : header.fields.order_id;
   if (group === undefined) throw new Error(`layout ${layout.name} does not require order_id`);
 
+  const summed = new Set<string>(Object.keys(sum));
   const slotOf = (column: Column, merge: Merge): number => {
     const known = slots.findIndex((slot) => slot.index === column.index);
     return known === -1 ? slots.push({ ...column, merge }) - 1 : known;
   };
   const mergeOf = (field: LayoutField): Merge => {
     if (field === 'codes' || field === 'links') return 'all';
+    // Rows that say different times are states of the order (`OrderWindow`), or items of it that add up.
+    if (field === 'changed_at') return summed.size > 0 ? 'all' : 'first';
     if (field === 'email') return 'first';
     return lineItems && !AGREED.includes(field) ? 'first' : 'same';
   };
-  const summed = new Set<string>(Object.keys(sum));
   const fields = Object.fromEntries(
     Object.entries(header.fields).map(([field, columns]) => {
       const name = field as LayoutField;

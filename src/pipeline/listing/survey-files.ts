@@ -139,7 +139,9 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
     ...(olderOrders === 0
       ? []
       : [
-          `${olderOrders} of its orders changed nothing: a newer file states them (it is older ${describeBasis(ageBasis)})`,
+          ageBasis === 'column'
+            ? `${olderOrders} of its orders changed nothing: other rows of them are newer ${describeBasis(ageBasis)}`
+            : `${olderOrders} of its orders changed nothing: a newer file states them (it is older ${describeBasis(ageBasis)})`,
         ]),
   ];
   const why = whys.length === 0 ? null : whys.join('; ');

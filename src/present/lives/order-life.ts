@@ -58,6 +58,7 @@ function renderVersion(version: OrderVersion, terminal: Terminal): readonly stri
     version.status === null ? '' : `status ${version.status.replaceAll('_', ' ')}`,
     version.placedAt === null ? '' : `placed ${formatInstant(version.placedAt)}`,
     version.cancelledAt === null ? '' : `cancelled ${formatInstant(version.cancelledAt)}`,
+    version.changedAt === null ? '' : `last changed ${formatInstant(version.changedAt)}`,
     version.codes.length === 0
       ? 'no code'
       : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.join(', ')}`,
