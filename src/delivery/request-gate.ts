@@ -15,7 +15,7 @@ export type RequestGateOptions = {
   readonly probe: () => Promise<boolean>;
   /** False once this process may no longer claim entries. */
   readonly isLeaseHeld: () => boolean;
-  /** How long to wait before each probe, in milliseconds. After the last one the gate stops. */
+  /** How long to wait before each probe, in milliseconds. After the last one the gate stops. By default `PROBE_WAITS_MS`. */
   readonly probeWaitsMs?: readonly number[];
   /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
@@ -55,7 +55,9 @@ const LONGEST_PAUSE_MS = 120_000;
  * credits ran out.
  */
 const PAYMENT_REQUIRED = 402;
-const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+
+/** A dead service is given a minute. */
+export const PROBE_WAITS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
   const now = () => performance.now();

@@ -32,6 +32,7 @@ describe('the breaker', () => {
   it('opens at the fifth request in a row that could not be written; any other outcome begins a new row', () => {
     const breaker = createBreaker(() => 0);
     report(breaker, 4, notWritten);
+    expect(breaker.openBecause()).toBeNull();
     breaker.report(accepted);
     report(breaker, 4, notWritten);
     expect(breaker.openBecause()).toBeNull();

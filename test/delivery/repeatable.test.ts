@@ -29,6 +29,7 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ['nothing', answer(200, ''), { kind: 'in_doubt' }],
     ['a list', answer(200, '[]'), { kind: 'in_doubt' }],
     ['a refusal', answer(422, '{"error":"bad"}'), { kind: 'rejected', message: 'bad', stopsGate: false }],
+    ['a bad request', answer(400, ''), { kind: 'rejected', message: 'HTTP 400', stopsGate: false }],
     ['a refusal without words', answer(413, ''), { kind: 'rejected', message: 'HTTP 413' }],
     ['a refused key', answer(401, '{"message":"key"}'), { kind: 'rejected', stopsGate: true }],
     ['a conflict', answer(409, '{"message":"no"}'), { kind: 'rejected' }],
@@ -66,6 +67,7 @@ describe('the profile in an answer', () => {
     '{"is_influencer":null}',
     '{"message":"not found"}',
     '{"is_influencer":"false"}',
+    '{"username":"  "}',
   ])('is no match: %s', (text) => {
     expect(readProfile(text)).toBeNull();
   });
@@ -86,6 +88,20 @@ describe('the profile in an answer', () => {
     });
     expect(readProfile('{"is_influencer":true}')).toMatchObject({ username: null });
     expect(readProfile('{"username":"mia","followers":"1200"}')).toMatchObject({ followers: 1_200 });
+  });
+
+  test.each(['user_id', 'username', 'url'])('is a match if the answer names at least its %s', (field) => {
+    expect(readProfile(JSON.stringify({ [field]: 'mia' }))).not.toBeNull();
+  });
+
+  test('has texts without blanks around them, of at most 500 characters, and no negative number of followers', () => {
+    const said = { username: ' mia ', url: 'x'.repeat(501), followers: 0 };
+    expect(readProfile(JSON.stringify(said))).toMatchObject({
+      username: 'mia',
+      profileUrl: 'x'.repeat(500),
+      followers: 0,
+    });
+    expect(readProfile('{"username":"mia","followers":-1}')).toMatchObject({ followers: null });
   });
 
   test('never contains an e-mail address', () => {

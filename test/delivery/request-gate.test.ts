@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestGate, type RequestGateOptions } from '../../src/delivery/request-gate.ts';
+import {
+  createRequestGate,
+  PROBE_WAITS_MS,
+  type RequestGateOptions,
+} from '../../src/delivery/request-gate.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 
 const accepted: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
@@ -58,6 +62,12 @@ describe('a request gate', () => {
     gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsGate: true });
     expect(await gate.enter()).toBe(false);
     expect(gate.stopped()).toEqual({ kind: 'unauthorised', message: 'no such key' });
+  });
+
+  it('admits the next request after a refusal that concerns only one', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false });
+    expect(await gate.enter()).toBe(true);
   });
 
   it('stops if the service asks to wait longer than a run may', async () => {
@@ -198,6 +208,11 @@ describe('a request gate', () => {
       kind: 'unavailable',
       message: '5 requests in 60 s are in doubt, and the service has not answered since',
     });
+  });
+
+  it('gives a service that does not answer one minute, and probes it more and more rarely', () => {
+    expect(PROBE_WAITS_MS.reduce((sum, waitMs) => sum + waitMs)).toBe(60_000);
+    expect(PROBE_WAITS_MS).toEqual(PROBE_WAITS_MS.toSorted((one, other) => one - other));
   });
 
   it('sends no probe after it was stopped', async () => {

@@ -96,7 +96,36 @@ describe('a slot', () => {
       .updateTable('ops.leases')
       .set({ expires_at: new Date(0) })
       .execute();
+    await startProcess(db);
     expect(await claim(SLOT)).toBeNull();
+  });
+
+  it('is claimed and settled whatever happens to other jobs', async () => {
+    const { db, owner, claim } = await openSlots(SLOT);
+    const before = later(SLOT, -MINUTE_MS);
+    const others = [
+      { job: 'other', slot: before },
+      { job: 'other', slot: SLOT },
+      { job: 'third', slot: SLOT },
+    ];
+    await db
+      .insertInto('ops.slots')
+      .values(others.map((slot) => ({ ...slot, state: 'due' })))
+      .execute();
+    const other = must(await claimSlot(db, { job: 'other', owner, now: SLOT, leases: [] }));
+    expect(other.slot).toEqual(before);
+    await db
+      .insertInto('ops.paused_jobs')
+      .values({ job: 'other', paused_by: 'ada', reason: 'a wrong export' })
+      .execute();
+    const claimed = must(await claim(SLOT));
+    expect(claimed).toMatchObject({ slot: SLOT, attempt: 1 });
+    await settleSlot(db, claimed, { kind: 'failed', reason: 'x' }, SLOT);
+    const states = async () =>
+      (
+        await db.selectFrom('ops.slots').select(['job', 'state']).orderBy('job').orderBy('slot').execute()
+      ).map(({ job, state }) => `${job} ${state}`);
+    expect(await states()).toEqual(['orders failed', 'other running', 'other due', 'third due']);
   });
 
   it('waits while another process holds a lease that its run needs, until that lease expires', async () => {
