@@ -2517,7 +2517,7 @@ CREATE TABLE intake.source_files (
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
-    CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text]))),
+    CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text, 'column'::text]))),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2606,7 +2606,7 @@ COMMENT ON COLUMN intake.source_files.modified_at IS 'When the file was put ther
 
 COMMENT ON COLUMN intake.source_files.aged_at IS 'From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.';
 
-COMMENT ON COLUMN intake.source_files.age_basis IS 'What says whether it is newer than another file: the date in its name, the number in its name, or modified_at.';
+COMMENT ON COLUMN intake.source_files.age_basis IS 'What says whether it is newer than another file: the date in its name, the number in its name, or modified_at. column: each of its rows says when its order last changed.';
 
 COMMENT ON COLUMN intake.source_files.orders_older IS 'Orders of which a newer file states something else. They are kept as versions that were never in force.';
 
@@ -2990,6 +2990,7 @@ CREATE TABLE intake.orders (
     similar_to text,
     doubt text,
     items jsonb,
+    changed_at timestamp with time zone,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
@@ -3073,6 +3074,8 @@ COMMENT ON COLUMN intake.orders.similar_to IS 'The order id without what tools w
 COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.';
 
 COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
+
+COMMENT ON COLUMN intake.orders.changed_at IS 'When the order last changed, as the latest row that states this version says (age: column of the source). infinity: a row does not say it, so it may be newer than any other. Null: the source does not go by the column.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
