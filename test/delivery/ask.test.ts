@@ -22,6 +22,7 @@ async function askAgainst(
         stopped = { kind: options.stoppedBy, message: 'stopped' } as RunStop;
     },
     stopped: () => stopped,
+    leaveUnanswered: () => {},
     // Nobody waits before a repetition.
     signal: AbortSignal.abort(),
   };
