@@ -56,8 +56,8 @@ export type RecogniseOptions = {
   readonly layouts: readonly Layout[];
   /** Names that other places already use. */
   readonly taken: ReadonlySet<string>;
-  /** The order of day and month that a person has stated for the source of this name; null if none. */
-  readonly dateOrderOf?: (source: string) => SourceSettings['dateOrder'];
+  /** How a person says that dates and amounts of the source of this name are written. */
+  readonly statedOf?: (source: string) => Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark'>>;
   /** What a person has said about columns of files that no layout knows. */
   readonly stated?: StatedRoles;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
@@ -147,7 +147,7 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   const subject = subjectOf(layout);
   const name = freeName(nameOf(layout.name, label, taken), taken);
   const examine = {
-    source: { ...source, dateOrder: options.dateOrderOf?.(name) ?? source.dateOrder },
+    source: { ...source, ...options.statedOf?.(name) },
     clients,
     files: files.map(({ file }) => ({ file, encoding: form.encoding })),
     layout,

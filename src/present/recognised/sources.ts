@@ -69,7 +69,7 @@ function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly 
 
 /** Lines about the files of a source of orders. */
 export function ordersLines(
-  { preview, changes, problems, currency, needsZone, dateOrder }: OrdersExamined,
+  { layout, preview, changes, problems, currency, needsZone, dateOrder, decimalMark }: OrdersExamined,
   terminal: Terminal,
 ): readonly string[] {
   const { rows, orders, isPartial, credited, creditedWithCode, placed } = preview;
@@ -81,6 +81,9 @@ export function ordersLines(
     ...(needsZone ? ['their time zone'] : []),
     ...(currency === null ? [] : ['their currency']),
     ...(dateOrder === 'open' ? ['whether day or month comes first'] : []),
+    ...(decimalMark === 'open'
+      ? [`which mark is before the decimals (shown as if it is "${layout.money.decimal}")`]
+      : []),
   ];
   return [
     `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}: ${formatCount(credited)} to be credited, ${formatCount(creditedWithCode)} of them with a code, link or influencer.`,

@@ -21,7 +21,7 @@ import { openClient, readServiceVariables } from '../../open/open-service.ts';
 import { readEnvFile } from '../../open/read-env-file.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';
-import { questionsFor, statedDateOrder } from './answers.ts';
+import { questionsFor, statedFormats } from './answers.ts';
 import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
@@ -164,13 +164,13 @@ async function recogniseAll(
     for (const place of places) {
       progress.note(`Looking into ${place}.`);
       const taken = new Set(sources.map(({ name }) => name));
-      const dateOrderOf = (source: string) => statedDateOrder(options, source);
+      const statedOf = (source: string) => statedFormats(options, source);
       const found = await recognise({
         source: sourceAt(place),
         clients,
         layouts,
         taken,
-        dateOrderOf,
+        statedOf,
         stated: said.stated,
         assumedEncoding: said.encoding,
       });
