@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { moneyText } from '../db/money-text.ts';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from '../effects/referral.ts';
 import type { Effect } from '../model/ledger.ts';
@@ -246,7 +247,7 @@ const kind = sql`
 const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
     when c.body is null then 'No longer credited: ' || c.undesired_because || '.'
-    when ${isOtherCurrency} then 'Source ' || c.source || ' states ' || c.amount || ' ' || c.currency || '; it was sent in ' || e.currency || '.'
+    when ${isOtherCurrency} then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)} || '; it was sent in ' || e.currency || '.'
     when not ${isResponsible} then 'Source ' || c.source || ' states the order otherwise.'
     when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'

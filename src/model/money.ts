@@ -76,6 +76,12 @@ export function minorDigits(currency: string | null): number {
   return DIGITS.get(currency) ?? DIGITS.get(currency.toUpperCase()) ?? DEFAULT_DIGITS;
 }
 
+/** Lists the currencies that are not written with two decimals, by the number of their decimals. */
+export function currenciesByDigits(): ReadonlyMap<number, readonly string[]> {
+  const byDigits = Map.groupBy(DIGITS, ([, digits]) => digits);
+  return new Map([...byDigits].map(([digits, all]) => [digits, all.map(([currency]) => currency)]));
+}
+
 /** Returns the largest number of decimals that an amount of a currency can have: 2 for EUR and HUF, 0 for JPY. */
 export function maxDecimals(currency: string): number {
   return ISO_DIGITS.get(currency) ?? DEFAULT_DIGITS;

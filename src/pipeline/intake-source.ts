@@ -12,7 +12,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { Purpose, ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, findFiles, listFiles } from '../source/list-files.ts';
-import { nameInSource } from '../source/name-in-source.ts';
+import { nameInSource } from '../source/parse-source-uri.ts';
 import { openSourceChecks } from './check-files.ts';
 import type { Intake } from './intake-file.ts';
 import { type ListingWindow, openListingWindow } from './listing/listing-window.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { effects } from '../effects/index.ts';
+import { formatMoney, formatNumber } from '../model/money.ts';
 
 /**
  * SQL for a short description of entry `e`: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. It
@@ -79,45 +80,62 @@ export async function readEntryLife(db: Database, entryId: string): Promise<Entr
   return life ?? null;
 }
 
-/** At least two and at most four decimals. */
-const MONEY = sql.lit('FM99999999999990.0099');
+/** The amounts of an event, to be formatted with the decimals of their currency. */
+type EventAmounts = {
+  readonly amount: string | null;
+  readonly newAmount: string | null;
+  readonly currency: string | null;
+};
 
 async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {
-  const { rows } = await sql<EntryEvent>`
-    select at, kind, text, detail from (
-      select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail
+  const { rows } = await sql<EntryEvent & EventAmounts>`
+    select at, kind, text, detail, amount::text, new_amount::text as "newAmount", currency from (
+      select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail,
+        null::numeric as amount, null::numeric as new_amount, null as currency
       from ledger.attempts where entry_id = ${entryId}::bigint
       union all
       select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
         || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
         || case via when 'direct' then '' else ', by ' || via end || case when applied then ''
           when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
-          else ' (came too late to count)' end, message
+          else ' (came too late to count)' end, message, null, null, null
       from ledger.answers where entry_id = ${entryId}::bigint
       union all
       select l.found_at, 2, 'answered', 'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: ' || replace(l.disposition, '_', ' ')
         || coalesce(', HTTP ' || l.http_status, '') || coalesce(', deal ' || l.deal_id, '')
         || case when l.disposition = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
-          then ' (accepted a second time: a double credit)' else '' end, l.message
+          then ' (accepted a second time: a double credit)' else '' end, l.message, null, null, null
       from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id) where r.entry_id = ${entryId}::bigint
       union all
-      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, '') || coalesce(', ' || to_char(v.amount, ${MONEY}) || ' ' || v.currency, ''), null
+      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, ''), null, v.amount, null, v.currency
       from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
       where v.entry_id = e.entry_id or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
         and ledger.is_platform(v.order_platform, e.order_platform))
       union all
-      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason
+      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason, null, null, null
       from ledger.decisions where entry_id = ${entryId}::bigint
       union all
       select changed_at, 5, 'changed', case kind
           when 'held' then 'held: ' || reason
           when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
-          else 'another request replaces it' end, null
+          else 'another request replaces it' end, null, null, null, null
       from ledger.changes where entry_id = ${entryId}::bigint
       union all
-      select noted_at, 6, 'adjusted', kind || ' in run ' || run_id || coalesce(': ' || to_char(old_amount, ${MONEY}), '') || coalesce(' to ' || to_char(new_amount, ${MONEY}), '')
-        || coalesce(' ' || currency, ''), detail
+      select noted_at, 6, 'adjusted', kind || ' in run ' || run_id, detail, old_amount, new_amount, currency
       from ledger.adjustments where entry_id = ${entryId}::bigint
     ) events order by at, step`.execute(db);
-  return rows;
+  return rows.map(({ at, kind, text, detail, amount, newAmount, currency }) => ({
+    at,
+    kind,
+    text: `${text}${amountsOf(kind, { amount, newAmount, currency })}`,
+    detail,
+  }));
+}
+
+/** Formats the amounts of an event: `, 1,000 JPY`; if it changed, `: 1,000 to 800 JPY`. */
+function amountsOf(kind: EntryEvent['kind'], { amount, newAmount, currency }: EventAmounts): string {
+  const before = amount === null ? null : formatMoney(amount, currency);
+  if (newAmount === null) return before === null ? '' : `${kind === 'adjusted' ? ': ' : ', '}${before}`;
+  const after = formatMoney(newAmount, currency);
+  return amount === null ? `: to ${after}` : `: ${formatNumber({ amount, currency })} to ${after}`;
 }

@@ -362,6 +362,45 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
   expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Zwrot"]');
 });
 
+test('amounts that do not show their decimal mark are asked about, and read as a person says', async () => {
+  const rows = ['1;1.000;MIRA10;paid', '2;1.250;JOE20;paid', '3;3.100;;paid'];
+  const { folder, run, read } = open({ 'o.csv': ['Order No;Total;Coupon;Status', ...rows, ''].join('\n') });
+  const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', ...ANSWERS];
+  const asked = await run(args);
+  expect([asked.exitCode, asked.stderr.replace(/\s+/g, ' ')]).toEqual([
+    2,
+    expect.stringContaining('--decimal-mark .|, Which mark is before the decimals of amounts in o?'),
+  ]);
+  expect(asked.stdout).toContain('shown as if it is "."');
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+  const tested = await run(['layouts', 'test', 'exports/o.csv', '--layout', 'generic']);
+  expect(tested.exitCode).not.toBe(0);
+  const answered = await run([...args, '--decimal-mark', ',']);
+  expect(answered.exitCode).toBe(0);
+  expect(answered.stdout).toMatch(/JOE20 +1 +1,250\.00/);
+  expect(read('shop/pipeline.yaml')).toContain('decimal_mark: ","');
+  const checked = await run(['init', '--check', '--config', 'shop/pipeline.yaml']);
+  expect([checked.exitCode, checked.stdout]).toEqual([0, expect.not.stringContaining('decimal_mark')]);
+  writeFileSync(
+    join(folder, 'shop/pipeline.yaml'),
+    read('shop/pipeline.yaml').replace(/^.*decimal_mark.*$/m, ''),
+  );
+  const without = await run(['init', '--check', '--config', 'shop/pipeline.yaml']);
+  expect([without.exitCode, without.stdout]).toEqual([2, expect.stringContaining('decimal_mark is missing')]);
+});
+
+test('the decimal mark is asked about if one file of several does not show it, and not if each does', async () => {
+  const header = 'Order No;Total;Currency;Coupon;Status';
+  const files = (second: string) => ({
+    'o-1.csv': `${header}\n1;12.50;EUR;MIRA10;paid\n2;11.00;EUR;JOE20;paid\n`,
+    'o-2.csv': `${header}\n3;${second};EUR;MIRA10;paid\n`,
+  });
+  const exitCode = async (all: Readonly<Record<string, string>>) =>
+    (await open(all).run(['init', 'exports', '--out', 'shop', ...ANSWERS])).exitCode;
+  expect(await exitCode(files('1.250'))).toBe(2);
+  expect(await exitCode(files('1,250.00'))).toBe(0);
+});
+
 const PEOPLE = [
   'Mail,Newsletter,Unsubscribed via,Company',
   'a@example.com,yes,,Acme',

@@ -3,7 +3,7 @@ import type { ResolvedHeader } from '../../map/layout/resolve-header.ts';
 import { resolveHeader } from '../../map/layout/resolve-header.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
-import type { Layout } from '../../model/layout.ts';
+import type { Layout, MoneyFormat } from '../../model/layout.ts';
 import type { CsvRecord } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';
 import {
@@ -11,6 +11,7 @@ import {
   codeSeparatorsOf,
   type DateOrderFound,
   dateOrderOf,
+  isMarkOpen,
   moneyFormatOf,
   statedCurrencies,
   timesOf,
@@ -39,6 +40,11 @@ export type OrdersExamined = {
   readonly dateOrder: DateOrderFound;
   /** What the source states of it; null for what it does not. */
   readonly stated: Pick<SourceSettings, 'timeZone' | 'currency'>;
+  /**
+   * The decimal mark that a person has stated because the amounts of a file do not show it. Null if they all do;
+   * `open` if it is not known.
+   */
+  readonly decimalMark: MoneyFormat['decimal'] | null | 'open';
   readonly preview: OrdersPreview;
   /** Reasons why the files cannot be read. */
   readonly problems: readonly string[];
@@ -99,8 +105,13 @@ export async function examineOrders(
   const { dateOrder: stated } = options.source;
   const dateOrder: DateOrderFound =
     found === 'open' && stated !== null ? { kind: 'settled', order: stated } : found;
+  const currencies = [...measured.currency.counts.keys(), ...candidates.slice(0, 1)];
+  const isOpen = measured.moneyOfFiles.some((cells) => isMarkOpen(changed, cells, currencies));
+  const statedMark = options.source.decimalMark ?? null;
   const preview = await previewOrders(changed, {
     ...options,
+    // Until a person says which mark it is, amounts are shown as the layout reads them.
+    source: { ...options.source, decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null },
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
     currency:
       hasCurrency && measured.currency.filled === measured.currency.rows
@@ -115,6 +126,7 @@ export async function examineOrders(
     currency: hasCurrency ? null : { candidates },
     dateOrder,
     stated: { timeZone: options.source.timeZone, currency: options.source.currency },
+    decimalMark: isOpen ? (statedMark ?? 'open') : null,
     preview,
     problems,
   };
@@ -122,6 +134,8 @@ export async function examineOrders(
 
 type Measured = {
   readonly money: Cells;
+  /** The amounts of each file, which must show its decimal mark by itself. */
+  readonly moneyOfFiles: Cells[];
   readonly times: Cells;
   readonly codes: Cells;
   readonly currency: Cells;
@@ -135,6 +149,7 @@ async function measure(
 ): Promise<Measured> {
   const measured: Measured = {
     money: new Cells(),
+    moneyOfFiles: [],
     times: new Cells(),
     codes: new Cells(),
     currency: new Cells(),
@@ -145,6 +160,7 @@ async function measure(
   for (const { file, encoding } of files) {
     if (rows >= maxRows) break;
     let take: ((record: CsvRecord) => void) | null = null;
+    measured.moneyOfFiles.push(new Cells());
     try {
       const means = { source, clients, encoding, ...(signal ? { signal } : {}) };
       for await (const { header, records } of openDetected(file, layout, means)) {
@@ -185,11 +201,15 @@ function takerOf(
   const codes = indexes(fields.codes);
   const currency = indexes(fields.currency);
   const status = indexes([...fields.status, ...fields.total]);
+  const moneyOfFile = measured.moneyOfFiles.at(-1);
   measured.hasZoneColumn ||= find(layout.times.zoneColumn) !== null;
   return (record) => {
     const cells = extend === null ? record.cells : extend(record.cells);
     const cell = (at: number): string => cells[at] ?? '';
-    for (const at of money) measured.money.add(cell(at));
+    for (const at of money) {
+      measured.money.add(cell(at));
+      moneyOfFile?.add(cell(at));
+    }
     for (const at of times)
       measured.times.add(
         at === placed && timeOfDay !== undefined ? `${cell(at)} ${cell(timeOfDay)}` : cell(at),

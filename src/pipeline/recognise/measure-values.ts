@@ -1,4 +1,5 @@
 import { type DateOrder, watchDates, withDateOrder } from '../../map/orders/date-order.ts';
+import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
 import { timeParser } from '../../map/values/parse-time.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
@@ -189,11 +190,29 @@ export function dateOrderOf(layout: Layout, cells: Cells): DateOrderFound {
   return fitting === undefined ? 'mixed' : { kind: 'settled', order: fitting.order };
 }
 
+/**
+ * True if the amounts of one file do not show whether a mark separates decimals or thousands, by the check for which a
+ * run would hold the file.
+ *
+ * @param currencies those of the file. Where amounts can have three decimals, `1,250` may be one of them.
+ */
+export function isMarkOpen(layout: Layout, amounts: Cells, currencies: readonly string[]): boolean {
+  const watch = watchMarks(layout, { name: '', decimalMark: null });
+  for (const cell of amounts.counts.keys())
+    for (const currency of currencies.length === 0 ? [null] : currencies) watch?.see(cell, 0, currency);
+  return codeOf(() => watch?.require()) !== null;
+}
+
 function holdCode(layout: Layout, cells: Cells): string | null {
   const watch = watchDates(layout, { name: '', dateOrder: null });
   for (const cell of cells.counts.keys()) watch?.see(cell, 0);
+  return codeOf(() => watch?.require());
+}
+
+/** The code for which a check would hold a file; null if it would not. */
+function codeOf(check: () => void): string | null {
   try {
-    watch?.require();
+    check();
     return null;
   } catch (error) {
     if (error instanceof FileHeld) return error.reason.code;

@@ -60,7 +60,7 @@ export type RecogniseOptions = {
   /** What a person has stated about the source of this name. */
   readonly statedOf?: (
     source: string,
-  ) => Partial<Pick<SourceSettings, 'dateOrder' | 'currency' | 'timeZone'>>;
+  ) => Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone'>>;
   /** The settings of the job that is to read the source of this name. */
   readonly jobOf: (source: string) => PreviewedJob;
   /** What a person has said about columns of files that no layout knows. */

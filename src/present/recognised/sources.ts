@@ -71,7 +71,7 @@ function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly 
 
 /** Lines about the files of a source of orders. */
 export function ordersLines(
-  { preview, changes, problems, currency, needsZone, dateOrder, stated }: OrdersExamined,
+  { layout, preview, changes, problems, currency, needsZone, dateOrder, decimalMark, stated }: OrdersExamined,
   terminal: Terminal,
 ): readonly string[] {
   const { rows, orders, isPartial, placed } = preview;
@@ -84,6 +84,9 @@ export function ordersLines(
     ...(isZoneOpen ? ['their time zone'] : []),
     ...(currency === null || stated.currency !== null ? [] : ['their currency']),
     ...(dateOrder === 'open' ? ['whether day or month comes first'] : []),
+    ...(decimalMark === 'open'
+      ? [`which mark is before the decimals (shown as if it is "${layout.money.decimal}")`]
+      : []),
   ];
   return [
     `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,

@@ -185,7 +185,7 @@ describe('the history of an order', () => {
     }
   });
 
-  test('shows the amounts of an adjustment with all significant decimals', async () => {
+  test('shows the amounts of an adjustment with the decimals of their currency, and further ones that are not zero', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     const { entry_id: entryId } = await db
@@ -193,11 +193,18 @@ describe('the history of an order', () => {
       .select('entry_id')
       .where('order_id', '=', '1001')
       .executeTakeFirstOrThrow();
-    await sql`
-      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, run_id)
-      values (${entryId}::bigint, 'changed', 10, 12.345, 'EUR', 'a', 'b', ${runId}::bigint)`.execute(db);
-    const [life] = await explainOrder(db, { order: '1001' });
-    expect(life?.entries[0]?.events.at(-1)?.text).toBe(`changed in run ${runId}: 10.00 to 12.345 EUR`);
+    const textOf = async (before: number, after: number | null, currency: string) => {
+      await sql`
+        insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, run_id)
+        values (${entryId}::bigint, 'changed', ${before}, ${after}, ${currency}, 'a', 'b', ${runId}::bigint)`.execute(
+        db,
+      );
+      const [life] = await explainOrder(db, { order: '1001' });
+      return life?.entries[0]?.events.at(-1)?.text;
+    };
+    expect(await textOf(10, 12.345, 'EUR')).toBe(`changed in run ${runId}: 10.00 to 12.345 EUR`);
+    expect(await textOf(1200, null, 'JPY')).toBe(`changed in run ${runId}: 1,200 JPY`);
+    expect(await textOf(1200, 1100, 'JPY')).toBe(`changed in run ${runId}: 1,200 to 1,100 JPY`);
   });
 
   test('is empty for an unknown order', async () => {

@@ -9,6 +9,7 @@ export type SourceAnswer = {
   readonly currency: string | null;
   readonly orderPlatform: string | null;
   readonly dateOrder: 'MDY' | 'DMY' | null;
+  readonly decimalMark: '.' | ',' | null;
   readonly consent: 'not_recorded' | null;
   /** `any`: the export does not say which orders were paid, and every order counts. */
   readonly status: 'any' | null;
@@ -23,7 +24,15 @@ export type Answers = {
 export type Question = {
   /** Null for a question about all sources. */
   readonly source: string | null;
-  readonly key: 'brand' | 'timeZone' | 'currency' | 'platform' | 'dateOrder' | 'consent' | 'status';
+  readonly key:
+    | 'brand'
+    | 'timeZone'
+    | 'currency'
+    | 'platform'
+    | 'dateOrder'
+    | 'decimalMark'
+    | 'consent'
+    | 'status';
   /** Null if there is no good guess. */
   readonly suggestion: string | null;
   /** The answer that a flag has given, if any. */
@@ -38,6 +47,7 @@ export const FLAGS: Readonly<Record<Question['key'], string>> = {
   currency: '--currency CODE',
   platform: '--platform NAME',
   dateOrder: '--date-order MDY|DMY',
+  decimalMark: '--decimal-mark .|,',
   consent: '--consent not_recorded',
   status: '--status any',
 };
@@ -67,7 +77,15 @@ export function questionsFor(
 
 function refuseUnknownSources(sources: readonly RecognisedSource[], options: InitOptions): void {
   const names = sources.map(({ name }) => name);
-  for (const key of ['timeZone', 'currency', 'platform', 'dateOrder', 'consent', 'status'] as const) {
+  for (const key of [
+    'timeZone',
+    'currency',
+    'platform',
+    'dateOrder',
+    'decimalMark',
+    'consent',
+    'status',
+  ] as const) {
     const unknown = [...(options[key]?.keys() ?? [])].find(
       (name) => name !== EVERY_SOURCE && !names.includes(name),
     );
@@ -98,6 +116,7 @@ function questionsOf(
     ...(examined.needsZone ? [ask('timeZone')] : []),
     ...(examined.currency === null ? [] : [ask('currency', currency, isSure)]),
     ...(examined.dateOrder === 'open' ? [ask('dateOrder')] : []),
+    ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
     ask('platform', platformOf(source, sources), true),
   ];
@@ -109,14 +128,17 @@ function questionsOf(
 export function statedOf(
   options: InitOptions,
   source: string,
-): Pick<SourceAnswer, 'dateOrder' | 'currency' | 'timeZone' | 'status'> {
-  const valid = (key: 'dateOrder' | 'currency' | 'timeZone' | 'status'): Partial<SourceAnswer> => {
+): Pick<SourceAnswer, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone' | 'status'> {
+  const valid = (
+    key: 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone' | 'status',
+  ): Partial<SourceAnswer> => {
     const given = givenFor(options[key], source);
     return given === null || faultOf(key, given) !== null ? {} : toPart(key, given);
   };
   return {
     ...NOTHING,
     ...valid('dateOrder'),
+    ...valid('decimalMark'),
     ...valid('currency'),
     ...valid('timeZone'),
     ...valid('status'),
@@ -167,6 +189,7 @@ export const NOTHING: SourceAnswer = {
   currency: null,
   orderPlatform: null,
   dateOrder: null,
+  decimalMark: null,
   consent: null,
   status: null,
 };
@@ -181,6 +204,8 @@ function toPart(key: Question['key'], value: string): Partial<SourceAnswer> {
       return { orderPlatform: value };
     case 'dateOrder':
       return { dateOrder: value === 'MDY' ? 'MDY' : 'DMY' };
+    case 'decimalMark':
+      return { decimalMark: value === ',' ? ',' : '.' };
     case 'consent':
       return { consent: 'not_recorded' };
     case 'status':
@@ -207,6 +232,8 @@ export function faultOf(key: Question['key'], value: string): string | null {
       return /^[\w.-]{1,100}$/.test(value) ? null : 'Use letters, digits, dots, hyphens and underscores.';
     case 'dateOrder':
       return value === 'MDY' || value === 'DMY' ? null : 'Write MDY or DMY.';
+    case 'decimalMark':
+      return value === '.' || value === ',' ? null : 'Write a point or a comma.';
     case 'consent':
       return value === 'not_recorded' ? null : 'Write not_recorded.';
     case 'status':

@@ -61,6 +61,8 @@ const QUESTIONS: Readonly<Record<Question['key'], (source: string) => string>> =
   currency: (source) => `In which currency are the amounts of ${source}?`,
   platform: (source) => `What is the name of the shop platform of ${source}? You cannot change it later.`,
   dateOrder: (source) => `Is the month (MDY) or the day (DMY) first in the dates of ${source}?`,
+  decimalMark: (source) =>
+    `Which mark is before the decimals of amounts in ${source}? No amount shows it: 1.250 may be 1250.`,
   status: (source) => `No column of ${source} says which orders were paid. Does every order in it count?`,
   consent: (source) => `${source} does not say who has consented. Has nobody in it refused?`,
 };
@@ -71,6 +73,7 @@ const HELP: Readonly<Record<Question['key'], string>> = {
   currency: 'Three letters of ISO 4217, such as EUR.',
   platform: 'For example shopify.',
   dateOrder: 'No date in the files has a day after the 12th.',
+  decimalMark: 'A point or a comma. The other mark then separates thousands.',
   status: 'If so: --status any. Otherwise export the status too, or name its column: --column "NAME=status".',
   consent: 'If so: --consent not_recorded. Otherwise leave this export out.',
 };
@@ -111,6 +114,11 @@ function choicesFor(key: Question['key'], brands: readonly BrandChoice[]) {
     return [
       { value: 'MDY', label: 'the month: 4/5 is the 5th of April' },
       { value: 'DMY', label: 'the day: 4/5 is the 4th of May' },
+    ];
+  if (key === 'decimalMark')
+    return [
+      { value: '.', label: 'a point: 1.250 is less than 2' },
+      { value: ',', label: 'a comma: 1.250 is 1250' },
     ];
   if (key === 'status') return [{ value: 'any', label: 'every order in it was paid' }];
   if (key === 'consent') return [{ value: 'not_recorded', label: 'nobody in it has refused' }];

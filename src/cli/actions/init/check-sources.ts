@@ -122,6 +122,7 @@ async function compare(
     ...(examined.currency !== null && source.currency === null ? ['currency is missing'] : []),
     ...(examined.dateOrder === 'open' ? ['date_order is missing: the dates do not show it'] : []),
     ...(examined.dateOrder === 'mixed' ? ['some dates have the day first and some the month'] : []),
+    ...(examined.decimalMark === 'open' ? ['decimal_mark is missing: the amounts do not show it'] : []),
     ...(found.form.encoding !== null && source.encoding === null && own.encoding === 'utf-8'
       ? [`encoding: ${found.form.encoding} is missing`]
       : []),

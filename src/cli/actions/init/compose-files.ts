@@ -125,6 +125,9 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
   const dateOrder =
     answer.dateOrder ??
     (examined.kind === 'orders' && typeof examined.dateOrder === 'object' ? examined.dateOrder.order : null);
+  const decimalMark =
+    answer.decimalMark ??
+    (examined.kind === 'orders' && examined.decimalMark !== 'open' ? examined.decimalMark : null);
   const setting = (key: string, value: string | null, comment = ''): readonly string[] =>
     value === null ? [] : [`    ${key}: ${scalar(value)}${comment === '' ? '' : ` # ${comment}`}`];
   const known =
@@ -143,6 +146,7 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
     ...setting('time_zone', answer.timeZone, 'of times without a zone'),
     ...setting('currency', answer.currency, 'of amounts without a currency'),
     ...setting('date_order', dateOrder),
+    ...setting('decimal_mark', decimalMark, 'no amount shows it'),
     ...setting('consent', answer.consent, 'nobody in this export has refused'),
     ...setting('encoding', encoding),
   ];

@@ -170,10 +170,7 @@ async function recogniseAll(
         clients,
         layouts,
         taken,
-        statedOf: (name) => {
-          const { dateOrder, currency, timeZone } = statedOf(options, name);
-          return { dateOrder, currency, timeZone };
-        },
+        statedOf: (name) => statedOf(options, name),
         jobOf: (name) =>
           proposedJob({ brandId: options.brand ?? null, include: statedOf(options, name).status }),
         stated: said.stated,

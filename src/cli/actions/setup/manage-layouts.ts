@@ -17,7 +17,6 @@ import type { SourceFile } from '../../../model/source.ts';
 import { describeColumns } from '../../../pipeline/recognise/describe-columns.ts';
 import { type CustomersExamined, examineCustomers } from '../../../pipeline/recognise/examine-customers.ts';
 import { examineOrders, type OrdersExamined } from '../../../pipeline/recognise/examine-orders.ts';
-import type { PossibleEncoding } from '../../../pipeline/text/guess-encoding.ts';
 import {
   describeEncodings,
   detectTextForm,
@@ -26,6 +25,7 @@ import {
 } from '../../../pipeline/recognise/open-text.ts';
 import { recogniseFile } from '../../../pipeline/recognise/recognise-file.ts';
 import { subjectOf } from '../../../pipeline/recognise/recognise-header.ts';
+import type { PossibleEncoding } from '../../../pipeline/text/guess-encoding.ts';
 import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../../present/recognised/layouts.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../../source/source-clients.ts';
@@ -89,11 +89,12 @@ export async function testLayout(
   const layouts = loadLayouts(foldersOf(options));
   const clients = openSourceClients();
   try {
-    const { timeZone, currency, dateOrder, encoding: named } = options;
+    const { timeZone, currency, dateOrder, decimalMark, encoding: named } = options;
     const given = {
       ...(timeZone === undefined ? {} : { timeZone }),
       ...(currency === undefined ? {} : { currency }),
       ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(decimalMark === undefined ? {} : { decimalMark }),
       ...(named === undefined ? {} : { encoding: named }),
     };
     const plain = { ...sourceAt(place), ...given };
@@ -182,7 +183,10 @@ function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): 
 function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
   if (examined === null) return 0;
   if (examined.kind === 'customers') return examined.held.length + examined.rejected;
-  return examined.preview.held.length + examined.preview.rejected.length + examined.changes.length;
+  const { preview, changes, decimalMark } = examined;
+  // A run holds a file whose decimal mark is not known.
+  const open = decimalMark === 'open' ? 1 : 0;
+  return preview.held.length + preview.rejected.length + changes.length + open;
 }
 
 async function recognised(

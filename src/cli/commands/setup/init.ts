@@ -13,6 +13,7 @@ export type InitOptions = ConfigOptions & {
   readonly currency?: SourceAnswers;
   readonly platform?: SourceAnswers;
   readonly dateOrder?: SourceAnswers;
+  readonly decimalMark?: SourceAnswers;
   readonly consent?: SourceAnswers;
   readonly status?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
@@ -40,6 +41,11 @@ export const initCommand: CommandDefinition = {
         collect(),
       )
       .option('--date-order <order>', 'MDY or DMY, if the dates do not show it', collect(['MDY', 'DMY']))
+      .option(
+        '--decimal-mark <mark>',
+        '"." or ",": the mark before the decimals, if no amount shows it',
+        collect(['.', ',']),
+      )
       .option(
         '--consent <answer>',
         'not_recorded, if an export of customers does not say who consented and nobody in it refused',

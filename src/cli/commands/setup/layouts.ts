@@ -12,6 +12,7 @@ export type LayoutTestOptions = ConfigOptions & {
   readonly timeZone?: string;
   readonly currency?: string;
   readonly dateOrder?: 'MDY' | 'DMY';
+  readonly decimalMark?: '.' | ',';
   readonly encoding?: string;
 };
 
@@ -41,6 +42,12 @@ function defineTest(command: Command, act: Act): void {
     .option('--time-zone <zone>', 'time zone of times without one (default: they are shown as written)')
     .option('--currency <code>', 'currency of amounts without one')
     .addOption(new Option('--date-order <order>', 'if the dates do not show it').choices(['MDY', 'DMY']))
+    .addOption(
+      new Option('--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it').choices([
+        '.',
+        ',',
+      ]),
+    )
     .option('--encoding <name>', 'encoding, if the letters do not show it')
     .action(
       act(async (output, file: string, options: LayoutTestOptions) =>
