@@ -68,7 +68,11 @@ export function isOneOf(text: Text, list: Term<readonly string[]> | readonly str
     'read' in list ? list : { sql: sql`${[...list]}::text[]`, read: () => list };
   return {
     sql: sql`${text.sql} = any(${words.sql})`,
-    read: ofBoth(text, words, (one, all) => all.includes(one)),
+    // Nothing is one of none, even if it is not known what it is: so does `= any` of an empty array say.
+    read: (about) => {
+      const [one, all] = [text.read(about), words.read(about) ?? []];
+      return all.length === 0 ? false : one === null ? null : all.includes(one);
+    },
   };
 }
 
