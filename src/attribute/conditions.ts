@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StatusRules } from '../model/layout.ts';
-import { isMore, subtractMoney } from '../model/money.ts';
+import { isMore, isSameAmount, subtractMoney } from '../model/money.ts';
 import { type DecimalText, ORDER_COLUMNS, type StagedOrder } from '../model/order.ts';
 
 /*
@@ -88,7 +88,7 @@ export function isAbove(amount: Amount, other: Amount): Condition {
 }
 
 export function isSame(amount: Amount, other: Amount): Condition {
-  return both(amount, other, '=', (one, two) => !isMore(one, two) && !isMore(two, one));
+  return both(amount, other, '=', isSameAmount);
 }
 
 /** True, false or unknown, as in SQL: false if one is false, even if another is unknown. */
