@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StatusRules } from '../model/layout.ts';
-import { isMore, subtractMoney } from '../model/money.ts';
+import { isMore, isSameAmount, subtractMoney } from '../model/money.ts';
 import { type DecimalText, ORDER_COLUMNS, type StagedOrder } from '../model/order.ts';
 
 /*
@@ -68,7 +68,11 @@ export function isOneOf(text: Text, list: Term<readonly string[]> | readonly str
     'read' in list ? list : { sql: sql`${[...list]}::text[]`, read: () => list };
   return {
     sql: sql`${text.sql} = any(${words.sql})`,
-    read: ofBoth(text, words, (one, all) => all.includes(one)),
+    // Nothing is one of none, even if it is not known what it is: so does `= any` of an empty array say.
+    read: (about) => {
+      const [one, all] = [text.read(about), words.read(about) ?? []];
+      return all.length === 0 ? false : one === null ? null : all.includes(one);
+    },
   };
 }
 
@@ -84,7 +88,7 @@ export function isAbove(amount: Amount, other: Amount): Condition {
 }
 
 export function isSame(amount: Amount, other: Amount): Condition {
-  return both(amount, other, '=', (one, two) => !isMore(one, two) && !isMore(two, one));
+  return both(amount, other, '=', isSameAmount);
 }
 
 /** True, false or unknown, as in SQL: false if one is false, even if another is unknown. */

@@ -149,9 +149,13 @@ export function fromScaled(scaled: bigint, decimals: number): DecimalText {
 }
 
 /** True if an amount is larger than a limit. */
-export function isMore(amount: string, limit: string): boolean {
-  const difference = subtractMoney(amount, limit);
-  return !difference.startsWith('-') && /[1-9]/.test(difference);
+export function isMore(amount: DecimalText, limit: DecimalText): boolean {
+  return amount !== limit && toScaled(amount, SCALE_DIGITS) > toScaled(limit, SCALE_DIGITS);
+}
+
+/** True if two amounts are equal, however they are written: 10 and 10.0000. */
+export function isSameAmount(amount: DecimalText, other: DecimalText): boolean {
+  return amount === other || toScaled(amount, SCALE_DIGITS) === toScaled(other, SCALE_DIGITS);
 }
 
 /**

@@ -35,6 +35,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Check the column of refunds in the layout, or export the orders again.',
     confirms: null,
   },
+  unknown_brand: {
+    what: 'The order names a brand, and the brand of the job is not known yet',
+    fix: 'Name the brand of the job: `--brand` of `init`, `brand_id` of the job.',
+    confirms: null,
+  },
   unknown_time: {
     what: 'There is no time, but a start date, a term or the validity of a code depends on it',
     fix: 'Export the orders with the time at which they were placed.',

@@ -1,6 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { loadLayout } from '../../../src/map/layout/load-layout.ts';
 import { FIXTURES } from '../../map/map-text.ts';
+import { exampleRow } from '../../support/example-row.ts';
 import { folderWith, look, ordersOf, summary } from './look.ts';
 
 const SHOPIFY =
@@ -178,4 +180,39 @@ test('zero totals, blank ids, faulty rows and statuses are counted before anythi
     rejected: [{ code: 'bad_money', rows: 1, line: 4, column: 'Total' }],
   });
   expect(JSON.stringify(preview)).not.toContain('@');
+});
+
+test('no order of a file that a run would hold counts as credited, and the orders of other files do', async () => {
+  const [cells, further] = [ORDER.split(','), ORDER.replace('#1', '#2').replace('5001', '5002')];
+  const folder = folderWith({
+    'orders-1.csv': [SHOPIFY, ORDER, further, ''].join('\n'),
+    'orders-2.csv': [SHOPIFY, cells.with(0, '#3').with(2, '').with(7, '5003').join(','), ''].join('\n'),
+  });
+  const { preview } = ordersOf(await look(folder));
+  expect(preview).toMatchObject({ orders: 3, credited: 2, ordersInHeldFiles: 1, heldOrders: [] });
+  expect(preview.held).toHaveLength(1);
+});
+
+test('orders beside a row that cannot be used are held in the preview, because the row may belong to them', async () => {
+  const example = exampleRow(loadLayout('etsy-order-items'));
+  const [header = ''] = example.text().split('\n');
+  const rowOf = (order: string, total: string) =>
+    example
+      .with('Order ID', order)
+      .with('Transaction ID', `1${order}`)
+      .with('Item Total', total)
+      .text()
+      .split('\n')[1];
+  const rows = [
+    rowOf('1', '7.00'),
+    `${rowOf('1', '5.00')},one cell too many`,
+    rowOf('2', '8.00'),
+    rowOf('3', '9.00'),
+  ];
+  const text = [header, ...rows, ''].join('\n');
+  const { preview } = ordersOf(await look(folderWith({ 'items.csv': text })));
+  expect(preview).toMatchObject({ orders: 3, credited: 1, revenue: [{ amount: '9.0000' }] });
+  expect(preview.heldOrders).toMatchObject([
+    { reason: 'may_be_incomplete', orders: 2, revenue: [{ amount: '15.0000' }] },
+  ]);
 });
