@@ -151,6 +151,41 @@ test('a draft that is a test is excluded as a test, because a job may credit dra
   ]);
 });
 
+test('two spellings of one column in a file: a word in either excludes the order, and what they state must agree', async () => {
+  const layout = layoutOf(
+    OWN.replace('status: [status]', 'status: [status, state], refunded: [refunded, refund]').replace(
+      'currency: [currency]',
+      'currency: [currency, ccy]',
+    ) + 'exclusions: [{ reason: test, columns: [test, is_test], equals: ["true"], unless: ["false", ""] }]',
+  );
+  const header = 'id,status,state,currency,ccy,total,cancelled,refunded,refund,test,is_test';
+  const { orders, rejected } = await mapText(
+    [
+      header,
+      '1,paid,Paid,EUR,eur,5.00,,1.00,1,false,',
+      '2,paid,,EUR,,5.00,,,1.00,,',
+      '3,paid,,EUR,,5.00,,,,false,true',
+      '4,paid,,EUR,,5.00,,,,false,wahr',
+      '5,paid,refunded,EUR,,5.00,,,,,',
+      '6,paid,,EUR,USD,5.00,,,,,',
+      '7,paid,,EUR,,5.00,,0.00,5.00,,',
+      '',
+    ].join('\n'),
+    { layout },
+  );
+  expect(orders.map(({ orderId, refunded, exclusion }) => [orderId, refunded, exclusion])).toEqual([
+    ['1', '1.00', null],
+    ['2', '1.00', null],
+    ['3', null, 'test'],
+    ['4', null, 'unknown_test'],
+  ]);
+  expect(rejected.map(({ code, column }) => [code, column])).toEqual([
+    ['conflicting_columns', 'state'],
+    ['conflicting_columns', 'ccy'],
+    ['conflicting_columns', 'refund'],
+  ]);
+});
+
 test('a word in a later row of an order excludes it as well', async () => {
   const rules = 'exclusions: [{ reason: test, columns: [test], equals: ["true"] }]';
   expect(await exclusionsOf(rules, ['1,paid,EUR,5.00,,web,false', '1,,,,,,true'])).toEqual(['test']);
