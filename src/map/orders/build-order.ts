@@ -207,6 +207,7 @@ export class OrderBuilder {
     }
     if (field !== 'refunded') return this.#amountIn(open, slot, currency);
     const refunded = this.#agreed(open, field, slot, (one) => this.#amountIn(open, one, currency));
+    this.#refunds.requireListed(open, currency, refunded);
     return this.#refunds.ofTotal(open, currency, refunded);
   }
 
