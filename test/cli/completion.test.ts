@@ -46,6 +46,7 @@ test('commands, options, jobs, sources, layouts and choices are completed where 
   expect(await words('files', '--source', '')).toEqual(['shop-orders']);
   expect(await words('files', 'reread', '--layout', 'sh')).toEqual([
     'shop-own',
+    'shopify-bulk-orders',
     'shopify-customers',
     'shopify-orders',
     'shopware-orders',

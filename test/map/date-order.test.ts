@@ -89,6 +89,10 @@ test('layouts of platforms whose shops choose the order list both, and the other
       return true;
     }
   };
-  expect(['woocommerce-orders', 'woocommerce-analytics'].map(isOpen)).toEqual([true, true]);
-  expect(['etsy-orders', 'bigcommerce-orders', 'shopify-orders'].map(isOpen)).toEqual([false, false, false]);
+  expect(['woocommerce-orders', 'woocommerce-analytics', 'bigcommerce-orders'].map(isOpen)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(['etsy-orders', 'shopify-orders'].map(isOpen)).toEqual([false, false]);
 });

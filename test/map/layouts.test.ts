@@ -326,11 +326,17 @@ test('prestashop-orders: semicolons, the currency beside the total', async () =>
   ]);
 });
 
-test('shopware-orders: semicolons, times with an offset, states that are only IDs', async () => {
-  const mapped = await mapFixture('shopware-orders.csv', { layout: 'shopware-orders', source: IN_EUROS });
+test('shopware-orders: semicolons, times with an offset, and states that are only ids hold the file', async () => {
+  const options = { layout: 'shopware-orders', source: IN_EUROS };
+  await expect(mapFixture('shopware-orders.csv', options)).rejects.toMatchObject({
+    reason: { code: 'column_missing', message: expect.stringContaining('"order_state"') },
+  });
+  const states = [';order_state;payment_state', ';open;paid', ';cancelled;paid'];
+  const written = readFixture('shopware-orders.csv').split('\n');
+  const mapped = await mapText(written.map((row, at) => `${row}${states[at] ?? ''}`).join('\n'), options);
   expect(facts(mapped)).toEqual([
-    '018f00000000000000000000000000a1 |  | EUR | 1059.90 |  | 2026-04-10T05:41:26Z | ',
-    '018f00000000000000000000000000a2 |  | EUR | 20.00 |  | 2026-04-11T05:41:26Z | ',
+    '018f00000000000000000000000000a1 | open | EUR | 1059.90 |  | 2026-04-10T05:41:26Z | ',
+    '018f00000000000000000000000000a2 | cancelled | EUR | 20.00 |  | 2026-04-11T05:41:26Z | cancelled',
   ]);
   expect(mapped.orders[0]?.orderName).toBe('10041');
 });

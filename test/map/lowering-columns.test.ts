@@ -33,11 +33,20 @@ const FREE_TEXT: Readonly<Record<string, readonly string[]>> = {
 type Case = {
   readonly layout: Layout;
   readonly column: string;
-  readonly what: 'missing' | 'blank' | 'its own word' | 'an unknown word';
+  readonly what:
+    | 'missing'
+    | 'blank'
+    | 'its own word'
+    | 'an unknown word'
+    | 'there twice'
+    | 'beside its other spelling';
   readonly example: ExampleRow;
 };
 
-/** Each column that can only lower an amount or exclude an order: missing, blank, with its word, with another. */
+/**
+ * Each column that can only lower an amount or exclude an order: missing, blank, with its word, with another; twice in
+ * the header, or beside another of its spellings, which says what lowers or excludes.
+ */
 const CASES: readonly Case[] = LAYOUTS.flatMap((layout) => {
   const example = exampleRow(layout);
   const has = (name: string): boolean => example.header.some((one) => foldHeader(one) === foldHeader(name));
@@ -51,12 +60,29 @@ const CASES: readonly Case[] = LAYOUTS.flatMap((layout) => {
       ...own.map((word) => ['its own word', word] as const),
       ...(own.length > 0 ? [...UNKNOWN, '1'] : UNKNOWN).map((word) => ['an unknown word', word] as const),
     ];
+    const otherSpellings = columns.filter((name) => !has(name));
+    const lowering = [...own, ...loweringWords(layout, column)];
     return [
       { layout, column, what: 'missing', example: example.without(column) },
+      { layout, column, what: 'there twice', example: example.plus(column, lowering[0] ?? '') },
+      ...otherSpellings.flatMap((name) =>
+        lowering.map((word): Case => {
+          return { layout, column, what: 'beside its other spelling', example: example.plus(name, word) };
+        }),
+      ),
       ...words.map(([what, word]) => ({ layout, column, what, example: example.with(column, word) })),
     ];
   });
 });
+
+/** Words of a column of status, refund or cancellation that make the order count less than it does without them. */
+function loweringWords({ columns, status }: Layout, column: string): readonly string[] {
+  const isOf = (field: 'status' | 'refunded' | 'cancelled_at'): boolean =>
+    columns[field]?.includes(column) === true;
+  if (isOf('refunded')) return ['30.00', '100.00'];
+  if (isOf('cancelled_at')) return ['2026-05-15T10:00:00+02:00'];
+  return isOf('status') ? status.known : [];
+}
 
 /** Returns what becomes of the order: how much of it would be credited, or why nothing is. */
 async function outcomeOf({ layout, example }: Case): Promise<string> {
@@ -151,6 +177,39 @@ test('a draft that is a test is excluded as a test, because a job may credit dra
   ]);
 });
 
+test('two spellings of one column in a file: a word in either excludes the order, and what they state must agree', async () => {
+  const layout = layoutOf(
+    `${OWN.replace('[status]', '[status, state], refunded: [refunded, refund]').replace('[currency]', '[currency, ccy]')}
+exclusions: [{ reason: test, columns: [test, is_test], equals: ["true"], unless: ["false", ""] }]`,
+  );
+  const header = 'id,status,state,currency,ccy,total,cancelled,refunded,refund,test,is_test';
+  const { orders, rejected } = await mapText(
+    [
+      header,
+      '1,paid,Paid,EUR,eur,5.00,,1.00,1,false,',
+      '2,paid,,EUR,,5.00,,,1.00,,',
+      '3,paid,,EUR,,5.00,,,,false,true',
+      '4,paid,,EUR,,5.00,,,,false,wahr',
+      '5,paid,refunded,EUR,,5.00,,,,,',
+      '6,paid,,EUR,USD,5.00,,,,,',
+      '7,paid,,EUR,,5.00,,0.00,5.00,,',
+      '',
+    ].join('\n'),
+    { layout },
+  );
+  expect(orders.map(({ orderId, refunded, exclusion }) => [orderId, refunded, exclusion])).toEqual([
+    ['1', '1.00', null],
+    ['2', '1.00', null],
+    ['3', null, 'test'],
+    ['4', null, 'unknown_test'],
+  ]);
+  expect(rejected.map(({ code, column }) => [code, column])).toEqual([
+    ['conflicting_columns', 'state'],
+    ['conflicting_columns', 'ccy'],
+    ['conflicting_columns', 'refund'],
+  ]);
+});
+
 test('a word in a later row of an order excludes it as well', async () => {
   const rules = 'exclusions: [{ reason: test, columns: [test], equals: ["true"] }]';
   expect(await exclusionsOf(rules, ['1,paid,EUR,5.00,,web,false', '1,,,,,,true'])).toEqual(['test']);
@@ -209,14 +268,18 @@ test('refunds that a cell lists are added up, and a cell without an amount rejec
       header,
       row(1, '', 'amount:5.00|reason:refund_amount:9|date:2026-05-02;amount:2.50|reason:late'),
       row(2, '', ''),
-      row(3, '4.00', 'amount:9.00'),
+      row(3, '9.00', 'amount:9.00'),
       row(4, '', 'reason:broken'),
+      row(5, '0.00', 'amount:9.00'),
       '',
     ].join('\n'),
     { layout: 'woocommerce-orders', source: { timeZone: 'UTC', currency: null } },
   );
-  expect(orders.map(({ refunded }) => refunded)).toEqual(['7.50', null, '4.00']);
-  expect(rejected).toMatchObject([{ code: 'bad_money', column: 'refund_items' }]);
+  expect(orders.map(({ refunded }) => refunded)).toEqual(['7.50', null, '9.00']);
+  expect(rejected).toMatchObject([
+    { code: 'bad_money', column: 'refund_items' },
+    { code: 'conflicting_columns', column: 'refund_items' },
+  ]);
 });
 
 test('may_be_missing names only columns that can lower an amount or exclude an order, and unless needs a test', () => {

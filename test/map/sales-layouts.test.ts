@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { statusReader, statusRules } from '../../src/map/layout/status-rules.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
+import { exampleRow } from '../support/example-row.ts';
 import { type MapTextOptions, mapFixture, mapText, readFixture } from './map-text.ts';
 
 async function read(rows: readonly string[], layout: string, options: MapTextOptions = {}) {
@@ -306,4 +309,77 @@ test('etsy-orders: an adjusted amount beside a blank one says that the refund is
     [3, 'missing_value'],
     [4, 'missing_value'],
   ]);
+});
+
+/** Returns why each of the words excludes an order, in a column that the layout's fixture does not have. */
+async function excludedBy(
+  layout: string,
+  column: string,
+  words: readonly string[],
+): Promise<readonly (readonly [string, string | null])[]> {
+  const loaded = loadLayout(layout);
+  const example = exampleRow(loaded);
+  return Promise.all(
+    words.map(async (word) => {
+      const { orders } = await mapText(example.with(column, word).text(), {
+        layout: loaded,
+        source: example.source,
+      });
+      return [word, orders[0]?.exclusion ?? null] as const;
+    }),
+  );
+}
+
+test.each([
+  [
+    'stripe-payments',
+    'Dispute Status',
+    ['', 'won', 'warning_closed'],
+    ['needs_response', 'lost'],
+    'disputed',
+  ],
+  ['tiktok-shop-orders', 'Cancelation/Return Type', [''], ['Cancel'], 'cancelled'],
+  ['shopware-orders', 'payment_state', ['paid'], ['open', 'chargeback', 'refunded'], 'not_paid'],
+  ['generic', 'test', ['', 'no', '0', 'FALSE'], ['yes', '1'], 'test'],
+  ['generic', 'cancelled', ['', 'false'], ['true'], 'cancelled'],
+  ['generic', 'refunded', ['', 'false'], ['true'], 'refunded'],
+] as const)('%s: %s lets only its known words pass', async (layout, column, passing, excluding, reason) => {
+  expect(await excludedBy(layout, column, passing)).toEqual(passing.map((word) => [word, null]));
+  expect(await excludedBy(layout, column, excluding)).toEqual(excluding.map((word) => [word, reason]));
+  const unknown = ['12.50', 'Return/Refund', 'paid_partially'];
+  expect(await excludedBy(layout, column, unknown)).toEqual(
+    unknown.map((word) => [word, `unknown_${reason}`]),
+  );
+});
+
+test('generic: a refund and a time of cancellation are read if the export has them', async () => {
+  const { orders } = await mapText(
+    'order_id,order_revenue,currency,refunded_amount,cancelled_at\n1,50.00,EUR,12.50,\n2,50.00,EUR,,2026-05-15T10:00:00Z\n',
+  );
+  expect(orders.map(({ refunded, exclusion }) => [refunded, exclusion])).toEqual([
+    ['12.50', null],
+    [null, 'cancelled'],
+  ]);
+});
+
+test('amazon-orders: a status that tells of a return is known, and not credited', () => {
+  const { status } = loadLayout('amazon-orders');
+  const { notCredited } = statusRules(loadLayout('amazon-orders'), {}, null);
+  for (const word of [
+    'Returned to Seller',
+    'Returning to Seller',
+    'Rejected by Buyer',
+    'Lost in Transit',
+    'Damaged',
+  ]) {
+    const read = statusReader(status)(`Shipped - ${word}`);
+    expect(notCredited).toContain(read);
+    expect(status.credited).not.toContain(read);
+  }
+});
+
+test.each(['bigcommerce-orders'])('%s: the file shows whether the day comes first', (layout) => {
+  const { formats } = loadLayout(layout).times;
+  for (const format of formats.filter((one) => one.startsWith('M/D/')))
+    expect(formats).toContain(format.replace('M/D/', 'D/M/'));
 });

@@ -11,6 +11,8 @@ export type ExampleRow = {
   readonly with: (column: string, cell: string) => ExampleRow;
   /** The same file without a column. */
   readonly without: (column: string) => ExampleRow;
+  /** The same file with one more column. */
+  readonly plus: (column: string, cell: string) => ExampleRow;
   /** The file as text, in the syntax of its layout. */
   readonly text: () => string;
 };
@@ -96,6 +98,8 @@ function toExample(layout: Layout, parts: Pick<ExampleRow, 'header' | 'cells' | 
         cells: cells.toSpliced(place, 1),
       });
     },
+    plus: (column, cell) =>
+      toExample(layout, { ...parts, header: [...header, column], cells: [...cells, cell] }),
     text: () => [header, cells].map((row) => `${writeRow(row, layout)}\n`).join(''),
   };
 }

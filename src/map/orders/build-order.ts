@@ -9,7 +9,7 @@ import { isPlain, isZero, parseMoneyIn } from '../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
-import { type Built, type Given, ValueFault } from './built-order.ts';
+import { type Built, CONFLICTING_COLUMNS, type Given, ValueFault } from './built-order.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import type { MarkWatch } from './decimal-mark.ts';
@@ -134,6 +134,18 @@ export class OrderBuilder {
     return firstZero;
   }
 
+  /**
+   * Reads a field from its slot. Other columns of the field may be filled as well, if the file has several of its
+   * spellings. If one of them says something else, neither is known.
+   */
+  #agreed(open: OpenOrder, field: LayoutField, slot: number, read: (slot: number) => string): string {
+    const value = read(slot);
+    for (const other of this.#plan.fields[field])
+      if (other !== slot && !isBlank(open.values[other] ?? '') && read(other) !== value)
+        throw this.#fault(CONFLICTING_COLUMNS, other, open.values[other] ?? '');
+    return value;
+  }
+
   #fault(fault: Fault, slot: number, value: string): ValueFault {
     return new ValueFault(fault, this.#plan.slots[slot]?.name ?? null, value);
   }
@@ -170,16 +182,18 @@ export class OrderBuilder {
   #statusOf(open: OpenOrder): string | null {
     const slot = this.#place(open, 'status');
     if (slot === -1) return this.#plan.tellsBlankStatus ? '' : null;
-    return this.#status(open.values[slot] ?? '').slice(0, MAX_TEXT_CHARS);
+    return this.#agreed(open, 'status', slot, (one) =>
+      this.#status(open.values[one] ?? '').slice(0, MAX_TEXT_CHARS),
+    );
   }
 
   #currencyOf(open: OpenOrder): string {
-    const slot = this.#place(open, 'currency');
-    const value = open.values[slot] ?? '';
-    const currency = this.#currency(value);
-    if (typeof currency !== 'string')
+    return this.#agreed(open, 'currency', this.#place(open, 'currency'), (slot) => {
+      const value = open.values[slot] ?? '';
+      const currency = this.#currency(value);
+      if (typeof currency === 'string') return currency;
       throw slot === -1 ? this.#missing('currency') : this.#fault(currency, slot, value);
-    return currency;
+    });
   }
 
   #amount(open: OpenOrder, field: SummedField, currency: string): DecimalText | null {
@@ -192,8 +206,10 @@ export class OrderBuilder {
       if (this.#mustHave.has(field)) throw this.#missing(field);
       return field === 'refunded' ? this.#refunds.find(open, currency) : null;
     }
-    const amount = this.#amountIn(open, slot, currency);
-    return field === 'refunded' ? this.#refunds.ofTotal(open, currency, amount) : amount;
+    if (field !== 'refunded') return this.#amountIn(open, slot, currency);
+    const refunded = this.#agreed(open, field, slot, (one) => this.#amountIn(open, one, currency));
+    this.#refunds.requireListed(open, currency, refunded);
+    return this.#refunds.ofTotal(open, currency, refunded);
   }
 
   #amountIn(open: OpenOrder, slot: number, currency: string, value = open.values[slot] ?? ''): DecimalText {

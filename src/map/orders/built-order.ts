@@ -32,3 +32,9 @@ export class ValueFault {
     this.built = { kind: 'fault', fault, column, value };
   }
 }
+
+export const CONFLICTING_COLUMNS: Fault = {
+  code: 'conflicting_columns',
+  reason: 'Two columns of the file state this about the order, and differ.',
+  help: 'Find out which one is right, and export the file without the other.',
+};

@@ -1,5 +1,6 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
 import { mayLackStatus } from '../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
@@ -148,8 +149,12 @@ export function planColumns(
   const exclusions = [...layout.exclusions]
     .sort((one, other) => CREDITABLE.indexOf(one.reason) - CREDITABLE.indexOf(other.reason))
     .flatMap((rule) => {
-      const column = header.find(rule.columns);
-      return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reasonOf(rule) }];
+      const reason = reasonOf(rule);
+      // A file may have two of the spellings. A word in either of them excludes the order.
+      return [...new Set(rule.columns.map(foldHeader))].flatMap((name) => {
+        const column = header.find([name]);
+        return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reason }];
+      });
     });
   const sums = sumColumns(layout, header);
   const lines = planLines(layout, header);

@@ -5,7 +5,7 @@ import { type LinearPattern, linearPattern } from '../layout/linear-pattern.ts';
 import { fromUnits, toUnits } from '../values/add-money.ts';
 import { isBlank } from '../values/clean-text.ts';
 import { isZero } from '../values/parse-money.ts';
-import { ValueFault } from './built-order.ts';
+import { CONFLICTING_COLUMNS, ValueFault } from './built-order.ts';
 import type { OpenOrder } from './open-order.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 
@@ -40,6 +40,13 @@ export class RefundReader {
     return this.#listed(open, currency) ?? this.#leftOver(open, currency);
   }
 
+  /** Checks that a column of refunded amounts does not contradict the cell that lists them. */
+  requireListed(open: OpenOrder, currency: string, refunded: DecimalText): void {
+    const listed = this.#listed(open, currency);
+    if (listed === null || toUnits(listed) === toUnits(refunded)) return;
+    throw new ValueFault(CONFLICTING_COLUMNS, this.#plan.slots[this.#listSlot(open)]?.name ?? null, listed);
+  }
+
   /**
    * Converts the amount of a refund to the currency of the total, if it is a part of another total (`refunded_of`). All
    * of one is all of the other. What a part of it is, only an exchange rate could say, so the order is rejected.
@@ -56,10 +63,15 @@ export class RefundReader {
     throw new ValueFault(OTHER_UNIT, this.#plan.slots[refundedOf]?.name ?? null, other);
   }
 
+  /** Returns the slot of the cell that lists refunds; -1 if it is blank. */
+  #listSlot({ values }: OpenOrder): number {
+    return this.#plan.refundLists.find((slot) => !isBlank(values[slot] ?? '')) ?? -1;
+  }
+
   /** Adds up the refunds that a cell lists; null if it is blank. A cell without an amount rejects the order. */
   #listed(open: OpenOrder, currency: string): DecimalText | null {
-    const slot = this.#plan.refundLists.find((one) => !isBlank(open.values[one] ?? ''));
-    if (slot === undefined || this.#pattern === null) return null;
+    const slot = this.#listSlot(open);
+    if (slot === -1 || this.#pattern === null) return null;
     const cell = open.values[slot] ?? '';
     const amounts = [...this.#pattern.matches(cell)];
     if (amounts.length === 0)
