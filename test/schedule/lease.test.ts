@@ -173,6 +173,8 @@ it('the lease of a scheduler is renewed even after it expired; those of schedule
   );
   await keepLease(db, leaseOf(asleep));
   expect((await left()).get(`serve:${asleep.owner}`)?.getTime()).toBeGreaterThan(Date.now());
+  const fences = await db.selectFrom('ops.leases').select('fence').execute();
+  expect(new Set(fences.map(({ fence }) => fence)), 'nobody has taken one over').toEqual(new Set(['1']));
   expect((await left()).get('job:old')?.getTime(), 'no other lease is renewed').toBeLessThan(Date.now());
 });
 

@@ -214,6 +214,22 @@ describe('a job that depends on another', () => {
     expect(station.ran).toEqual(['mirror', 'report', 'mail'].map((name) => `${name} 2026-05-01T10:05`));
   });
 
+  it('is settled by the same poll as the jobs before it, however the jobs are ordered', async () => {
+    const { db } = await setup();
+    for (const jobs of [chain, [...chain].reverse()]) {
+      await sql`truncate ops.slots`.execute(db);
+      const station = openStation(db, jobs, '2026-05-01T09:30Z');
+      const worker = station.hire();
+      await worker.look();
+      await sql`
+        insert into ops.slots (job, slot, state, reason, settled_at)
+        values ('mirror', '2026-05-01T09:05Z', 'failed', 'x', now()), ('report', '2026-05-01T09:05Z', 'waiting', null, null),
+          ('mail', '2026-05-01T09:05Z', 'waiting', null, null)`.execute(db);
+      await worker.scheduler.look();
+      expect(await station.slots('mail')).toEqual(['2026-05-01T09:05 skipped']);
+    }
+  });
+
   it('is skipped with all of its dependents if that job fails or is missed', async () => {
     const { db } = await setup();
     const station = openStation(db, chain, '2026-05-01T09:30Z');
@@ -335,8 +351,9 @@ describe('a process that dies', () => {
   });
 });
 
-it('a process that is stopped waits for the slot that it is just claiming', async () => {
+it('a process that is stopped waits for the slot that it is just claiming, reports its end, and releases its lease', async () => {
   const { db } = await setup();
+  const events: string[] = [];
   let hasEnded = false;
   let now = new Date('2026-05-01T09:30Z');
   const scheduler = createScheduler({
@@ -351,7 +368,7 @@ it('a process that is stopped waits for the slot that it is just claiming', asyn
       hasEnded = true;
       return { kind: 'failed', reason: 'as the test wished' };
     },
-    onEvent: () => {},
+    onEvent: ({ state, reason }) => void events.push(`${state} ${reason}`),
   });
   await scheduler.look();
   now = new Date('2026-05-01T10:05Z');
@@ -370,6 +387,8 @@ it('a process that is stopped waits for the slot that it is just claiming', asyn
   await ended;
   expect(hasEnded).toBe(true);
   expect(await db.selectFrom('ops.slots').select('state').execute()).toEqual([{ state: 'failed' }]);
+  expect(events.slice(-2)).toEqual(['running null', 'failed as the test wished']);
+  expect(await db.selectFrom('ops.leases').select('name').execute()).toEqual([]);
 });
 
 it('an unavailable database makes a poll fail, and afterwards no slot is lost or repeated', async () => {
