@@ -125,5 +125,7 @@ it('a journal that another process has open cannot be opened, so that nothing is
   await first.claimed([entry]);
   await first.writing(entry);
   expect(first.last()).toMatchObject({ entryId: '1' });
+  const [head = ''] = readFileSync(join(folder, `${owner}.open.ndjson`), 'utf8').split('\n');
+  expect(JSON.parse(head)).toMatchObject({ owner, boot: expect.stringMatching(/^\S+$/) });
   await first.close();
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
+import { readPlace } from '../../src/ledger/continuity/machines.ts';
 import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
@@ -111,6 +112,26 @@ describe('a restored database', () => {
     const entryId = await insertEntry(db, { runId, orderId: 'unsent', amount: '1.00' });
     expect(await mustClaim(await startWorker(db), entryId)).toMatchObject({ attempt: 1 });
   });
+
+  it.each([
+    ['no other machine has posted to it', { others: 0, isShared: false, accepts: false }, true],
+    ['the journals are those of every machine', { others: 1, isShared: true, accepts: false }, true],
+    ['a person gives up what others may know', { others: 1, isShared: false, accepts: true }, true],
+    ['another machine has not compared it', { others: 1, isShared: false, accepts: false }, false],
+  ])(
+    'that has moved and of which %s counts as complete where it is now: %o → %s',
+    async (_, given, isComplete) => {
+      const { db, options } = await leaveJournal();
+      await sql`update ledger.identity set place = 'where it was before'`.execute(db);
+      await sql`
+      insert into ledger.machines (machine_id, host) select gen_random_uuid(), 'other' from generate_series(1, ${given.others}::integer)`.execute(
+        db,
+      );
+      const { isShared, accepts: acceptsUndescribed } = given;
+      await recoverLedger(db, { ...options, ...decision, isShared, acceptsUndescribed });
+      expect((await readPlace(db, null)).isSame).toBe(isComplete);
+    },
+  );
 
   it('disregards them if a person begins a new ledger', async () => {
     const { db, restore, options, runId } = await leaveJournal();
