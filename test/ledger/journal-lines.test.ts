@@ -4,7 +4,6 @@ import {
   type ClaimPlace,
   claimLine,
   closedLine,
-  JOURNAL_VERSION,
   type JournalHead,
   type JournalledClaim,
   readJournal,
@@ -12,7 +11,7 @@ import {
 } from '../../src/ledger/continuity/journal-lines.ts';
 
 const HEAD: JournalHead = {
-  ...{ journal: JOURNAL_VERSION, ledger: 'L', account: 'A1', owner: 'o', boot: 'b', file: '1:2:3' },
+  ...{ journal: 1, ledger: 'L', account: 'A1', owner: 'o', boot: 'b', file: '1:2:3' },
   ...{ host: 'here', pid: 1, at: '2026-05-01T10:00:00.000Z' },
 };
 const REFUSED = { kind: 'not_written', reason: 'refused' } as const;
