@@ -162,9 +162,7 @@ async function isOf(db: Database, { entryId, attempt }: Answer, writer: string):
 
 function spoolFiles(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(ENDING))
-      .sort();
+    return readdirSync(folder).filter((name) => name.endsWith(ENDING));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

@@ -106,7 +106,7 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
-  it.each([301, 302, 307, 402, 408, 409, 418, 425, 500, 502, 503, 504])(
+  it.each([101, 301, 302, 307, 402, 408, 409, 418, 425, 500, 502, 503, 504])(
     'is in doubt after a %i, whatever its body says',
     (status) => {
       expect(classifyFor('referral', answer(status, { message: 'try again' }))).toEqual({

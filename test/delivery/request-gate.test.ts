@@ -101,9 +101,10 @@ describe('a request gate', () => {
     },
   );
 
-  it('waits as long as a 429 asks before it admits the next request', async () => {
-    const { gate } = gateWith();
+  it('waits as long as a 429 asks before it admits the next request, and says so', async () => {
+    const { gate, waits } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
+    expect(waits).toEqual(['the service asks to slow down (429)']);
     const before = performance.now();
     expect(await gate.enter()).toBe(true);
     expect(performance.now() - before).toBeGreaterThanOrEqual(145);

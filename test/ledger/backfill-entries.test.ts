@@ -122,6 +122,8 @@ it('a cancelled backfill holds its entries that were never sent, and gives all b
     state_reason: 'backfill_cancelled',
   });
   for (const entryId of [ofRuns, again]) expect((await readFacts(db, entryId)).state).toBe('ready');
+  await inTransaction(db, (trx) => giveBack(trx, String(Number(backfillId) + 1)));
+  expect((await readEntries(db)).filter(({ backfill_id }) => backfill_id === backfillId)).toHaveLength(3);
   await inTransaction(db, (trx) => giveBack(trx, backfillId));
   const kept = (await readEntries(db)).filter(({ backfill_id }) => backfill_id !== null);
   expect(kept.map(({ entry_id }) => entry_id)).toEqual([sending]);

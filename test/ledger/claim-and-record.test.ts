@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { type Answer, LedgerWentBack } from '../../src/ledger/record.ts';
 import type { ClaimedEntry } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
@@ -58,6 +59,22 @@ it('an answer is recorded although the claims beside it are refused, because the
   expect(claimed).toMatchObject({ status: 'rejected', reason: expect.any(LedgerWentBack) });
   expect(recorded).toEqual({ status: 'fulfilled', value: 'accepted' });
   expect((await readFacts(db, next)).state).toBe('ready');
+});
+
+it('a claim before it that the database lost but knows from a journal is enough; another claim of its number is not', async () => {
+  const { db } = await setup();
+  const { sent, next } = await claimOne(db);
+  const claimId = randomUUID();
+  const lost: ClaimPlace = { ...sent, claim: { ...sent.claim, claimId } };
+  const outcome = { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false } as const;
+  const store = (claim: ClaimPlace['claim']) =>
+    storeLostClaims(db, [{ claim, outcome, disposition: 'not_processed', claimedAt: null }]);
+  const { claim } = await startWorker(db, { heads: [lost] });
+  await store({ ...lost.claim, claimId: randomUUID() });
+  await store({ ...lost.claim, claimNo: lost.claim.claimNo + 1 });
+  await expect(claim(next)).rejects.toBeInstanceOf(LedgerWentBack);
+  await store(lost.claim);
+  expect(await claim(next)).toMatchObject({ entryId: next });
 });
 
 it('claims succeed although an answer beside them is refused, because the database lacks its claim', async () => {

@@ -8,6 +8,7 @@ import { eachJournal } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark } from '../../src/ledger/continuity/mark.ts';
+import type { ClaimedEntry } from '../../src/model/ledger.ts';
 import type { FileStore } from '../../src/model/source.ts';
 import { openFileStore } from '../../src/source/file-store.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
@@ -110,4 +111,21 @@ it('the lock file of a journal stays until the journal is closed, so that all wh
   renameSync(path, path.replace('.open', ''));
   unlockClosed?.();
   expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+it('a journal that another process has open cannot be opened, so that nothing is sent without one', async () => {
+  const folder = makeTestFolder();
+  const owner = randomUUID();
+  const first = openJournal({ ...LEDGER, folder, owner });
+  const second = openJournal({ ...LEDGER, folder, owner });
+  const entry = { ...claim(1), effect: 'referral', body: '{}' } as unknown as ClaimedEntry;
+  await second.claimed([entry]);
+  await expect(second.writing(entry)).rejects.toThrow('another process has this journal open');
+  expect(second.last()).toBeNull();
+  await first.claimed([entry]);
+  await first.writing(entry);
+  expect(first.last()).toMatchObject({ entryId: '1' });
+  const [head = ''] = readFileSync(join(folder, `${owner}.open.ndjson`), 'utf8').split('\n');
+  expect(JSON.parse(head)).toMatchObject({ owner, boot: expect.stringMatching(/^\S+$/) });
+  await first.close();
 });

@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidence, type OrderEvidence, settleByEvidence } from '../../src/ledger/apply-evidence.ts';
+import {
+  applyEvidence,
+  applyEvidences,
+  type OrderEvidence,
+  settleByEvidence,
+} from '../../src/ledger/apply-evidence.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
@@ -129,4 +134,32 @@ describe('an event that names an order', () => {
     await tell(db, { orderPlatform: 'Shopify', dealId: 'D2', bodySha256: 'c' });
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted' });
   });
+});
+
+it.each([
+  ['names no collaboration', 'accepted', { collabId: null }],
+  ['names no deal', 'accepted', { dealId: null }],
+  ['names another collaboration', 'in_doubt', { collabId: 'C2' }],
+  ['names no platform', 'accepted', { orderPlatform: null }],
+] as const)('an order in doubt, of which an event %s, is %s', async (_, state, change) => {
+  const { db } = await setup();
+  const entryId = await makeDoubt(db, await startWorker(db));
+  await sql`update ledger.entries set body = '{"deal_id":"https://x.test/deal/D1?a","collab_id":"C1"}'`.execute(
+    db,
+  );
+  await tell(db, change);
+  expect((await readFacts(db, entryId)).state).toBe(state);
+});
+
+it('of several events those about orders that the ledger has are applied, and the others are stored for later', async () => {
+  const { db } = await setup();
+  const entryId = await makeDoubt(db, await startWorker(db));
+  const unknown = { ...EVIDENCE, orderId: '7', bodySha256: 'b' };
+  await db.transaction().execute((trx) => applyEvidences(trx, [unknown, EVIDENCE, unknown]));
+  expect((await readFacts(db, entryId)).state).toBe('accepted');
+  const { rows } = await sql`select order_id, entry_id from ledger.evidence order by order_id`.execute(db);
+  expect(rows).toEqual([
+    { order_id: '1', entry_id: entryId },
+    { order_id: '7', entry_id: null },
+  ]);
 });

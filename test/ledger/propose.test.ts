@@ -56,6 +56,15 @@ describe('an entry that was not sent', () => {
     expect((await mustClaim(worker, entryId)).body).toContain('"order_revenue":7.00');
   });
 
+  it('that was withdrawn may be stated by another source, which is no adjustment', async () => {
+    const { db, runId, entryId } = await openLedger({ state: 'held', reason: 'no_longer_attributed' });
+    expect(await proposeBody(db, { runId, entryId, body: OTHER, source: 'new shop' })).toMatchObject({
+      replaced: 1,
+      adjustments: 0,
+    });
+    expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: OTHER });
+  });
+
   it('keeps its backoff if nothing changes, and loses it with another body', async () => {
     const { db, worker, runId, entryId, first, record } = await openLedger();
     const { attempt } = await mustClaim(worker, entryId);

@@ -71,6 +71,13 @@ describe('in other zones and schedules', () => {
     ]);
   });
 
+  it('a skipped time that moves past a later one comes after it (Lord Howe skips half an hour)', () => {
+    const calendar = openCalendar({ schedule: '20,40 2 * * *', timeZone: 'Australia/Lord_Howe' });
+    const first = calendar.next(new Date('2026-10-03T12:00Z'));
+    expect(first).toEqual(new Date('2026-10-03T15:40Z'));
+    expect(calendar.next(first ?? new Date(0))).toEqual(new Date('2026-10-03T15:50Z'));
+  });
+
   it('a day that does not exist moves to the next one (Apia skipped 2011-12-30)', () => {
     expect(slots('0 10 * * 5', 'Pacific/Apia', '2011-12-28T00:00Z', 2)).toEqual([
       '2011-12-30T20:00', // Saturday the 31st at 10:00

@@ -44,6 +44,17 @@ describe('a requested run', () => {
     await worker.die();
   });
 
+  it('is rejected while a slot of its job is due, and not while one waits for the job before it', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], (await readDatabaseClock(db)).toISOString());
+    await station.hire().look();
+    await sql`insert into ops.slots (job, slot, state) values ('report', '2026-05-01T10:05Z', 'waiting')`.execute(
+      db,
+    );
+    expect((await ask(db, 'report')).kind).toBe('requested');
+    expect((await ask(db, 'report')).kind, 'it is due now').toBe('under_way');
+  });
+
   it('triggers no dependent jobs, which wait for scheduled slots', async () => {
     const { db } = await setup();
     const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
@@ -58,6 +69,13 @@ describe('a requested run', () => {
 });
 
 describe('a paused job', () => {
+  it('is resumed alone', async () => {
+    const { db } = await setup();
+    for (const name of ['orders', 'report']) await pause(db, name);
+    await resume(db, 'orders');
+    expect(await db.selectFrom('ops.paused_jobs').select('job').execute()).toEqual([{ job: 'report' }]);
+  });
+
   it('has its slots and those of its dependents skipped until it is resumed', async () => {
     const { db } = await setup();
     const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];

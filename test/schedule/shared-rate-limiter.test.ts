@@ -87,6 +87,67 @@ describe('the turns of a rate limit', () => {
     expect((await line(db)).backfillAt).not.toEqual(before.backfillAt);
   });
 
+  it('are given to a backfill as long as no run has taken one for two seconds, else one in ten', async () => {
+    const { db } = await setup();
+    // A turn every 10 seconds: a backfill gets one every 100 while a run is active.
+    const limit = { requestsPerSecond: 0.1, priority: 'backfill' } as const;
+    const isGiven = async (runAgo: string | null, backfillAgo: string | null): Promise<boolean> => {
+      await sql`
+        insert into ops.request_turns (next_turn_at, run_turn_at, backfill_turn_at)
+        values (clock_timestamp(), clock_timestamp() - ${runAgo}::interval, clock_timestamp() - ${backfillAgo}::interval)
+        on conflict (only_row) do update set next_turn_at = excluded.next_turn_at, run_turn_at = excluded.run_turn_at,
+          backfill_turn_at = excluded.backfill_turn_at`.execute(db);
+      const before = await nextTurnAt(db);
+      const giveUp = new AbortController();
+      const turn = createSharedRateLimiter(db, limit)(giveUp.signal);
+      // It has asked, and does not ask again.
+      await new Promise(setImmediate);
+      giveUp.abort();
+      await turn;
+      return (await nextTurnAt(db)) > before;
+    };
+    expect(await isGiven(null, '1 second')).toBe(true);
+    expect(await isGiven('2.1 seconds', '1 second')).toBe(true);
+    expect(await isGiven('1 second', null)).toBe(true);
+    expect(await isGiven('1 second', '101 seconds')).toBe(true);
+    expect(await isGiven('1 second', '98 seconds')).toBe(false);
+  });
+
+  it('follow a long line, which a slow limit makes: a hundred turns, and at least a minute', async () => {
+    const { db } = await setup();
+    const waitFor = async (requestsPerSecond: number, aheadSeconds: number): Promise<number> => {
+      await sql`
+        insert into ops.request_turns (next_turn_at) select clock_timestamp() + ${aheadSeconds} * interval '1 second'
+        on conflict (only_row) do update set next_turn_at = excluded.next_turn_at`.execute(db);
+      const giveUp = new AbortController();
+      const waitMs = await createSharedRateLimiter(db, { requestsPerSecond, priority: 'run' })(giveUp.signal);
+      giveUp.abort();
+      return waitMs / 1_000;
+    };
+    expect(await waitFor(0.1, 990)).toBeGreaterThan(900);
+    expect(await waitFor(0.1, 1_010)).toBe(0);
+    expect(await waitFor(100, 55)).toBeGreaterThan(45);
+    expect(await waitFor(100, 70)).toBe(0);
+  });
+
+  it('say who took the last one: a run or a backfill', async () => {
+    const { db } = await setup();
+    const takers = () =>
+      sql`select run_turn_at is not null as run, backfill_turn_at is not null as backfill from ops.request_turns`.execute(
+        db,
+      );
+    for (const [priority, run, backfill] of [
+      ['backfill', false, true],
+      ['run', true, true],
+    ] as const) {
+      await createSharedRateLimiter(db, { requestsPerSecond: 1_000, priority })(never);
+      expect((await takers()).rows).toEqual([{ run, backfill }]);
+    }
+    await sql`delete from ops.request_turns`.execute(db);
+    await createSharedRateLimiter(db, { requestsPerSecond: 1_000, priority: 'run' })(never);
+    expect((await takers()).rows).toEqual([{ run: true, backfill: false }]);
+  });
+
   it('are delayed only briefly after the clock of the database was set back', async () => {
     const { db } = await setup();
     const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 1, priority: 'run' });
@@ -123,6 +184,18 @@ describe('the turns of a backfill', () => {
     const takenMs = next.next_turn_at.getTime() - beganAt.getTime();
     expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / 40);
     expect((await line(db)).backfillAt).not.toBeNull();
+  });
+
+  it('begin at once, also with a limit of its own that is slow', async () => {
+    const { db } = await setup();
+    const backfillId = await addBackfill(db);
+    const limits = { backfillId, requestsPerSecond: 0.01, accountRequestsPerSecond: 1_000 };
+    expect(await createBackfillRateLimiter(db, limits)(never)).toBe(0);
+    const { rows } = await sql<{ seconds: string }>`
+      select extract(epoch from next_turn_at - clock_timestamp()) as seconds from ops.backfill_turns`.execute(
+      db,
+    );
+    expect(Number(rows[0]?.seconds)).toBeGreaterThan(50);
   });
 
   it('need no row of its own without a limit of its own', async () => {

@@ -151,27 +151,30 @@ describe('a slot', () => {
     expect(await claim(SLOT)).toMatchObject({ slot: SLOT });
   });
 
-  it.each([
-    ['another process', (claimed: ClaimedSlot) => ({ ...claimed, owner: randomUUID() })],
-    ['an earlier attempt', (claimed: ClaimedSlot) => ({ ...claimed, attempt: claimed.attempt - 1 })],
-    ['another job', (claimed: ClaimedSlot) => ({ ...claimed, job: 'other' })],
-    ['another slot', (claimed: ClaimedSlot) => ({ ...claimed, slot: NEXT })],
-  ])('is neither settled nor given a run by %s', async (_, stranger) => {
+  it('is neither settled nor given a run by another process, an earlier attempt, or for another job or slot', async () => {
     const { db, claim } = await openSlots(SLOT);
     const claimed = must(await claim(SLOT));
     const runId = await beginRun(db, { job: 'orders', kind: 'test' });
-    expect(await noteRun(db, stranger(claimed), runId)).toBe(false);
     expect(await noteRun(db, claimed, runId)).toBe(true);
     await endRun(db, {
       ...{ runId, status: 'ok', exitCode: 0, report: null, problem: null, problemCode: null },
     });
-    for (const end of [
-      { kind: 'done' },
-      { kind: 'failed', reason: 'x' },
-      { kind: 'again', reason: 'x', restMs: 0, isLoss: true },
-    ] as const) {
-      await settleSlot(db, stranger(claimed), end, SLOT);
-      expect(await readSlots(db)).toMatchObject([{ state: 'running', losses: 0 }]);
+    for (const strange of [
+      { owner: randomUUID() },
+      { attempt: claimed.attempt - 1 },
+      { job: 'other' },
+      { slot: NEXT },
+    ]) {
+      const stranger = { ...claimed, ...strange };
+      expect(await noteRun(db, stranger, runId)).toBe(false);
+      for (const end of [
+        { kind: 'done' },
+        { kind: 'failed', reason: 'x' },
+        { kind: 'again', reason: 'x', restMs: 0, isLoss: true },
+      ] as const) {
+        await settleSlot(db, stranger, end, SLOT);
+        expect(await readSlots(db)).toMatchObject([{ state: 'running', losses: 0 }]);
+      }
     }
     await settleSlot(db, claimed, { kind: 'done' }, SLOT);
     await settleSlot(db, claimed, { kind: 'failed', reason: 'too late' }, SLOT);

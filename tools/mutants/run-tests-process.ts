@@ -3,7 +3,7 @@
  * costs seconds, a fault that is noticed costs one. It ends with its parent.
  */
 import { resolve } from 'node:path';
-import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestModule, type TestSpecification } from 'vitest/node';
 import type { Calls } from './record-calls.ts';
 
 export type ToRun = {
@@ -24,13 +24,18 @@ export type HaveRun = {
   readonly files: Readonly<Record<string, FileRun>>;
 };
 
-export type FileRun = { readonly hasPassed: boolean; readonly durationMs: number; readonly calls: Calls };
+export type FileRun = {
+  /** How many of its tests have passed: fewer than without a fault if the run was cancelled. */
+  readonly passed: number;
+  readonly durationMs: number;
+  readonly calls: Calls;
+};
 
 /** How Vitest, `expect.poll` and `waitFor` say that they have waited long enough. */
 const LATE = /timed out|in time|in vain/i;
 
 /** A test of the project that waits this long waits for something that a fault has removed. */
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 60_000;
 
 /** Keeps the order of the request: the tests that most likely fail come first. */
 class AsGiven extends BaseSequencer {
@@ -39,13 +44,17 @@ class AsGiven extends BaseSequencer {
   }
 }
 
+/** The files of this request that have run; Vitest itself also keeps the results of earlier ones. */
+let testModules: TestModule[] = [];
+
 const vitest = await createVitest(
   {
     configLoader: 'runner',
     watch: false,
     bail: 1,
-    reporters: [{}],
-    maxWorkers: 2,
+    reporters: [{ onTestModuleEnd: (module) => void testModules.push(module) }],
+    // A second one would still send results, and cancel, when the next request runs.
+    maxWorkers: 1,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,
   },
@@ -57,9 +66,9 @@ async function run({ tests, changed, recordsCalls }: ToRun): Promise<HaveRun> {
   const [project] = vitest.projects;
   project?.provide('recordsCalls', recordsCalls);
   const files = tests.flatMap((test) => project?.createSpecification(resolve(test)) ?? []);
+  testModules = [];
   const result = await vitest.runTestSpecifications(files);
-  // It also has what failed in earlier requests.
-  const testModules = result.testModules.filter(({ relativeModuleId }) => tests.includes(relativeModuleId));
+  await vitest.waitForTestRunEnd();
   const broken = testModules.find((module) => module.errors().length > 0);
   const [failed] = testModules.flatMap((module) => [...module.children.allTests('failed')]);
   const unhandled = result.unhandledErrors.length > 0 ? 'an unhandled error' : null;
@@ -73,7 +82,7 @@ async function run({ tests, changed, recordsCalls }: ToRun): Promise<HaveRun> {
       testModules.map((module) => [
         module.relativeModuleId,
         {
-          hasPassed: module.state() === 'passed',
+          passed: [...module.children.allTests('passed')].length,
           durationMs: module.diagnostic().duration,
           calls: module.meta().calls ?? {},
         },

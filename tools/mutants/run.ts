@@ -9,6 +9,7 @@
  *     npm run test:mutants -- src/ledger --list         # only lists the faults
  *
  * --tests N      test files at most for each fault (14): those of the mirrored folder first, then the nearest ones
+ * --beside       only the tests of the mirrored folder
  * --threshold P  exits with 1 if less than P percent are noticed (90)
  * --json         prints one JSON object: a count for each file, and the survivors
  *
@@ -53,6 +54,7 @@ const { positionals, values: flags } = parseArgs({
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '14' },
     threshold: { type: 'string', default: '90' },
+    beside: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -98,7 +100,7 @@ const BASELINE_MS = 600_000;
 const ELSEWHERE_MS = 60_000;
 
 /** How many test files are tried without a fault at a time. */
-const BASELINE_FILES = 8;
+const BASELINE_FILES = 6;
 
 /** Runs the tests without a fault. Leaves out those that fail. */
 async function runBaseline(
@@ -111,12 +113,14 @@ async function runBaseline(
     const group = left.slice(0, BASELINE_FILES);
     const answer = await runner.run(group, { limitMs: BASELINE_MS, recordsCalls: true });
     if (answer === null) throw new Error(`${group.join(', ')}: no end without a fault; run them first`);
-    for (const [test, run] of Object.entries(answer.files)) if (run.hasPassed) passed.set(test, run);
-    // The others of its group were stopped when one failed.
-    const failed = group.find((test) => answer.failed?.startsWith(test));
-    if (answer.failed !== null) say(`left out, because it fails without a fault: ${answer.failed}`);
-    left = left.filter((test) => test !== failed && !passed.has(test));
-    if (answer.failed !== null && failed === undefined) left = left.slice(1);
+    if (answer.failed === null) {
+      for (const [test, run] of Object.entries(answer.files)) passed.set(test, run);
+      left = left.slice(group.length);
+    } else {
+      say(`left out, because it fails without a fault: ${answer.failed}`);
+      const failed = group.find((test) => answer.failed?.startsWith(test)) ?? group[0];
+      left = left.filter((test) => test !== failed);
+    }
     say(`${passed.size} of ${tests.length} test files have run without a fault`);
   }
   return passed;
@@ -129,7 +133,10 @@ async function runBaseline(
 async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => readonly Stage[]> {
   const modules = readModules('src', 'jobs', 'test');
   const testsOf = new Map(
-    chosen.map(({ file }) => [file, findTests(file, { modules, most: Number(flags.tests) })]),
+    chosen.map(({ file }) => {
+      const { beside, elsewhere } = findTests(file, { modules, most: Number(flags.tests) });
+      return [file, { beside, elsewhere: flags.beside && beside.length > 0 ? [] : elsewhere }];
+    }),
   );
   const tests = new Set([...testsOf.values()].flatMap(({ beside, elsewhere }) => [...beside, ...elsewhere]));
   const runs = await runBaseline(runner, [...tests]);
@@ -144,7 +151,8 @@ async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => re
       return true;
     });
     const quickFirst = taken.sort((one, other) => timeOf(one) - timeOf(other));
-    return taken.length === 0 ? [] : [{ tests: quickFirst, limitMs: SLACK_MS + 3 * totalMs }];
+    const passed = taken.reduce((sum, test) => sum + (runs.get(test)?.passed ?? 0), 0);
+    return taken.length === 0 ? [] : [{ tests: quickFirst, passed, limitMs: SLACK_MS + 3 * totalMs }];
   };
   return (mutant) => {
     const { beside, elsewhere } = testsOf.get(mutant.file) ?? { beside: [], elsewhere: [] };
@@ -165,7 +173,7 @@ async function tryFairly(
   stages: readonly Stage[],
 ): Promise<string | null> {
   for (const patience of [1, 4]) {
-    const patient = stages.map(({ tests, limitMs }) => ({ tests, limitMs: patience * limitMs }));
+    const patient = stages.map((stage) => ({ ...stage, limitMs: patience * stage.limitMs }));
     const { by, isLate } = await runner.tryMutant(mutant, patient);
     if (!isLate) return by;
     let isFair = true;

@@ -174,12 +174,12 @@ function newestNumber(found: readonly LostClaim[]): number {
 }
 
 /**
- * Raises the sequence by drawing numbers from it, which needs no privilege beyond those that posting needs.
+ * Raises the sequence by drawing numbers from it, which needs no privilege beyond those that posting needs. The last value of
+ * a sequence that was never used has not been drawn.
  */
 async function raiseNumbers(db: Database, above: number): Promise<void> {
   await sql`
     select count(nextval('ledger.claim_numbers'))
-    from generate_series(1, greatest(0, ${above}::bigint - (select last_value from ledger.claim_numbers)))`.execute(
-    db,
-  );
+    from generate_series(1, greatest(0, ${above}::bigint - (
+      select last_value - (not is_called)::integer from ledger.claim_numbers)))`.execute(db);
 }

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import {
+  answerLine,
+  type ClaimPlace,
+  claimLine,
+  closedLine,
+  type JournalHead,
+  type JournalledClaim,
+  readJournal,
+  writingLine,
+} from '../../src/ledger/continuity/journal-lines.ts';
+
+const HEAD: JournalHead = {
+  ...{ journal: 1, ledger: 'L', account: 'A1', owner: 'o', boot: 'b', file: '1:2:3' },
+  ...{ host: 'here', pid: 1, at: '2026-05-01T10:00:00.000Z' },
+};
+const REFUSED = { kind: 'not_written', reason: 'refused' } as const;
+
+function place(claimNo: number): ClaimPlace {
+  const claim = {
+    ...{ ledgerId: 'L', claimNo, claimId: `id-${claimNo}`, accountId: 'A1', effect: 'referral' as const },
+    ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
+  };
+  return { claim, entryId: String(claimNo), attempt: 1 };
+}
+
+/** Reads a journal that contains these lines after its head. */
+async function read(lines: readonly string[], head = JSON.stringify(HEAD)) {
+  const batches: (readonly JournalledClaim[])[] = [];
+  async function* all() {
+    if (head !== '') yield head;
+    for (const line of lines) yield line.trimEnd();
+  }
+  const summary = await readJournal(all(), async (claims) => void batches.push(claims));
+  return { summary, batches };
+}
+
+describe('a journal', () => {
+  it('tells which claims have an answer, which were perhaps written, which were not, and which is the newest', async () => {
+    const [one, two, three] = [place(1), place(2), place(3)];
+    const lines = [one, two, three].map((claim) => claimLine(claim, 1_000));
+    const { summary, batches } = await read([
+      ...lines,
+      writingLine(1),
+      writingLine(2),
+      answerLine(2, REFUSED),
+    ]);
+    const at = new Date(1_000);
+    expect(batches).toEqual([[{ ...two, at, isWriting: true, outcome: REFUSED }]]);
+    expect(summary).toEqual({
+      head: HEAD,
+      last: { ...three, at, isWriting: false, outcome: null },
+      open: [
+        { ...one, at, isWriting: true, outcome: null },
+        { ...three, at, isWriting: false, outcome: null },
+      ],
+      isClosed: false,
+      isDamaged: false,
+    });
+    expect((await read([...lines, closedLine(three)])).summary?.isClosed).toBe(true);
+    expect((await read([])).summary).toMatchObject({ last: null, open: [], isDamaged: false });
+  });
+
+  it.each([
+    ['a line in its midst cannot be read', ['{"claim":1,', claimLine(place(2), 0)], true],
+    ['a line in its midst is no object', ['null', claimLine(place(2), 0)], true],
+    ['its last line is cut off', [claimLine(place(1), 0), '{"claim":2,'], false],
+    ['an answer belongs to no claim', [answerLine(7, REFUSED)], true],
+    ['a claim that was never made is written', [claimLine(place(1), 0), writingLine(2)], true],
+    ['a line says nothing', ['{}'], true],
+    [
+      'a claim is answered twice',
+      [claimLine(place(1), 0), answerLine(1, REFUSED), answerLine(1, REFUSED)],
+      true,
+    ],
+  ])('of which %s is damaged only if a line can be missing', async (_what, lines, isDamaged) => {
+    expect((await read(lines)).summary?.isDamaged).toBe(isDamaged);
+  });
+
+  it.each([
+    '',
+    '{"journal":1,',
+    'null',
+    JSON.stringify({ ...HEAD, journal: 2 }),
+    JSON.stringify({ ...HEAD, ledger: undefined }),
+  ])('without a head that can be read contains nothing: %o', async (head) => {
+    expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
+  });
+
+  it('of any size passes on at most 2,000 answered claims at a time', async () => {
+    const numbers = Array.from({ length: 4_001 }, (_, index) => index + 1);
+    const { batches } = await read(
+      numbers.flatMap((claimNo) => [claimLine(place(claimNo), 0), answerLine(claimNo, REFUSED)]),
+    );
+    expect(batches.map(({ length }) => length)).toEqual([2_000, 2_000, 1]);
+    expect(batches.flat().map(({ claim }) => claim.claimNo)).toEqual(numbers);
+  });
+});

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
+import { recordAnswers } from '../../src/ledger/record.ts';
+import { approveResend } from '../../src/ledger/resolve.ts';
+import { seedLedger, undoSeed } from '../../src/ledger/seed.ts';
+import type { EntryState, Outcome } from '../../src/model/ledger.ts';
+import { setup } from '../support/setup.ts';
+import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+
+const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' };
+const UNNAMED: Outcome = {
+  kind: 'accepted',
+  httpStatus: 200,
+  dealId: null,
+  collabId: null,
+  message: 'created',
+};
+const DOUBT: Outcome = { kind: 'in_doubt', httpStatus: 502, reason: 'HTTP 502' };
+const REFUSED: Outcome = { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false };
+const CLAIMED_AT = new Date('2026-05-01T10:00Z');
+
+let claims = 0;
+
+/** Stores a claim of an order that this database has lost. @returns how many were new. */
+async function lose(
+  db: Database,
+  orderId: string,
+  options: { readonly outcome?: Outcome | null; readonly accountId?: string; readonly claimId?: string } = {},
+): Promise<number> {
+  const { outcome = null, accountId = ACCOUNT, claimId = randomUUID() } = options;
+  const key = JSON.stringify(['shopify', orderId]);
+  const { rows } = await sql<{ hash: string }>`
+    select ledger.key_hash(${accountId}, 'referral', ${key}) as hash`.execute(db);
+  claims += 1;
+  const claim = {
+    ...{ ledgerId: randomUUID(), claimNo: claims, claimId, accountId, effect: 'referral' as const },
+    ...{ keyHash: rows[0]?.hash ?? '', bodyHash: 'sent', amount: '10.00', currency: 'EUR' },
+  };
+  return storeLostClaims(db, [
+    { claim, outcome, disposition: dispositionOf(outcome), claimedAt: CLAIMED_AT },
+  ]);
+}
+
+/** An entry that was sent, and got this answer. */
+async function answered(db: Database, worker: Worker, orderId: string, outcome: Outcome): Promise<string> {
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId });
+  await mustClaim(worker, entryId);
+  await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
+  return entryId;
+}
+
+async function readEntry(db: Database, entryId: string) {
+  const entry = await db
+    .selectFrom('ledger.entries')
+    .select(['state', 'attempt', 'state_reason', 'deal_id', 'collab_id', 'doubtful_attempt', 'doubted_at'])
+    .where('entry_id', '=', entryId)
+    .executeTakeFirstOrThrow();
+  return { ...entry, state: entry.state as EntryState };
+}
+
+describe('an order that is ready, and whose claim was lost', () => {
+  it('is accepted or in doubt, as its claim was, with an attempt and an answer in the history', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    const entry = (orderId: string) => insertEntry(db, { runId, orderId });
+    const [named, unnamed, doubtful] = [
+      await entry('named'),
+      await entry('unnamed'),
+      await entry('doubtful'),
+    ];
+    const [unknown, refused, other] = [await entry('unknown'), await entry('refused'), await entry('other')];
+    const claimId = randomUUID();
+    expect(await lose(db, 'named', { outcome: ACCEPTED, claimId })).toBe(1);
+    await lose(db, 'unnamed', { outcome: UNNAMED });
+    await lose(db, 'doubtful', { outcome: DOUBT });
+    await lose(db, 'unknown');
+    await lose(db, 'refused', { outcome: REFUSED });
+    await lose(db, 'other', { outcome: ACCEPTED, accountId: 'A2' });
+    const settled = { doubtful_attempt: null, doubted_at: null };
+    const none = { deal_id: null, collab_id: null };
+    const doubt = { state: 'in_doubt', attempt: 1, doubtful_attempt: 1, doubted_at: CLAIMED_AT, ...none };
+    expect(await readEntry(db, named)).toEqual({
+      ...{ state: 'accepted', attempt: 1, state_reason: null, deal_id: 'D1', collab_id: 'C1' },
+      ...settled,
+    });
+    expect(await readEntry(db, unnamed)).toEqual({
+      ...{ state: 'accepted', attempt: 1, state_reason: 'created' },
+      ...none,
+      ...settled,
+    });
+    expect(await readEntry(db, doubtful)).toEqual({ ...doubt, state_reason: 'HTTP 502' });
+    expect(await readEntry(db, unknown)).toEqual({
+      ...doubt,
+      state_reason: 'it was sent before the database lost its claim, and no answer is known',
+    });
+    for (const entryId of [refused, other])
+      expect(await readEntry(db, entryId)).toMatchObject({ state: 'ready', attempt: 0 });
+    const { rows } = await sql`
+      select t.claim_id, t.body_hash, t.claimed_at, a.kind, a.http_status, a.deal_id, a.via, a.applied
+      from ledger.attempts t join ledger.answers a using (entry_id, attempt) where t.entry_id = ${named}::bigint`.execute(
+      db,
+    );
+    expect(rows).toEqual([
+      {
+        ...{ claim_id: claimId, body_hash: 'sent', claimed_at: CLAIMED_AT },
+        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'journal', applied: true },
+      },
+    ]);
+    expect(await db.transaction().execute(applyLostClaims), 'each claim is applied once').toBe(0);
+  });
+
+  it('is accepted although no answer is known, if a file of the service names it on its platform and was not undone', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    const [named, elsewhere, undone] = [
+      await insertEntry(db, { runId, orderId: 'named' }),
+      await insertEntry(db, { runId, orderId: 'elsewhere' }),
+      await insertEntry(db, { runId, orderId: 'undone' }),
+    ];
+    const seed = (orderId: string, orderPlatform: string) => {
+      const row = {
+        line: 2,
+        orderId,
+        orderPlatform,
+        amount: null,
+        currency: null,
+        dealId: null,
+        collabId: null,
+      };
+      const file = { fileName: 's.csv', fileSha256: orderId, reason: 'x', seededBy: 'ada' };
+      return seedLedger(db, { ...file, rows: [{ ...row, reason: null }] });
+    };
+    await seed('elsewhere', 'woocommerce');
+    const seeded = await seed('undone', 'shopify');
+    await undoSeed(db, { seedId: seeded?.seedId ?? '', reason: 'a wrong file', undoneBy: 'ada' });
+    await seed('named', 'shopify');
+    await sql`update ledger.entries set state = 'ready', state_reason = null`.execute(db);
+    for (const orderId of ['named', 'elsewhere', 'undone']) await lose(db, orderId);
+    expect(await readEntry(db, named)).toMatchObject({
+      state: 'accepted',
+      state_reason: 'a file of the service names the order',
+    });
+    for (const entryId of [elsewhere, undone]) expect((await readEntry(db, entryId)).state).toBe('in_doubt');
+  });
+
+  it('is accepted if any of its lost claims was, also if a newer one is in doubt', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    const entryId = await insertEntry(db, {
+      runId,
+      orderId: '1',
+      state: 'held',
+      reason: 'evidence_of_another_poster',
+    });
+    await lose(db, '1', { outcome: ACCEPTED });
+    await lose(db, '1', { outcome: DOUBT });
+    expect((await readEntry(db, entryId)).state, 'it waits while its order is held').toBe('held');
+    await sql`update ledger.entries set state = 'ready', state_reason = null`.execute(db);
+    expect(await db.transaction().execute(applyLostClaims)).toBe(1);
+    expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1 });
+  });
+});
+
+it('an order that was sent changes by a lost claim only from in doubt to accepted; one accepted twice is a double credit', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const [settled, kept, accepted] = [
+    await answered(db, worker, 'settled', DOUBT),
+    await answered(db, worker, 'kept', DOUBT),
+    await answered(db, worker, 'accepted', { ...ACCEPTED, dealId: 'D2' }),
+  ];
+  const before = await readEntry(db, kept);
+  const again = await answered(db, worker, 'again', DOUBT);
+  await approveResend(db, { entryId: again, reason: 'not in the dashboard', decidedBy: 'ada' });
+  const { doubted_at } = await readEntry(db, again);
+  await lose(db, 'again', { outcome: DOUBT });
+  expect(await readEntry(db, again), 'it is in doubt since its first doubtful claim').toMatchObject({
+    ...{ state: 'in_doubt', attempt: 2, doubtful_attempt: 1, doubted_at },
+  });
+  for (const orderId of ['settled', 'accepted']) await lose(db, orderId, { outcome: ACCEPTED });
+  await lose(db, 'kept', { outcome: { ...DOUBT, reason: 'later' } });
+  expect(await readEntry(db, settled)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D1' });
+  expect(await readEntry(db, kept)).toEqual(before);
+  expect(await readEntry(db, accepted)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D2' });
+  const { rows } = await sql`
+    select credits from ledger.double_credits where entry_id = ${accepted}::bigint`.execute(db);
+  expect(rows).toEqual([{ credits: '2' }]);
+  expect((await readFacts(db, kept)).doubtfulAttempt).toBe(1);
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
+import { createMark } from '../../src/ledger/continuity/mark.ts';
+import type { FileStore } from '../../src/model/source.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+const [LEDGER, OTHER] = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000'];
+const NOW = new Date('2026-05-01T10:00Z');
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * 86_400_000);
+
+/** A mark whose store is a map, and the journals of this machine. */
+function openMark(contents: Readonly<Record<string, Date>> = {}) {
+  const files = new Map(Object.entries(contents));
+  const journals = join(makeTestFolder(), 'journals');
+  mkdirSync(journals);
+  let closings = 0;
+  let failure: Error | null = null;
+  const answer = async <Of>(work: () => Of): Promise<Of> => {
+    if (failure !== null) throw failure;
+    return work();
+  };
+  const put = (name: string) => answer(() => void files.set(name, NOW));
+  const store: FileStore = {
+    list: () => answer(() => [...files].map(([name, modifiedAt]) => ({ name, modifiedAt }))),
+    download: (name, path) => answer(() => writeFileSync(path, name)),
+    write: put,
+    upload: put,
+    remove: (name) => answer(() => void files.delete(name)),
+    close() {
+      closings += 1;
+    },
+  };
+  return {
+    mark: createMark({ store, uri: 's3://mark', journals }),
+    journals,
+    names: () => [...files.keys()].sort(),
+    closings: () => closings,
+    fail: () => {
+      failure = new Error('no access');
+    },
+  };
+}
+
+it('a closed journal replaces the noted claims of its process, and of no other', async () => {
+  const [owner, other] = [randomUUID(), randomUUID()];
+  const { mark, names, closings } = openMark({ 'readme.txt': NOW });
+  for (const [process, newest] of [
+    [owner, 1],
+    [owner, 2],
+    [other, 3],
+  ] as const)
+    await mark.note({ owner: process, newest, text: '' });
+  const closed = closedName(LEDGER, 2, owner);
+  await mark.keep({ owner, path: '/x', name: closed });
+  expect(names()).toEqual([closed, partName(other, 3), 'readme.txt'].sort());
+  expect(closings(), 'its connections do not keep the process alive').toBe(1);
+});
+
+it('a comparison needs the newest closed journal of each ledger and all noted claims, except those of this machine', async () => {
+  const [one, two, three, local] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const newest = closedName(LEDGER, 20, one);
+  const part = partName(three, 30);
+  const older = closedName(LEDGER, 10, two);
+  const ofOther = closedName(OTHER, 5, two);
+  const { mark, journals, closings } = openMark(
+    Object.fromEntries(
+      [newest, part, older, ofOther, partName(local, 40), 'readme.txt'].map((name) => [name, NOW]),
+    ),
+  );
+  writeFileSync(join(journals, partName(local, 40)), '');
+  const folder = await mark.fetch({ all: false });
+  expect(readdirSync(folder).sort()).toEqual([newest, ofOther, part].sort());
+  expect(readFileSync(join(folder, part), 'utf8')).toBe(part);
+  expect(await mark.fetch({ all: true }), 'what was downloaded stays').toBe(folder);
+  expect(readdirSync(folder).sort()).toEqual([newest, older, ofOther, part].sort());
+  expect(closings()).toBe(2);
+});
+
+it('journals older than 90 days are removed, except the newest of a ledger and claims that may be newer than it', async () => {
+  const [one, two] = [randomUUID(), randomUUID()];
+  const old = daysAgo(91);
+  const kept = [closedName(LEDGER, 20, one), closedName(OTHER, 30, two), partName(one, 20)];
+  const recent = [closedName(LEDGER, 9, two), partName(two, 8)];
+  const removed = [closedName(LEDGER, 10, two), closedName(OTHER, 29, one), partName(one, 19)];
+  const { mark, names, closings } = openMark({
+    ...Object.fromEntries([...kept, ...removed].map((name) => [name, old])),
+    ...Object.fromEntries(recent.map((name) => [name, daysAgo(89)])),
+  });
+  await mark.prune(NOW);
+  expect(names()).toEqual([...kept, ...recent].sort());
+  expect(closings()).toBe(1);
+});
+
+it('a mark that cannot be reached stops what needs it; closing and pruning are tried again later', async () => {
+  const { mark, fail } = openMark();
+  fail();
+  await expect(mark.fetch({ all: false })).rejects.toMatchObject({
+    details: { code: 'mark_unavailable', where: 's3://mark', safe: 'Nothing was read or sent.' },
+  });
+  await expect(mark.note({ owner: randomUUID(), newest: 1, text: '' })).rejects.toMatchObject({
+    details: { code: 'mark_unavailable', safe: 'Claims that are not in the mark were not sent.' },
+  });
+  await mark.keep({ owner: randomUUID(), path: '/x', name: 'x' });
+  await mark.prune(NOW);
+});

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
+import { readPlace } from '../../src/ledger/continuity/machines.ts';
+import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
+import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
+import { recordAnswers } from '../../src/ledger/record.ts';
+import type { Outcome } from '../../src/model/ledger.ts';
+import { setup } from '../support/setup.ts';
+import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+
+const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
+
+/**
+ * A process that has ended and left its journal open. Of its claims, one was never written, one was written, one was answered, and one
+ * was also recorded.
+ */
+async function leaveJournal() {
+  const { db, folder } = await setup();
+  const ledgerId = await ensureLedgerId(db);
+  const owner = randomUUID();
+  const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+  const worker = await startWorker(db, { journal, name: `job:${owner}` });
+  const claim = async (orderId: string, amount: string) =>
+    mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId, amount }));
+  const unsent = await claim('unsent', '1.00');
+  const written = await claim('written', '2.00');
+  const answered = await claim('answered', '4.00');
+  const recorded = await claim('recorded', '8.00');
+  for (const entry of [written, answered, recorded]) await journal.writing(entry);
+  for (const entry of [answered, recorded]) journal.answered(entry, ACCEPTED);
+  const { entryId, attempt } = recorded;
+  await recordAnswers(db, [{ entryId, attempt, outcome: ACCEPTED, backoffMs: 0 }], 'direct');
+  await journal.close();
+  const [closed = ''] = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  // The file is the same one: it was never closed.
+  const open = join(folder, `${worker.owner}.open.ndjson`);
+  renameSync(join(folder, closed), open);
+  const settle = (ledger = ledgerId) => settleJournals(db, { folder, ledgerId: ledger, now: new Date() });
+  const states = async () => {
+    const facts = [unsent, written, answered, recorded].map((entry) => readFacts(db, entry.entryId));
+    return (await Promise.all(facts)).map(({ state }) => state);
+  };
+  /** Loses all claims and entries, as a restore of an older backup does. */
+  const restore = () =>
+    db.transaction().execute(async (trx) => {
+      await sql`set local session_replication_role = replica`.execute(trx);
+      for (const table of ['answers', 'attempts', 'entries'])
+        await sql`delete from ${sql.table(`ledger.${table}`)}`.execute(trx);
+    });
+  const options = { folders: [folder], accountId: ACCOUNT, machineId: null, isShared: true };
+  return { db, folder, ledgerId, open, settle, states, restore, options, runId: worker.runId };
+}
+
+describe('the journal of a process that has ended', () => {
+  it('settles what it knows: a claim that was never written is ready again, an answer is recorded, any other stays', async () => {
+    const { folder, open, settle, states } = await leaveJournal();
+    expect(await settle()).toMatchObject({ answered: 1, neverSent: 1, unreadable: [], closed: [{}] });
+    expect(await states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
+    expect(readdirSync(folder).filter((name) => open.endsWith(name))).toEqual([]);
+    expect(await settle(), 'it is closed').toMatchObject({ answered: 0, neverSent: 0, closed: [] });
+  });
+
+  it.each([
+    ['is a copy', (text: string) => text],
+    ['was begun before a restart', (text: string) => text.replace(/"boot":"[^"]*"/, '"boot":"before"')],
+    ['is damaged', (text: string) => text.replace('{"writing":', '{"writ\n{"writing":')],
+  ])('that %s proves no request unwritten, but its answers count', async (what, change) => {
+    const { open, settle, states } = await leaveJournal();
+    const text = change(readFileSync(open, 'utf8'));
+    if (what === 'is a copy') renameSync(open, `${open}.old`);
+    writeFileSync(open, text);
+    const { answered, neverSent, unreadable } = await settle();
+    expect({ answered, neverSent, unreadable: unreadable.length }).toEqual({
+      ...{ answered: 1, neverSent: 0, unreadable: what === 'is damaged' ? 1 : 0 },
+    });
+    expect(await states()).toEqual(['sending', 'sending', 'accepted', 'accepted']);
+  });
+
+  it('of another ledger is left alone, and one without a head is reported', async () => {
+    const { open, settle, states } = await leaveJournal();
+    const before = await states();
+    const text = readFileSync(open, 'utf8');
+    writeFileSync(open, text.replace(/"ledger":"[^"]*"/, `"ledger":"${randomUUID()}"`));
+    expect(await settle()).toMatchObject({ unreadable: [], closed: [] });
+    writeFileSync(open, 'no journal\n');
+    expect(await settle()).toMatchObject({ unreadable: [expect.any(String)], closed: [] });
+    expect((await states()).slice(0, 2)).toEqual(before.slice(0, 2));
+  });
+});
+
+describe('a restored database', () => {
+  const decision = { reason: 'restored', decidedBy: 'ada' };
+
+  it('takes the claims that it lacks from the journals, and numbers the next ones above them', async () => {
+    const { db, restore, options, runId } = await leaveJournal();
+    await restore();
+    expect(await readNewestClaim(db)).toBeNull();
+    await sql`select setval('ledger.claim_numbers', 1, false)`.execute(db);
+    const recover = () => recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false });
+    expect(await recover()).toEqual({
+      ...{ claims: 4, accepted: 2, inDoubt: 1, notProcessed: 1, undescribed: 0 },
+      amounts: [{ currency: 'EUR', amount: '14.0000' }],
+    });
+    expect(await recover(), 'a second time').toMatchObject({ claims: 0 });
+    const { rows } = await sql<{ next: string }>`select nextval('ledger.claim_numbers') as next`.execute(db);
+    expect(Number(rows[0]?.next)).toBeGreaterThan(4);
+    const entryId = await insertEntry(db, { runId, orderId: 'unsent', amount: '1.00' });
+    expect(await mustClaim(await startWorker(db), entryId)).toMatchObject({ attempt: 1 });
+  });
+
+  it.each([
+    ['no other machine has posted to it', { others: 0, isShared: false, accepts: false }, true],
+    ['the journals are those of every machine', { others: 1, isShared: true, accepts: false }, true],
+    ['a person gives up what others may know', { others: 1, isShared: false, accepts: true }, true],
+    ['another machine has not compared it', { others: 1, isShared: false, accepts: false }, false],
+  ])(
+    'that has moved and of which %s counts as complete where it is now: %o → %s',
+    async (_, given, isComplete) => {
+      const { db, options } = await leaveJournal();
+      await sql`update ledger.identity set place = 'where it was before'`.execute(db);
+      await sql`
+      insert into ledger.machines (machine_id, host) select gen_random_uuid(), 'other' from generate_series(1, ${given.others}::integer)`.execute(
+        db,
+      );
+      const { isShared, accepts: acceptsUndescribed } = given;
+      await recoverLedger(db, { ...options, ...decision, isShared, acceptsUndescribed });
+      expect((await readPlace(db, null)).isSame).toBe(isComplete);
+    },
+  );
+
+  it('disregards them if a person begins a new ledger', async () => {
+    const { db, restore, options, runId } = await leaveJournal();
+    await restore();
+    expect(await beginNewLedger(db, { ...options, ...decision })).toBe(4);
+    const { rows } =
+      await sql`select kind, lost_claims, accepts_undescribed, decided_by from ledger.recoveries`.execute(db);
+    expect(rows).toEqual([
+      { kind: 'new_ledger', lost_claims: '4', accepts_undescribed: true, decided_by: 'ada' },
+    ]);
+    const entryId = await insertEntry(db, { runId, orderId: 'answered', amount: '4.00' });
+    expect((await readFacts(db, entryId)).state).toBe('ready');
+    expect(await mustClaim(await startWorker(db), entryId)).toMatchObject({ attempt: 1 });
+  });
+
+  it('knows some claims only by their numbers: those of a range that no journal describes, until a person gives them up', async () => {
+    const { db } = await setup();
+    const [mine, other] = [randomUUID(), randomUUID()];
+    const recovery = (ranges: readonly object[], accepts = false) =>
+      sql`
+        insert into ledger.recoveries (kind, decided_by, reason, ranges, accepts_undescribed)
+        values ('recover', 'ada', 'restored', ${JSON.stringify(ranges)}::jsonb, ${accepts})`.execute(db);
+    const describe = (ledger: string, claimNo: number) =>
+      sql`
+        insert into ledger.lost_claims (ledger_id, claim_no, claim_id, account_id, effect, key_hash, body_hash, disposition)
+        values (${ledger}::uuid, ${claimNo}, gen_random_uuid(), 'A1', 'referral', 'k', 'b', 'in_doubt')`.execute(
+        db,
+      );
+    expect(await countUndescribed(db)).toBe(0);
+    await recovery([], true);
+    await recovery([
+      { ledger_id: mine, above: 2, up_to: 5 },
+      { ledger_id: other, above: 0, up_to: 1 },
+    ]);
+    expect(await countUndescribed(db)).toBe(4);
+    for (const claimNo of [2, 3, 6]) await describe(mine, claimNo);
+    await describe(other, 4);
+    expect(await countUndescribed(db)).toBe(3);
+    await describe(mine, 3);
+    await describe(mine, 5);
+    expect(await countUndescribed(db)).toBe(2);
+    await recovery([], true);
+    expect(await countUndescribed(db)).toBe(0);
+  });
+});
