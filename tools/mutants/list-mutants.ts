@@ -6,6 +6,8 @@ export type Mutant = Edit & {
   /** Path from the root of the checkout. */
   readonly file: string;
   readonly line: number;
+  /** Name of the innermost function around it; null if it is outside of all functions that have a name. */
+  readonly within: string | null;
   /** What is changed, on one line: `before → after`. */
   readonly change: string;
 };
@@ -40,10 +42,18 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
   if (errors.length > 0) throw new Error(`${file} does not parse: ${errors[0]?.message}`);
   const edits: Edit[] = [];
   const skipped: { readonly start: number; readonly end: number }[] = [];
+  const functions: { readonly name: string; readonly start: number; readonly end: number }[] = [];
   const text = ({ start, end }: { readonly start: number; readonly end: number }) => source.slice(start, end);
   const replace = ({ start, end }: { readonly start: number; readonly end: number }, by: string) =>
     edits.push({ start, end, text: by });
   const skip = (node: { readonly start: number; readonly end: number }) => skipped.push(node);
+  const note = (
+    key: { readonly type: string; readonly start: number; readonly end: number },
+    value: typeof key,
+  ) => {
+    if (key.type === 'Identifier' && /^(?:Arrow)?Function/.test(value.type))
+      functions.push({ name: text(key), start: value.start, end: value.end });
+  };
   const negate = (test: Expression) => replace(test, `!(${text(test)})`);
   /** The operator between two operands, without a comment that mentions it. */
   const operator = (left: Expression, right: Expression, written: string) => {
@@ -111,7 +121,14 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
         if (element !== null) replace({ start: element.start, end: next?.start ?? element.end }, '');
       }
     },
-    Property({ value }) {
+    FunctionDeclaration({ id, start, end }) {
+      if (id !== null) functions.push({ name: id.name, start, end });
+    },
+    VariableDeclarator({ id, init }) {
+      if (init !== null) note(id, init);
+    },
+    Property({ key, value }) {
+      note(key, value);
       if (value.type === 'Literal' && typeof value.value === 'string' && /^[a-z_]+$/.test(value.value))
         replace(value, "'mutated'");
     },
@@ -145,9 +162,23 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
         ...edit,
         file,
         line: source.slice(0, from).split('\n').length,
+        within: innermost(functions, edit),
         change: `${shorten(text(edit))} → ${shorten(edit.text) || 'nothing'}`,
       };
     });
+}
+
+function innermost(
+  functions: readonly { readonly name: string; readonly start: number; readonly end: number }[],
+  edit: Edit,
+): string | null {
+  const around = functions.filter(({ start, end }) => start <= edit.start && edit.end <= end);
+  return (
+    around.reduce<(typeof around)[number] | null>(
+      (inner, one) => (inner === null || one.start >= inner.start ? one : inner),
+      null,
+    )?.name ?? null
+  );
 }
 
 /** Enough to recognise a statement by. */

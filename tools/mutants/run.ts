@@ -5,6 +5,7 @@
  *     npm run test:mutants                              # a sample of 100 faults of the whole heart
  *     npm run test:mutants -- src/ledger --sample 60 --seed 2
  *     npm run test:mutants -- src/ledger/claim.ts --sample all
+ *     npm run test:mutants -- src/ledger/claim.ts:79    # those of one line
  *     npm run test:mutants -- src/ledger --list         # only lists the faults
  *
  * --tests N      test files at most for each fault (14): those of the mirrored folder first, then the nearest ones
@@ -21,6 +22,7 @@ import { readModules } from '../../test/support/read-modules.ts';
 import { readEquivalents } from './equivalents.ts';
 import { findTests } from './find-tests.ts';
 import { listMutants, type Mutant } from './list-mutants.ts';
+import type { FileRun } from './run-tests-process.ts';
 import { sampleOf } from './sample.ts';
 import { openTestRunner, type Stage, type TestRunner } from './test-runner.ts';
 
@@ -57,17 +59,24 @@ const { positionals, values: flags } = parseArgs({
 });
 
 const paths = positionals.length > 0 ? positionals : HEART;
-const files = paths.flatMap((path) => {
+/** The lines that are asked for, by file; a file that is not in it is meant as a whole. */
+const lines = new Map<string, number[]>();
+const files = [...new Set(paths.flatMap(filesOf))];
+const all = files
+  .flatMap((file) => listMutants(file, readFileSync(join(ROOT, file), 'utf8')))
+  .filter(({ file, line }) => lines.get(file)?.includes(line) !== false);
+function filesOf(asked: string): readonly string[] {
+  const [, path = asked, line] = /^(.*):(\d+)$/.exec(asked) ?? [];
+  if (line !== undefined) lines.set(path, [...(lines.get(path) ?? []), Number(line)]);
   const kind = statSync(join(ROOT, path), { throwIfNoEntry: false });
   if (kind === undefined)
     throw new Error(`there is no ${path} in this checkout: name a folder or a file of src/ or jobs/`);
   return kind.isDirectory() ? globSync(`${path}/**/*.ts`, { cwd: ROOT }).sort() : [path];
-});
-const all = files.flatMap((file) => listMutants(file, readFileSync(join(ROOT, file), 'utf8')));
+}
 const { accepted, outdated } = readEquivalents(ROOT, all, files);
 const possible = all.filter((mutant) => !accepted.has(mutant));
 const chosen =
-  flags.sample === 'all'
+  flags.sample === 'all' || lines.size > 0
     ? possible
     : sampleOf(possible, { size: Number(flags.sample), seed: Number(flags.seed) });
 
@@ -82,54 +91,104 @@ function say(text: string): void {
 /** A busy machine is not a hang. */
 const SLACK_MS = 20_000;
 
+/** How long a test may take without a fault, however busy the machine is. */
+const BASELINE_MS = 600_000;
+
 /** How long the tests of other folders may take together: what the nearest ones do not notice, the others rarely do. */
 const ELSEWHERE_MS = 20_000;
 
+/** How many test files are tried without a fault at a time. */
+const BASELINE_FILES = 8;
+
+/** Runs the tests without a fault. Leaves out those that fail. */
+async function runBaseline(
+  runner: TestRunner,
+  tests: readonly string[],
+): Promise<ReadonlyMap<string, FileRun>> {
+  const passed = new Map<string, FileRun>();
+  let left = tests;
+  while (left.length > 0) {
+    const group = left.slice(0, BASELINE_FILES);
+    const answer = await runner.run(group, { limitMs: BASELINE_MS, recordsCalls: true });
+    if (answer === null) throw new Error(`${group.join(', ')}: no end without a fault; run them first`);
+    for (const [test, run] of Object.entries(answer.files)) if (run.hasPassed) passed.set(test, run);
+    // The others of its group were stopped when one failed.
+    const failed = group.find((test) => answer.failed?.startsWith(test));
+    if (answer.failed !== null) say(`left out, because it fails without a fault: ${answer.failed}`);
+    left = left.filter((test) => test !== failed && !passed.has(test));
+    if (answer.failed !== null && failed === undefined) left = left.slice(1);
+    say(`${passed.size} of ${tests.length} test files have run without a fault`);
+  }
+  return passed;
+}
+
 /**
- * The tests for each file, the quick ones first: those that mirror its folder, and then the others. Leaves out those that fail
- * without a fault.
+ * The tests for each fault: those that call the function around it, the quick ones first; those that mirror its folder, and then
+ * the others.
  */
-async function prepareStages(runner: TestRunner): Promise<ReadonlyMap<string, readonly Stage[]>> {
+async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => readonly Stage[]> {
   const modules = readModules('src', 'jobs', 'test');
   const testsOf = new Map(
     chosen.map(({ file }) => [file, findTests(file, { modules, most: Number(flags.tests) })]),
   );
-  const durations = new Map<string, number>();
   const tests = new Set([...testsOf.values()].flatMap(({ beside, elsewhere }) => [...beside, ...elsewhere]));
-  for (const test of tests) {
-    const { failed, durations: took } = await runner.run([test]);
-    if (failed === null) durations.set(test, took[test] ?? 0);
-    else say(`left out, because it fails without a fault: ${failed}`);
-  }
-  const timeOf = (test: string) => durations.get(test) ?? 0;
-  const stageOf = (found: readonly string[], mostMs: number): readonly Stage[] => {
+  const runs = await runBaseline(runner, [...tests]);
+  const timeOf = (test: string) => runs.get(test)?.durationMs ?? 0;
+  const stageOf = ({ file, within }: Mutant, found: readonly string[], mostMs: number): readonly Stage[] => {
     let totalMs = 0;
     const taken = found.filter((test) => {
-      if (totalMs + timeOf(test) > mostMs || !durations.has(test)) return false;
+      const called = runs.get(test)?.calls[file];
+      const isCalled = within === null ? called !== undefined : called?.includes(within) === true;
+      if (!isCalled || totalMs + timeOf(test) > mostMs) return false;
       totalMs += timeOf(test);
       return true;
     });
     const quickFirst = taken.sort((one, other) => timeOf(one) - timeOf(other));
     return taken.length === 0 ? [] : [{ tests: quickFirst, limitMs: SLACK_MS + 3 * totalMs }];
   };
-  return new Map(
-    [...testsOf].map(([file, { beside, elsewhere }]) => [
-      file,
-      [...stageOf(beside, Number.POSITIVE_INFINITY), ...stageOf(elsewhere, ELSEWHERE_MS)],
-    ]),
-  );
+  return (mutant) => {
+    const { beside, elsewhere } = testsOf.get(mutant.file) ?? { beside: [], elsewhere: [] };
+    return [
+      ...stageOf(mutant, beside, Number.POSITIVE_INFINITY),
+      ...stageOf(mutant, elsewhere, ELSEWHERE_MS),
+    ];
+  };
+}
+
+/**
+ * Tries a fault. If a test took too long, the same tests run without the fault: if they do not pass in the same time either, the
+ * machine was busy, and the fault is tried once more with more time. A fault that is still undecided counts as not noticed.
+ */
+async function tryFairly(
+  runner: TestRunner,
+  mutant: Mutant,
+  stages: readonly Stage[],
+): Promise<string | null> {
+  for (const patience of [1, 4]) {
+    const patient = stages.map(({ tests, limitMs }) => ({ tests, limitMs: patience * limitMs }));
+    const { by, isLate } = await runner.tryMutant(mutant, patient);
+    if (!isLate) return by;
+    let isFair = true;
+    for (const { tests, limitMs } of patient)
+      isFair &&= (await runner.run(tests, { limitMs, recordsCalls: false }))?.failed === null;
+    if (isFair) return by;
+    say(`the machine is busy: ${by}`);
+  }
+  return null;
 }
 
 async function tryAll(runner: TestRunner): Promise<readonly Tried[]> {
-  const stages = await prepareStages(runner);
+  const stagesOf = await prepareStages(runner);
   const tried: Tried[] = [];
   for (const mutant of chosen) {
     const begunAt = performance.now();
-    const noticedBy = await runner.tryMutant(mutant, stages.get(mutant.file) ?? []);
+    const stages = stagesOf(mutant);
+    const noticedBy = await tryFairly(runner, mutant, stages);
     tried.push({ ...mutant, noticedBy });
     const seconds = Math.round((performance.now() - begunAt) / 1000);
     const result = noticedBy === null ? 'SURVIVED' : 'noticed ';
-    say(`${tried.length}/${chosen.length} ${result} ${show(mutant)} (${seconds} s) ${noticedBy ?? ''}`);
+    const by = noticedBy ?? (stages.length === 0 ? 'no test nearby calls it' : '');
+    say(`${tried.length}/${chosen.length} ${result} ${show(mutant)} (${seconds} s) ${by}`);
   }
   return tried;
 }

@@ -9,15 +9,17 @@ import type { HaveRun, ToRun } from './run-tests-process.ts';
 
 export type Stage = { readonly tests: readonly string[]; readonly limitMs: number };
 
+/** What noticed a fault; null if nothing did. `isLate`: a test, or all of them, took too long. */
+export type Notice = { readonly by: string | null; readonly isLate: boolean };
+
 export type TestRunner = {
-  /** Runs test files of the copy until one fails, and says which, and how long each file took. */
-  run(tests: readonly string[]): Promise<HaveRun>;
-  /**
-   * Runs test files against a fault, one stage after the other, until a test fails or the limit of a stage is over.
-   *
-   * @returns the first test that failed, or that the tests hang; null if all passed.
-   */
-  tryMutant(mutant: Mutant, stages: readonly Stage[]): Promise<string | null>;
+  /** Runs test files of the copy until one fails. Null if they do not end within the limit. */
+  run(
+    tests: readonly string[],
+    options: { readonly limitMs: number; readonly recordsCalls: boolean },
+  ): Promise<HaveRun | null>;
+  /** Runs test files against a fault, one stage after the other, until a test fails or the limit of a stage is over. */
+  tryMutant(mutant: Mutant, stages: readonly Stage[]): Promise<Notice>;
   close(): Promise<void>;
 };
 
@@ -34,6 +36,8 @@ export function openTestRunner(root: string): TestRunner {
       cpSync(join(root, file), join(copy, file), { verbatimSymlinks: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   let child: ChildProcess | null = null;
+  /** The files that are not what the tests have loaded last. */
+  const changed = new Set<string>();
 
   function start(): ChildProcess {
     child ??= spawn(process.execPath, ['tools/mutants/run-tests-process.ts'], {
@@ -54,13 +58,14 @@ export function openTestRunner(root: string): TestRunner {
     await ended;
   }
 
-  async function ask(request: ToRun, limitMs: number): Promise<HaveRun | null> {
+  async function ask(request: Omit<ToRun, 'changed'>, limitMs: number): Promise<HaveRun | null> {
     const asked = start();
     const over = new AbortController();
     const answered = once(asked, 'message', { signal: over.signal }).then(([answer]) => answer as HaveRun);
     const ended = once(asked, 'exit', { signal: over.signal }).then(() => null);
     const late = sleep(limitMs, null, { signal: over.signal });
-    asked.send(request);
+    asked.send({ ...request, changed: [...changed] } satisfies ToRun);
+    changed.clear();
     const answer = await Promise.race([answered, ended, late]);
     over.abort();
     await Promise.allSettled([answered, ended, late]);
@@ -69,25 +74,23 @@ export function openTestRunner(root: string): TestRunner {
   }
 
   return {
-    async run(tests) {
-      const answer = await ask({ tests, changed: null }, BASELINE_MS);
-      if (answer === null)
-        throw new Error(`${tests[0]} does not end without a fault: run it by itself first`);
-      return answer;
-    },
+    run: (tests, { limitMs, recordsCalls }) => ask({ tests, recordsCalls }, limitMs),
     async tryMutant(mutant, stages) {
       const path = join(copy, mutant.file);
       const source = readFileSync(path, 'utf8');
       writeFileSync(path, applyMutant(source, mutant));
+      changed.add(mutant.file);
       try {
         for (const { tests, limitMs } of stages) {
-          const answer = await ask({ tests, changed: mutant.file }, limitMs);
-          if (answer === null) return `no end of ${tests[0]} within ${Math.round(limitMs / 1000)} s`;
-          if (answer.failed !== null) return answer.failed;
+          const answer = await ask({ tests, recordsCalls: false }, limitMs);
+          if (answer === null)
+            return { by: `no end of ${tests[0]} within ${Math.round(limitMs / 1000)} s`, isLate: true };
+          if (answer.failed !== null) return { by: answer.failed, isLate: answer.isLate };
         }
-        return null;
+        return { by: null, isLate: false };
       } finally {
         writeFileSync(path, source);
+        changed.add(mutant.file);
       }
     },
     async close() {
@@ -96,5 +99,3 @@ export function openTestRunner(root: string): TestRunner {
     },
   };
 }
-
-const BASELINE_MS = 600_000;
