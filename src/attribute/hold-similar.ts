@@ -5,8 +5,9 @@ import type { AttributionRules } from './decisions.ts';
 
 /**
  * Holds orders of `decided_orders` that may be another order under another name: in the same source under an id that
- * looks alike, or in another source of the brand. Of two such orders, the one that was sent stays; else the one whose
- * id is plain, or whose source the job names first. A person decides about the other one.
+ * looks alike, or in another source of the brand. Of two such orders, the one that was sent stays, or that an earlier
+ * run has decided to credit; else the one whose id is plain, or whose source the job names first. A person decides
+ * about the other one.
  *
  * It looks at orders that would be credited only, and at no order that may have been sent already.
  */
@@ -34,6 +35,10 @@ const isOpen = (job: string, reason: string) => sql`
 /** Ids that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
 async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
   const isSealed = sql`(select f.state from intake.source_files f where f.source_file_id = x.source_file_id) = 'sealed'`;
+  const isCreditedBefore = sql`exists (
+            select from intake.attributions a
+            where a.job = ${job} and a.source = x.source and a.order_id = x.order_id and a.outcome = 'attributed'
+              and not exists (select from decided_orders n where n.source = x.source and n.order_id = x.order_id))`;
   await sql`
     update decided_orders d set ${held('similar_id')}
     from (
@@ -50,7 +55,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
         select from intake.orders x
         where x.source = o.source and x.similar_to = coalesce(o.similar_to, o.order_id) and x.is_current and x.order_id <> o.order_id
           and ${isSealed}
-          and ((o.similar_to is not null and x.order_id < o.order_id) or exists (
+          and ((o.similar_to is not null and x.order_id < o.order_id) or ${isCreditedBefore} or exists (
             select from ledger.entries e
             where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source and e.effect is not distinct from 'referral' and not ${neverSent}))))`.execute(
     trx,

@@ -73,7 +73,7 @@ export function formatMoney(amount: DecimalText, currency: string | null): strin
 /** Returns the number of decimals of a currency: 2 for EUR, 0 for JPY. */
 export function minorDigits(currency: string | null): number {
   if (currency === null) return DEFAULT_DIGITS;
-  return DIGITS.get(currency) ?? DIGITS.get(currency.toUpperCase()) ?? DEFAULT_DIGITS;
+  return DIGITS.get(currency.toUpperCase()) ?? DEFAULT_DIGITS;
 }
 
 /** Lists the currencies that are not written with two decimals, by the number of their decimals. */
@@ -91,7 +91,7 @@ export function maxDecimals(currency: string): number {
 export function hasFittingDecimals(amount: DecimalText, currency: string): boolean {
   const digits = maxDecimals(currency);
   const mark = amount.indexOf('.');
-  if (mark === -1 || amount.length - mark - 1 <= digits) return true;
+  if (mark === -1) return true;
   for (let at = mark + 1 + digits; at < amount.length; at += 1)
     if (amount.charCodeAt(at) !== 48) return false;
   return true;

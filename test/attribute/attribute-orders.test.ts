@@ -187,6 +187,11 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     'held unknown_time PAST',
   ],
   [
+    'the same for one that is not valid yet',
+    { codes: ['FUTURE'], placedAt: null, paidAt: null },
+    'held unknown_time FUTURE',
+  ],
+  [
     'a code that is always valid, of an order without a time',
     { codes: ['MIRA'], placedAt: null, paidAt: null },
     'attributed code MIRA → deal:D1',
@@ -227,6 +232,17 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     await context.read({ orders: [order('1', given)] });
     await context.attribute({ ...how, codes: CODES });
     expect(await decisions(context)).toEqual([`1: ${expected}`]);
+  });
+
+  test('knows no code and no handle of another job', async () => {
+    const [context, other] = [await newContext(), await newContext()];
+    await other.attribute({ codes: 'THEIRS,,zoe,,,,' });
+    await context.read({ orders: [order('1', { codes: ['THEIRS'] }), order('2', { links: ['@zoe'] })] });
+    await context.attribute({ codes: CODES });
+    expect(await decisions(context)).toEqual([
+      '1: unattributed unknown_code THEIRS',
+      '2: unattributed unknown_link @zoe',
+    ]);
   });
 
   test('records the revenue by the rule of the job, and every identifier of the owner', async () => {

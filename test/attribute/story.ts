@@ -35,8 +35,8 @@ export async function openContext(
     readonly path: string;
     readonly writeCodes: (text: string) => void;
     readonly shops?: readonly Shop[];
-    /** `order_platform` of the sources. */
-    readonly platform?: string;
+    /** `order_platform` of the sources, in their order; the last one is that of all others. */
+    readonly platforms?: readonly string[];
     /** Tests that share a database need brands of their own, or their orders look like the same ones. */
     readonly brandId?: string;
   },
@@ -44,7 +44,10 @@ export async function openContext(
   const shop = options.shops?.[0] ?? (await openShop(db));
   const job = shop.source;
   const sources = (options.shops ?? [shop]).map(({ source }) => source);
-  const platform = options.platform ?? `platform of ${job}`;
+  const platforms = options.platforms ?? [`platform of ${job}`];
+  const orderPlatformBySource = Object.fromEntries(
+    sources.map((source, place) => [source, platforms[place] ?? platforms.at(-1) ?? '']),
+  );
   let codes = '';
   return {
     ...shop,
@@ -64,7 +67,7 @@ export async function openContext(
         job,
         sources: sources.map((source) => ({
           source,
-          orderPlatform: platform,
+          orderPlatform: orderPlatformBySource[source] ?? '',
           credited: given.credited ?? 'any',
           notCredited: given.notCredited ?? [],
           mayLackColumn: given.mayLackColumn ?? false,
@@ -85,7 +88,7 @@ export async function openContext(
         job,
         runId: shop.runId,
         accountId: ACCOUNT,
-        orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, platform])),
+        orderPlatformBySource,
       });
       return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
     },

@@ -396,15 +396,18 @@ describe.each(ENGINES)('customers on %s', (engine) => {
   it('are removed from their batch if another file marks them as unsubscribed', async () => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example']);
-    await read(store, [
+    const refusals = [
       { address: 'B@x.example', ...NO },
       { address: 'd@x.example', ...NO },
-    ]);
+    ];
+    expect((await read(store, refusals)).staged).toMatchObject({ withdrawn: 2 });
     expect(await calls(store)).toEqual([['a@x.example', 'c@x.example']]);
     await submitAll(store);
-    await read(store, ['b@x.example', { address: 'a@x.example', ...NO }], {
+    const again = await read(store, ['b@x.example', { address: 'a@x.example', ...NO }], {
       recheckAfterDays: 0,
     });
+    // The one waits no more, and the other was submitted.
+    expect(again.staged).toMatchObject({ withdrawn: 0 });
     await read(store, ['a@x.example'], { recheckAfterDays: 0 });
     expect(await calls(store)).toEqual([]);
     expect(await states(store)).toEqual({ submitted: 1, unsubscribed: 3 });
@@ -479,6 +482,15 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     await read(store, [{ address: 'c@x.example', ...UNKNOWN }], { source: other });
     expect((await calls(store, 3, [other])).flat().toSorted()).toEqual(['b@x.example', 'c@x.example']);
     expect((await calls(store)).flat()).toEqual(['b@x.example']);
+    // Who has left their batch no longer waits.
+    const refused = await read(store, [{ address: 'c@x.example', ...NO }]);
+    expect(refused.staged).toMatchObject({ withdrawn: 0 });
+  });
+
+  it('who agreed without a date are known to have agreed on the date that a later file names', async () => {
+    const store = await openStore(database());
+    for (const said of [{}, LATER_YES, NO]) await read(store, [{ address: 'a@x.example', ...said }]);
+    expect(await consents(store)).toEqual(['yes']);
   });
 
   it('of a rejected row with an unlisted word have refused, but only if their file counts', async () => {
@@ -550,11 +562,35 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(rows).toEqual([{ submissions: 2, is_waiting: false }]);
   });
 
+  it('of a batch that the service refused were never submitted, also if they are due again', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example']);
+    for await (const batch of waitingBatches(store.db, store.brandId)) {
+      const refused = { batch, state: 'refused', httpStatus: 400, message: 'no such list' } as const;
+      await settleBatches(store.db, [refused], { runId: store.runId, sourceType: null });
+    }
+    const stand = async () => {
+      const { rows } = await sql`
+        select state, state_reason, submissions, submitted_at, is_waiting from intake.customer_states
+        where brand_id = ${store.brandId}`.execute(store.db);
+      return rows;
+    };
+    const never = { submissions: 0, submitted_at: null };
+    const refused = { state: 'refused', state_reason: 'no such list', is_waiting: false };
+    expect(await stand()).toEqual([{ ...refused, ...never }]);
+    await read(store, ['a@x.example'], { recheckAfterDays: 0 });
+    expect(await stand()).toEqual([{ state: 'staged', state_reason: null, is_waiting: true, ...never }]);
+  });
+
   it('keep the order data of the latest file that has any', async () => {
     const store = await openStore(database());
-    await read(store, [{ address: 'a@x.example', ordersCount: 1, spent: '5.00', currency: 'EUR' }]);
-    await read(store, [{ address: 'a@x.example', ordersCount: 2, spent: '7.50', boughtWithCode: true }]);
-    await read(store, ['a@x.example']);
+    const files: readonly Partial<StatedCustomer>[] = [
+      { ordersCount: 1, spent: '5.00', currency: 'EUR', boughtWithCode: false },
+      { ordersCount: 2, boughtWithCode: true },
+      { spent: '7.50', boughtWithCode: false },
+      {},
+    ];
+    for (const said of files) await read(store, [{ address: 'a@x.example', ...said }]);
     const { rows } = await sql`
       select orders_count, spent, currency, bought_with_code from intake.customers where brand_id = ${store.brandId}`.execute(
       store.db,

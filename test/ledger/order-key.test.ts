@@ -21,7 +21,12 @@ const mira = (id: string) => order(id, { codes: ['MIRA'] });
 function openJob(db: Database, platform: string, shop?: Shop): Promise<Context> {
   const path = join(makeTestFolder(), 'codes.csv');
   const writeCodes = (text: string) => writeFileSync(path, text);
-  return openContext(db, { path, writeCodes, platform, ...(shop === undefined ? {} : { shops: [shop] }) });
+  return openContext(db, {
+    path,
+    writeCodes,
+    platforms: [platform],
+    ...(shop === undefined ? {} : { shops: [shop] }),
+  });
 }
 
 async function read(context: Context, ids: readonly string[]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cleanText, isBlank } from '../../src/map/values/clean-text.ts';
+import { cleanText, foldWord, isBlank } from '../../src/map/values/clean-text.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 
 it('a text is blank if and only if cleaning removes all of it', () => {
@@ -25,3 +25,24 @@ it.each(['=1+1', '\t=1', '\r-1', '\n@x', '  +1', '＝1', '－1', '＋1', '＠x',
     expect(cleanText(cell)).toBe(cleanText(text));
   },
 );
+
+it.each([
+  ['', ''],
+  ['plain text', 'plain text'],
+  [' \t padded\u00a0', 'padded'],
+  ['one\u200b\u0000two', 'one two'],
+  ['Cafe\u0301', 'Café'],
+  ["'=1+1", '=1+1'],
+  ["'\u200b=1", '=1'],
+  ["'\t=1", '=1'],
+  ["'\t", "'"],
+  ["'tis", "'tis"],
+])('%j is stored as %j', (text, clean) => {
+  expect(cleanText(text)).toBe(clean);
+});
+
+it('words are compared without their case and the kind of their blanks', () => {
+  expect(['Partially Refunded', ' PARTIALLY\t refunded ', 'partially\u00a0refunded'].map(foldWord)).toEqual(
+    Array(3).fill('partially_refunded'),
+  );
+});

@@ -10,7 +10,14 @@ import { type ConsentRule, describeConsent } from '../../src/model/customer.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { holdReason, sourceSettings } from '../source/source-settings.ts';
-import { isRefused, type Mapped, mapCustomerLines, NOT_RECORDED, submittedOf } from './map-customer-lines.ts';
+import {
+  isRefused,
+  type Mapped,
+  mapCustomerLines,
+  NOT_RECORDED,
+  submittedOf,
+  traceLines,
+} from './map-customer-lines.ts';
 
 const SHOPIFY = [
   'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Phone,Total Spent,Total Orders,Tax Exempt',
@@ -40,6 +47,9 @@ test('a file without its consent column is held; the reason names the expected c
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
   expect(reason.message).toContain('"Marketing contact"');
+  const many = ['Record ID,Email', ...[1, 2, 3, 4, 5, 6].map((place) => `Newsletter ${place}`)].join(',');
+  const { message } = await holdReason(mapCustomerLines('hubspot', [many, '1,ann@example.com']));
+  expect(message).toMatch(/"Newsletter 5"\.$/);
   expect((await mapCustomerLines('hubspot', lines, NOT_RECORDED)).customers).toHaveLength(1);
   expect((await mapCustomerLines('hubspot', lines, { consent: null })).customers).toHaveLength(1);
 });
@@ -67,11 +77,12 @@ test('a column Status counts as consent only if the header proves that the expor
 });
 
 test('the single column Email identifies no format', async () => {
-  const { message, help } = await holdReason(
-    mapCustomerLines('mailchimp', ['Email,City', 'ann@example.com,Oslo']),
-  );
-  expect(message).toContain('OPTIN_TIME');
-  expect(help).not.toContain('fits the layout');
+  const lines = ['Email,City', 'ann@example.com,Oslo'];
+  for (const settings of [{}, NOT_RECORDED, { consent: null }]) {
+    const { message, help } = await holdReason(mapCustomerLines('mailchimp', lines, settings));
+    expect(message).toContain('OPTIN_TIME');
+    expect(help).not.toContain('fits the layout');
+  }
 });
 
 test('an unlisted consent value is neither a yes nor a no: its row is rejected', async () => {
@@ -382,4 +393,61 @@ test('a yes has the date that the row gives it, and a no that of the row or of t
   // A yes and a no in one row are a no, and the later yes of the row is part of the contradiction.
   const both = await read('a@x.example,yes,2026-05-03 10:00:00,yes,2026-05-01 10:00:00', 'UTC');
   expect(hours('2026-05-03T10:00:00Z', both?.refusedAt)).toBe(0);
+});
+
+test('what a file says about one person is told row by row: the verdict, the dates, and each column that says something', async () => {
+  const rows = await traceLines(
+    'generic-customers',
+    [
+      'email,consent,consent_at,unsubscribed,unsubscribed_at',
+      'Ann@x.example,yes,2026-04-01 10:00:00,,',
+      'bob@x.example,no,,,',
+      ',yes,,,',
+      'no address,yes,,,',
+      "'ann@X.example,yes,2026-04-01 10:00:00,yes,2026-04-02 10:00:00",
+      'ann@x.example,no,,,',
+      'ann@x.example,perhaps,,,',
+      'ann@x.example,,,,',
+    ],
+    {
+      folded: 'ann@x.example',
+      source: { name: 'shop', currency: null, consent: 'recorded', timeZone: 'UTC' },
+    },
+  );
+  expect(rows.map(({ line, verdict }) => `${line} ${verdict}`)).toEqual([
+    '2 yes',
+    '6 contradicting',
+    '7 no',
+    '8 unlisted',
+    '9 unknown',
+  ]);
+  const at = (time: string) => Date.parse(`2026-04-${time}Z`);
+  expect(rows.map(({ consentedAt, refusedAt }) => [consentedAt, refusedAt])).toEqual([
+    [at('01T10:00:00'), null],
+    [at('01T10:00:00'), at('02T10:00:00')],
+    // Without a date, a no is as old as its file.
+    [null, at('12T00:00:00')],
+    [null, at('12T00:00:00')],
+    [null, null],
+  ]);
+  expect(rows[1]?.cells).toEqual([
+    { column: 'consent', word: 'yes', says: 'yes' },
+    { column: 'unsubscribed', word: 'yes', says: 'no' },
+    { column: 'unsubscribed_at', word: '2026-04-02 10:00:00', says: 'no' },
+  ]);
+  expect(rows.slice(2).map(({ cells }) => cells.map(({ word, says }) => `${word}: ${says}`))).toEqual([
+    ['no: no'],
+    ['perhaps: unlisted'],
+    [],
+  ]);
+});
+
+test('a line item tells nothing about the customer of its order', async () => {
+  const lines = [
+    'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Discount Code,Created at,Lineitem name,Id',
+    '#1,ann@x.example,paid,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,1',
+    '#1,ann@x.example,,yes,,,,,Bowl,',
+  ];
+  const rows = await traceLines('shopify-orders', lines, { folded: 'ann@x.example' });
+  expect(rows.map(({ line, verdict }) => `${line} ${verdict}`)).toEqual(['2 no']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { currencySymbols } from '../../src/map/values/currency-symbols.ts';
-import { isCurrency } from '../../src/map/values/parse-currency.ts';
+import { currencyParser, isCurrency } from '../../src/map/values/parse-currency.ts';
 import { parseMoneyIn, readMoney, statedCurrency } from '../../src/map/values/parse-money.ts';
 import type { MoneyFormat } from '../../src/model/layout.ts';
 import { maxDecimals } from '../../src/model/money.ts';
@@ -136,4 +136,11 @@ describe('the decimals of an amount', () => {
       reason: expect.stringContaining(currency),
     });
   });
+});
+
+test('a currency is read in any case, a blank cell is the currency of the source, and what is none is rejected', () => {
+  const [read, readWithout] = [currencyParser('CHF'), currencyParser(null)];
+  expect([' eur ', 'USD', '', '  '].map(read)).toEqual(['EUR', 'USD', 'CHF', 'CHF']);
+  for (const text of ['EURO', '€', 'XXX', 'xts']) expect(read(text)).toMatchObject({ code: 'bad_currency' });
+  expect(readWithout('')).toMatchObject({ code: 'missing_value' });
 });

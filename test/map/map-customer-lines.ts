@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
-import { mapCustomers } from '../../src/map/customers/map-customers.ts';
+import type { ConsentTrace, MapCustomersOptions } from '../../src/map/customers/customer-reader.ts';
+import { mapCustomers, traceConsent } from '../../src/map/customers/map-customers.ts';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
   type CustomersSeen,
@@ -37,6 +37,32 @@ export function submittedOf({ customers }: Mapped): readonly string[] {
 /** A source whose exports do not record consent. */
 export const NOT_RECORDED = { source: { name: 'shop', currency: null, consent: 'not_recorded' } } as const;
 
+/** Parses lines as a file of a layout, with the settings of its source and of a job. */
+function asFile(layoutName: string, lines: readonly string[], options: Partial<MapCustomersOptions>) {
+  const layout = options.layout ?? loadLayout(layoutName);
+  const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
+  const settings: MapCustomersOptions = {
+    layout,
+    otherLayouts: () => loadLayouts().filter(({ name }) => name !== layoutName),
+    source: { name: 'shop', currency: null, consent: 'recorded' },
+    consent: 'not_refused',
+    asOf: new Date('2026-04-12T00:00:00Z'),
+    hashOf: (folded) => folded,
+    ...options,
+  };
+  return { chunks: parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), settings };
+}
+
+/** Returns what the rows of one person say about consent. */
+export async function traceLines(
+  layoutName: string,
+  lines: readonly string[],
+  { folded, ...options }: Partial<MapCustomersOptions> & { readonly folded: string },
+): Promise<readonly ConsentTrace[]> {
+  const { chunks, settings } = asFile(layoutName, lines, options);
+  return Array.fromAsync(traceConsent(chunks, settings, folded));
+}
+
 /**
  * Maps lines and returns everything they yield. Hashes are the folded addresses, so that a test can read
  * them.
@@ -46,7 +72,7 @@ export async function mapCustomerLines(
   lines: readonly string[],
   options: Partial<MapCustomersOptions> = {},
 ): Promise<Mapped> {
-  const layout = options.layout ?? loadLayout(layoutName);
+  const { chunks, settings } = asFile(layoutName, lines, options);
   const mapped: Mapped = {
     customers: [],
     doubtful: [],
@@ -55,17 +81,7 @@ export async function mapCustomerLines(
     rowsRead: 0,
     seen: NOTHING_SEEN,
   };
-  const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
-  const batches = mapCustomers(parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), {
-    layout,
-    otherLayouts: () => loadLayouts().filter(({ name }) => name !== layoutName),
-    source: { name: 'shop', currency: null, consent: 'recorded' },
-    consent: 'not_refused',
-    asOf: new Date('2026-04-12T00:00:00Z'),
-    hashOf: (folded) => folded,
-    ...options,
-  });
-  for await (const batch of batches) {
+  for await (const batch of mapCustomers(chunks, settings)) {
     mapped.customers.push(...batch.customers);
     mapped.doubtful.push(...batch.doubtful);
     mapped.rejected.push(...batch.rejected);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fromUnits, toUnits } from '../../src/map/values/add-money.ts';
-import { parseMoney } from '../../src/map/values/parse-money.ts';
+import { isPlain, isZero, parseMoney, statedCurrency } from '../../src/map/values/parse-money.ts';
 import type { MoneyFormat } from '../../src/model/layout.ts';
 
 const POINT: MoneyFormat = { decimal: '.', thousands: ',', symbols: true };
@@ -37,6 +37,12 @@ test.each([
   ['1\u00a0249,00', { ...COMMA, thousands: ' ' } as const, '1249.00'],
   ['1\u202f249,00\u00a0kr', { ...COMMA, thousands: ' ' } as const, '1249.00'],
   ["1'249.00", { ...POINT, thousands: "'" } as const, '1249.00'],
+  ['+5.25', BARE, '5.25'],
+  ['- 5.25', BARE, '-5.25'],
+  ['+€5.25', POINT, '5.25'],
+  ['€ - 5.25', POINT, '-5.25'],
+  ['="45.00"', BARE, '45.00'],
+  [`${' '.repeat(195)}45.00`, BARE, '45.00'],
 ])('%j is an amount', (text, format, amount) => {
   expect(parseMoney(text, format)).toBe(amount);
 });
@@ -49,6 +55,7 @@ test.each([
   ['$5.00', BARE],
   ['45,00', BARE],
   ['1.24.00', COMMA],
+  ['45.00', COMMA],
   ['', BARE],
   ['.5', BARE],
   ['5.', BARE],
@@ -60,6 +67,10 @@ test.each([
   ['0x10', BARE],
   ['1e3x', BARE],
   ['12 34', BARE],
+  ['-€-5.00', POINT],
+  ['5.00.00', BARE],
+  ['5.0a', BARE],
+  [`${' '.repeat(196)}45.00`, BARE],
 ])('%j is not an amount of such a layout', (text, format) => {
   expect(parseMoney(text, format)).toMatchObject({ code: 'bad_money' });
 });
@@ -74,6 +85,53 @@ test.each(['0.12345', '123456789012345.00'])(
     expect(parseMoney(text, BARE)).toMatchObject({ code: 'bad_money' });
   },
 );
+
+test.each([
+  ['45.00', true],
+  ['0.50', true],
+  ['10.05', true],
+  ['12345678901234.99', true],
+  ['123456789012345.99', false],
+  ['00.50', false],
+  ['05.00', false],
+  ['.50', false],
+  ['5.5', false],
+  ['5.500', false],
+  ['500', false],
+  ['5,00', false],
+  ['5:.00', false],
+  ['/5.00', false],
+  ['5.0:', false],
+  ['5.0/', false],
+  ['-5.00', false],
+])('%s needs no parsing: %s', (text, plain) => {
+  expect(isPlain(text)).toBe(plain);
+});
+
+test.each([
+  ['0', true],
+  ['-0,00', true],
+  ['$0.00', true],
+  ['0.01', false],
+  ['', false],
+  ['free', false],
+])('%j is zero: %s', (text, zero) => {
+  expect(isZero(text)).toBe(zero);
+});
+
+test.each([
+  ['AU $3,013.00', 'AUD'],
+  ['12.00 USD', 'USD'],
+  ['-€5', 'EUR'],
+  ['+ €5', 'EUR'],
+  ['$ 12.00 USD', 'USD'],
+  ['$5', null],
+  ['5.00', null],
+  [`€${' '.repeat(198)}5`, 'EUR'],
+  [`€${' '.repeat(199)}5`, null],
+])('%s states the currency %s', (text, currency) => {
+  expect(statedCurrency(text)).toBe(currency);
+});
 
 const units = fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n });
 

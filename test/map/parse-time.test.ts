@@ -75,6 +75,19 @@ test.each([
   expect(timeParser(['iso'], 'UTC')(text)).toMatchObject({ code: 'bad_time' });
 });
 
+test('formats are tried in their order, also if the last one is iso', () => {
+  const parse = timeParser(['YYYY-DD-MM HH:mm:ss Z', 'iso'], null);
+  expect(parse('2026-04-10 11:11:26 +0530')).toBe('2026-10-04T05:41:26Z');
+  expect(parse('2026-04-13 11:11:26 +0530')).toBe('2026-04-13T05:41:26Z');
+});
+
+test('a cell longer than any time is no time', () => {
+  expect(timeParser(['MMM D YYYY'], 'UTC')(`Apr${'i'.repeat(89)} 10 2026`)).toBe('2026-04-10T00:00:00Z');
+  expect(timeParser(['MMM D YYYY'], 'UTC')(`Apr${'i'.repeat(90)} 10 2026`)).toMatchObject({
+    code: 'bad_time',
+  });
+});
+
 test('every instant stays exact, in any time zone', () => {
   const zone = fc.constantFrom(
     'Europe/Amsterdam',
@@ -102,13 +115,8 @@ test('time formats are validated', () => {
   expect(
     ['iso', 'M/D/YYYY', 'M/D/YY', 'YYYY-MM-DD HH:mm:ss Z', 'MMM D, YYYY h:mm A'].map(isTimeFormat),
   ).toEqual([true, true, true, true, true]);
-  expect(['', 'HH:mm', 'M/D', 'M/M/D/YYYY', 'YY-MM-DD YYYY'].map(isTimeFormat)).toEqual([
-    false,
-    false,
-    false,
-    false,
-    false,
-  ]);
+  const invalid = ['', 'HH:mm', 'M/D', 'YYYY-MM', 'YYYY-DD', 'M/M/D/YYYY', 'YY-MM-DD YYYY'];
+  expect(invalid.filter(isTimeFormat)).toEqual([]);
 });
 
 /** Each part of a time with its lowest and highest value, and the values just outside. */

@@ -4,9 +4,16 @@ import {
   formatAmounts,
   formatMoney,
   formatNumber,
+  fromScaled,
+  hasFittingDecimals,
+  isMore,
+  maxDecimals,
   minorDigits,
   roundMoney,
+  roundScaled,
+  subtractMoney,
   sumMoney,
+  toScaled,
 } from '../../src/model/money.ts';
 
 describe('amounts of money', () => {
@@ -17,8 +24,10 @@ describe('amounts of money', () => {
     ];
     expect(addUp([euros, cents])).toEqual({ amount: '1.5001', currency: 'EUR' });
     for (const other of ['USD', null])
-      expect(() => addUp([euros, { amount: '0', currency: other }])).toThrow('have no sum');
-    expect(() => addUp([])).toThrow('have no sum');
+      expect(() => addUp([euros, { amount: '0', currency: other }])).toThrow(
+        `amounts in EUR and ${other ?? 'no currency'} have no sum`,
+      );
+    expect(() => addUp([])).toThrow('amounts in no currency and no currency have no sum');
   });
 
   test('without the name of their currency have its decimals', () => {
@@ -48,6 +57,22 @@ describe('amounts of money', () => {
     expect(sumMoney([])).toBe('0.0000');
   });
 
+  test('have an exact difference, which may be negative', () => {
+    expect(subtractMoney('1', '1.5')).toBe('-0.5000');
+    expect(subtractMoney('0.3', '0.1')).toBe('0.2000');
+    expect(subtractMoney('-1', '-0.9999')).toBe('-0.0001');
+  });
+
+  test.each([
+    ['2', '1.9999', true],
+    ['0.0001', '0', true],
+    ['-1', '-2', true],
+    ['1', '1.0000', false],
+    ['1', '2', false],
+    ['-2', '-1', false],
+    ['-0.0001', '0', false],
+  ])('%s is more than %s: %s', (amount, limit, isLarger) => expect(isMore(amount, limit)).toBe(isLarger));
+
   test('of different currencies are never summed', () => {
     const amounts = [
       { currency: 'USD', amount: '1' },
@@ -63,10 +88,29 @@ describe('the decimals of a currency', () => {
     ['EUR', 2],
     ['JPY', 0],
     ['jpy', 0],
+    ['kwd', 3],
     ['KWD', 3],
     ['XXZ', 2],
     [null, 2],
   ])('%s has %s', (currency, digits) => expect(minorDigits(currency)).toBe(digits));
+
+  test.each([
+    ['10', 'JPY', true],
+    ['10.00', 'JPY', true],
+    ['10.10', 'JPY', false],
+    ['10', 'EUR', true],
+    ['10.5', 'EUR', true],
+    ['10.05', 'EUR', true],
+    ['10.0500', 'EUR', true],
+    ['10.005', 'EUR', false],
+    ['10.0501', 'EUR', false],
+    ['10.123', 'KWD', true],
+    ['10.1234', 'KWD', false],
+  ])('allow %s %s: %s', (amount, currency, fits) => expect(hasFittingDecimals(amount, currency)).toBe(fits));
+
+  test('are as many in an amount as ISO 4217 has, also if people no longer write them', () => {
+    expect(['EUR', 'HUF', 'JPY', 'KWD', 'XXZ'].map(maxDecimals)).toEqual([2, 2, 0, 3, 2]);
+  });
 
   test.runIf(process.versions.cldr === '48.0')('are those that the runtime knows', () => {
     for (const currency of Intl.supportedValuesOf('currency')) {
@@ -91,5 +135,31 @@ describe('rounding', () => {
     ['9.9995', null, '10.0000'],
   ])('gives a computed amount (%s %s) the decimals of its currency', (amount, currency, rounded) => {
     expect(roundMoney(amount, currency)).toBe(rounded);
+  });
+
+  test.each([
+    [125n, 2, 1, 13n],
+    [-125n, 2, 1, -13n],
+    [124n, 2, 1, 12n],
+    [-124n, 2, 1, -12n],
+    [99_950n, 4, 0, 10n],
+    [7n, 3, 3, 7n],
+  ])(
+    'takes halves of a scaled number (%s, %s to %s decimals) away from zero',
+    (scaled, from, to, rounded) => {
+      expect(roundScaled(scaled, { from, to })).toBe(rounded);
+    },
+  );
+
+  test.each([
+    ['1.5', 4, 15_000n, '1.5000'],
+    ['-0.05', 2, -5n, '-0.05'],
+    ['-1.29', 1, -12n, '-1.2'],
+    ['7', 0, 7n, '7'],
+    ['-12.9', 0, -12n, '-12'],
+    ['0', 3, 0n, '0.000'],
+  ])('is never done by scaling: %s with %s decimals drops the others', (amount, decimals, scaled, text) => {
+    expect(toScaled(amount, decimals)).toBe(scaled);
+    expect(fromScaled(scaled, decimals)).toBe(text);
   });
 });

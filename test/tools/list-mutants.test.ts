@@ -137,3 +137,12 @@ describe('the faults of an SQL template', () => {
     ]);
   });
 });
+
+it('the faults of a migration are those of its statements, without the comments on what it creates', () => {
+  const statements =
+    "create or replace view v as select a from t where b = c;\ncomment on view v is 'a and b';\n";
+  expect(listMutants('sql/migrations/0001_one.sql', statements).map(({ change }) => change)).toEqual([
+    'b = c → true',
+    '= → <>',
+  ]);
+});

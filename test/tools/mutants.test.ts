@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readEquivalents } from '../../tools/mutants/equivalents.ts';
-import { findTests } from '../../tools/mutants/find-tests.ts';
+import { findTests, withMigrations } from '../../tools/mutants/find-tests.ts';
 import { listMutants } from '../../tools/mutants/list-mutants.ts';
 import { sampleOf } from '../../tools/mutants/sample.ts';
 
@@ -41,6 +41,31 @@ it('a module in a folder without tests is shown to those of the folder around it
   expect(findTests('src/ledger/continuity/mark.ts', { modules, most: 9 }).beside).toEqual([
     'test/ledger/open.test.ts',
   ]);
+});
+
+it('a migration is shown to the tests that name a table or a view of it, and then to those that load a module which does', () => {
+  const texts: Record<string, string> = {
+    'sql/migrations/0001_one.sql': 'create or replace view intake.states as\nselect a from intake.other;',
+    'src/intake/read.ts': 'select from intake.states',
+    'src/intake/write.ts': 'select from intake.other',
+    'test/intake/read.test.ts': '',
+    'test/intake/write.test.ts': '',
+    'test/bi/states.test.ts': 'intake.states',
+  };
+  const modules = withMigrations(
+    [
+      load('src/intake/read.ts'),
+      load('src/intake/write.ts'),
+      load('test/intake/read.test.ts', 'src/intake/read.ts'),
+      load('test/intake/write.test.ts', 'src/intake/write.ts'),
+      load('test/bi/states.test.ts'),
+    ],
+    { migrations: ['sql/migrations/0001_one.sql'], textOf: (path) => texts[path] ?? '' },
+  );
+  expect(findTests('sql/migrations/0001_one.sql', { modules, most: 9 })).toEqual({
+    beside: [],
+    elsewhere: ['test/bi/states.test.ts', 'test/intake/read.test.ts'],
+  });
 });
 
 it('a sample is the same for the same seed, and keeps the order', () => {

@@ -35,6 +35,32 @@ export function findTests(
   return { beside, elsewhere: elsewhere.slice(0, most - beside.length) };
 }
 
+/**
+ * Lets modules import each migration of which they name a table or a view, tests included: nothing else says what reads it.
+ *
+ * @param textOf returns the text of a file.
+ */
+export function withMigrations<Module extends Imports>(
+  modules: readonly Module[],
+  {
+    migrations,
+    textOf,
+  }: { readonly migrations: readonly string[]; readonly textOf: (path: string) => string },
+): readonly Module[] {
+  if (migrations.length === 0) return modules;
+  const changed = migrations.map((path) => ({
+    path,
+    names: [...textOf(path).matchAll(/^(?:alter table|create (?:or replace )?(?:table|view)) (\S+)/gm)].map(
+      ([, name]) => name ?? '',
+    ),
+  }));
+  return modules.map((module) => {
+    const text = textOf(module.path);
+    const named = changed.filter(({ names }) => names.some((name) => text.includes(name)));
+    return { ...module, loads: [...module.loads, ...named.map(({ path }) => path)] };
+  });
+}
+
 /** `src/ledger/continuity/mark.ts` is mirrored by `test/ledger/continuity`, or else by `test/ledger`. */
 function mirrorOf(file: string, tests: readonly string[]): string {
   let folder = dirname(file.replace(/^src\//, ''));

@@ -1,5 +1,5 @@
 import { type Expression, parseSync, type Statement, Visitor } from 'oxc-parser';
-import { type Edit, sqlMutants, zeroed } from './sql-mutants.ts';
+import { type Edit, sqlFileMutants, sqlMutants, zeroed } from './sql-mutants.ts';
 
 /** One small fault in a file. */
 export type Mutant = Edit & {
@@ -36,11 +36,12 @@ const OPPOSITES: ReadonlyMap<string, string> = new Map(
 /** Methods whose result is like the object without the call. */
 const NARROWING = /^(filter|sort|toSorted|reverse|toReversed|slice|trim|toLowerCase|toUpperCase|normalize)$/;
 
-/** Lists the faults that can be put into a module, one at a time, in the order of its text. */
+/** Lists the faults that can be put into a module or a migration, one at a time, in the order of its text. */
 export function listMutants(file: string, source: string): readonly Mutant[] {
-  const { program, errors } = parseSync(file, source);
+  const isMigration = file.endsWith('.sql');
+  const { program, errors } = parseSync(file, isMigration ? '' : source);
   if (errors.length > 0) throw new Error(`${file} does not parse: ${errors[0]?.message}`);
-  const edits: Edit[] = [];
+  const edits: Edit[] = isMigration ? [...sqlFileMutants(source)] : [];
   const skipped: { readonly start: number; readonly end: number }[] = [];
   const functions: { readonly name: string; readonly start: number; readonly end: number }[] = [];
   const text = ({ start, end }: { readonly start: number; readonly end: number }) => source.slice(start, end);

@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readModules } from '../../test/support/read-modules.ts';
 import { readEquivalents } from './equivalents.ts';
-import { findTests } from './find-tests.ts';
+import { findTests, withMigrations } from './find-tests.ts';
 import { listMutants, type Mutant } from './list-mutants.ts';
 import type { FileRun } from './run-tests-process.ts';
 import { sampleOf } from './sample.ts';
@@ -131,7 +131,10 @@ async function runBaseline(
  * the others.
  */
 async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => readonly Stage[]> {
-  const modules = readModules('src', 'jobs', 'test');
+  const modules = withMigrations(readModules('src', 'jobs', 'test'), {
+    migrations: files.filter((file) => file.endsWith('.sql')),
+    textOf: (path) => readFileSync(join(ROOT, path), 'utf8'),
+  });
   const testsOf = new Map(
     chosen.map(({ file }) => {
       const { beside, elsewhere } = findTests(file, { modules, most: Number(flags.tests) });
@@ -144,7 +147,7 @@ async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => re
   const stageOf = ({ file, within }: Mutant, found: readonly string[], mostMs: number): readonly Stage[] => {
     let totalMs = 0;
     const taken = found.filter((test) => {
-      const called = runs.get(test)?.calls[file];
+      const called = file.endsWith('.sql') ? [] : runs.get(test)?.calls[file];
       const isCalled = within === null ? called !== undefined : called?.includes(within) === true;
       if (!isCalled || totalMs + timeOf(test) > mostMs) return false;
       totalMs += timeOf(test);

@@ -72,7 +72,7 @@ export function sqlMutants(
     switch (token.text) {
       case 'and':
       case 'or':
-        return isOfBetween(tokens, at)
+        return isOfBetween(tokens, at) || before?.text === 'create'
           ? []
           : [
               ...replaced(token, OPPOSITES.get(token.text) ?? ''),
@@ -132,6 +132,24 @@ export function sqlMutants(
     if (isNew.has(key) || source.slice(start, end) === text) return false;
     isNew.add(key);
     return true;
+  });
+}
+
+/**
+ * Lists the faults of a file of SQL statements, such as a migration: a condition of a column, a view or a CHECK decides as much as
+ * one of the code. Comments on tables and columns are text.
+ */
+export function sqlFileMutants(source: string): readonly Edit[] {
+  const ends = tokenize(source, []).filter(({ text }) => text === ';');
+  return ends.flatMap(({ start: end }, at) => {
+    const begin = ends[at - 1]?.end ?? 0;
+    const statement = source.slice(begin, end);
+    const [first] = tokenize(statement, []);
+    if (first === undefined || first.text === 'comment') return [];
+    return sqlMutants(statement, []).map((edit) => ({
+      ...edit,
+      ...{ start: edit.start + begin, end: edit.end + begin },
+    }));
   });
 }
 

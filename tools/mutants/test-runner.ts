@@ -92,6 +92,9 @@ export function openTestRunner(root: string): TestRunner {
     async tryMutant(mutant, stages) {
       const path = join(copy, mutant.file);
       const source = readFileSync(path, 'utf8');
+      // The databases of the tests are copies of one that the process has migrated at its start.
+      const isMigration = path.endsWith('.sql');
+      if (isMigration) await end();
       writeFileSync(path, applyMutant(source, mutant));
       changed.add(mutant.file);
       try {
@@ -108,6 +111,7 @@ export function openTestRunner(root: string): TestRunner {
       } finally {
         writeFileSync(path, source);
         changed.add(mutant.file);
+        if (isMigration) await end();
       }
     },
     async close() {

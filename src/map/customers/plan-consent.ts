@@ -54,7 +54,7 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
     tests.flatMap((test) =>
       columnsOf(test.columns).map((column) =>
         // Where any text is a refusal, a text that says no is none.
-        says === SAYS.no && test.notBlank
+        test.notBlank
           ? { column, says, test: takesAway, isVaried: true }
           : { column, says, test: cellTest(test) },
       ),

@@ -92,8 +92,6 @@ export function readMoney(text: string, format: MoneyFormat): Money | Fault {
  * @returns a fault also if the cell names another currency, or the amount has more decimals than the currency.
  */
 export function parseMoneyIn(currency: string, text: string, format: MoneyFormat): DecimalText | Fault {
-  if (format.decimal === '.' && isPlain(text))
-    return hasFittingDecimals(text, currency) ? text : tooManyDecimals(currency);
   const money = readMoney(text, format);
   if (!('amount' in money)) return money;
   const { amount, currencies } = money;
@@ -107,7 +105,6 @@ export function parseMoneyIn(currency: string, text: string, format: MoneyFormat
  * it must be one.
  */
 export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fault {
-  if (format.decimal === '.' && isPlain(text)) return text;
   const money = readMoney(text, format);
   return 'amount' in money ? money.amount : money;
 }
