@@ -64,9 +64,9 @@ const paths = positionals.length > 0 ? positionals : HEART;
 /** The lines that are asked for, by file; a file that is not in it is meant as a whole. */
 const lines = new Map<string, number[]>();
 const files = [...new Set(paths.flatMap(filesOf))];
-const all = files
-  .flatMap((file) => listMutants(file, readFileSync(join(ROOT, file), 'utf8')))
-  .filter(({ file, line }) => lines.get(file)?.includes(line) !== false);
+const listed = files.flatMap((file) => listMutants(file, readFileSync(join(ROOT, file), 'utf8')));
+const { accepted, outdated } = readEquivalents(ROOT, listed, files);
+const all = listed.filter(({ file, line }) => lines.get(file)?.includes(line) !== false);
 function filesOf(asked: string): readonly string[] {
   const [, path = asked, line] = /^(.*):(\d+)$/.exec(asked) ?? [];
   if (line !== undefined) lines.set(path, [...(lines.get(path) ?? []), Number(line)]);
@@ -75,7 +75,6 @@ function filesOf(asked: string): readonly string[] {
     throw new Error(`there is no ${path} in this checkout: name a folder or a file of src/ or jobs/`);
   return kind.isDirectory() ? globSync(`${path}/**/*.ts`, { cwd: ROOT }).sort() : [path];
 }
-const { accepted, outdated } = readEquivalents(ROOT, all, files);
 const possible = all.filter((mutant) => !accepted.has(mutant));
 const chosen =
   flags.sample === 'all' || lines.size > 0
