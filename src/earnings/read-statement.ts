@@ -6,7 +6,14 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
 import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
-import type { HeldOrders, Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
+import type {
+  HeldOrders,
+  Statement,
+  StatementLine,
+  StatementRules,
+  UncountedOrders,
+  UnknownFee,
+} from './statement.ts';
 
 /** A month, and the deal of which only the lines are wanted; null: all. */
 type Wanted = { readonly month: string; readonly dealId?: string | null };
@@ -68,8 +75,10 @@ function computedOrders(
 }
 
 /**
- * SQL: `fee_lines`, the lines of fixed fees. Fees are few, so they are always computed. A fee is compared with what was
- * closed in its currency. If the terms now state another one, there is a line for each currency.
+ * SQL: `fee_lines`, the lines of fixed fees, and `unknown_fees`, those that are not paid because nobody knows their deal
+ * or code. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
+ * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
+ * still known or not.
  */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
@@ -78,7 +87,7 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
   return sql`
     fees as (
       select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':', "validFrom") as subject, "validFrom" as due_on,
-        "dealId" as deal_id, currency, "fixedFee" as earned_amount
+        "dealId" as deal_id, "codeFolded" as code, currency, "fixedFee" as earned_amount
       from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
         as f ("dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
@@ -89,17 +98,35 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
       where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
       group by l.subject, l.currency
     ),
+    owed_fees as (
+      select f.*, case when f.subject in (select subject from closed_fees) then true else ${isKnown} end as is_known
+      from fees f where f.due_on <= ${lastDay(month)} or f.subject in (select subject from closed_fees)
+    ),
+    unknown_fees as (select deal_id, code, due_on, currency, earned_amount from owed_fees where not is_known),
     fee_lines as (
       select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id, null as brand_id,
         f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before
-      from fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
-      where f.due_on <= ${lastDay(month)} or c.subject is not null
+      from owed_fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
+      where f.is_known and (f.due_on <= ${lastDay(month)} or c.subject is not null)
       union all
       -- A fee that the terms no longer contain.
       select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount
       from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
     )`;
 }
+
+/**
+ * Condition: the deal of the fee `f` was read by the mirror at any time, owns a code or link, belongs to a creator of a
+ * list, or was credited; or its code is in a codes.csv or was the evidence of an order. A code that is in no codes.csv
+ * is compared without regard to case, which at worst leaves a fee unknown. The cheapest questions come first.
+ */
+const isKnown = sql`(
+  exists (select from mirror.deal_versions d where d.deal_id = f.deal_id and d.is_latest)
+  or exists (select from intake.creators c where c.deal_id = f.deal_id)
+  or exists (select from intake.codes c where c.deal_id = f.deal_id or c.code_folded = f.code)
+  or f.deal_id is not null and exists (select from ledger.entries e where e.deal_id = f.deal_id)
+  or f.code is not null and exists (
+    select from intake.attributions t where t.matched_by = 'code' and t.entry_id is not null and lower(t.matched_value) = f.code))`;
 
 /** Reads a closed statement from storage. Null if the month is open. It needs no rules, which may be broken by now. */
 export async function readClosed(db: Database, month: string): Promise<Statement | null> {
@@ -111,7 +138,17 @@ export async function readClosed(db: Database, month: string): Promise<Statement
   );
   const { timeZone, returnWindowDays, ...closing } = closed;
   const exchange = await readClosedExchange(db, closed.statementId);
-  return { month, closed: closing, exchange, timeZone, returnWindowDays, lines, uncounted: [], held: [] };
+  return {
+    month,
+    closed: closing,
+    exchange,
+    timeZone,
+    returnWindowDays,
+    lines,
+    uncounted: [],
+    held: [],
+    unknownFees: [],
+  };
 }
 
 /** Reads a statement as it was closed; for an open month, what closing it would write now. */
@@ -121,7 +158,7 @@ export async function readStatement(
 ): Promise<Statement> {
   const closed = await readClosed(db, month);
   if (closed !== null) return closed;
-  const { lines, uncounted, held } = await inSets(db, { month, rules }, async (trx, kept) => {
+  const { lines, uncounted, held, unknownFees } = await inSets(db, { month, rules }, async (trx, kept) => {
     const all = linesOf(rules, { month }, kept);
     const counted = await sql<StatementLine>`
       ${all}
@@ -129,10 +166,35 @@ export async function readStatement(
       trx,
     );
     const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
-    return { lines: counted.rows, uncounted: others.rows, held: await listHeld(trx) };
+    return {
+      ...{ lines: counted.rows, uncounted: others.rows },
+      ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules }) },
+    };
   });
   const { timeZone, returnWindowDays } = rules;
-  return { month, closed: null, exchange: null, timeZone, returnWindowDays, lines, uncounted, held };
+  return {
+    month,
+    closed: null,
+    exchange: null,
+    timeZone,
+    returnWindowDays,
+    lines,
+    uncounted,
+    held,
+    unknownFees,
+  };
+}
+
+/** Lists the fees of an open month that are not paid, because nobody knows their deal or code. */
+export async function listUnknownFees(
+  db: Database,
+  { rules, ...wanted }: Wanted & { readonly rules: StatementRules },
+): Promise<readonly UnknownFee[]> {
+  const { rows } = await sql<UnknownFee>`
+    with ${feesOf(rules, wanted)}
+    select deal_id as "dealId", code, ${day('due_on')} as "dueOn", currency, earned_amount::numeric(18,4)::text as amount
+    from unknown_fees order by deal_id nulls last, code, due_on, currency`.execute(db);
+  return rows;
 }
 
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */

@@ -90,6 +90,20 @@ export type HeldOrders = {
   readonly sentAmount: DecimalText;
 };
 
+/**
+ * A fee in the terms whose deal or code nobody knows (see `isKnown`), so it may be a typing error. It is not paid.
+ * A fee that was closed stays paid.
+ */
+export type UnknownFee = {
+  /** One of the two is null. */
+  readonly dealId: string | null;
+  readonly code: string | null;
+  /** Day from which the fee would be owed, as `2026-10-01`. */
+  readonly dueOn: string;
+  readonly currency: string;
+  readonly amount: DecimalText;
+};
+
 export type Statement = {
   /** `2026-10`. */
   readonly month: string;
@@ -109,4 +123,6 @@ export type Statement = {
   readonly uncounted: readonly UncountedOrders[];
   /** Empty for a closed statement. */
   readonly held: readonly HeldOrders[];
+  /** Empty for a closed statement. */
+  readonly unknownFees: readonly UnknownFee[];
 };

@@ -9,6 +9,7 @@ import {
   inSets,
   linesOf,
   listHeld,
+  listUnknownFees,
   readClosedExchange,
   uncountedOrders,
 } from './read-statement.ts';
@@ -94,6 +95,7 @@ export async function sumStatement(
     ...{
       exchange: closed === null || !withDays ? null : await readClosedExchange(db, closed.statementId),
       held: closed === null ? await listHeld(db) : [],
+      unknownFees: closed === null ? await listUnknownFees(db, { month, rules, dealId }) : [],
       uncounted: row?.uncounted ?? [],
       uncountedSums: row?.uncountedSums ?? [],
     },

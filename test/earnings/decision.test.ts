@@ -236,6 +236,7 @@ describe('currencies are never mixed:', () => {
     const terms = (fee: string) =>
       `deal_id,code,rate,fixed_fee,currency,valid_from\nDEALMIA,,10,${fee},2026-03-01\n`;
     const shop = await openShop({}, terms('100,EUR'));
+    await read(shop, [{ id: 'A1', total: '10.00', codes: 'NOBODY' }]);
     await close(shop, '2026-03');
     shop.write('terms.csv', terms('120,USD'));
     const lines = ['correction: 0 × - = 0 − 100 EUR', 'fixed_fee: 0 × - = 120 − 0 USD'];

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { CODES, LATER_CODE, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { MONEY_LAYOUT } from './money-layout.ts';
 
@@ -148,6 +148,7 @@ statements: {terms: ./terms.csv, return_window_days: ${WINDOW_DAYS}, time_zone: 
     });
     mkdirSync(join(shop.folder, 'layouts'));
     shop.write('layouts/money.yaml', MONEY_LAYOUT);
+    shop.write('codes.csv', `${CODES}${LATER_CODE}`);
     const orders: Order[] = [];
     /** What closed statements come to, by order or fee and its currency. */
     const closed = new Map<string, bigint>();

@@ -236,6 +236,24 @@ test('stripe-payments: UTC in the header, refunds, uncaptured and test charges, 
   expect(mapped.orders[1]).toMatchObject({ refunded: '10.00', links: ['bob-2026'] });
 });
 
+test('stripe-payments: a payment without an id is rejected, and its description is no id', async () => {
+  const rows = ['', ' ', 'ch_3Aa1', 'ch_3Aa2'].map(
+    (id, at) =>
+      `${id},2026-06-05 20:38:34,20.00,0.00,eur,true,Live,Paid,Order 700${at},ada@example.com,ADA10`,
+  );
+  const header =
+    'id,Created date (UTC),Amount,Amount Refunded,Currency,Captured,Mode,Status,Description,Customer Email,coupon_code (metadata)';
+  const mapped = await mapText(`${[header, ...rows].join('\n')}\n`, {
+    layout: 'stripe-payments',
+    source: COMPLETE,
+  });
+  expect(mapped.orders.map(({ orderId }) => orderId)).toEqual(['ch_3Aa1', 'ch_3Aa2']);
+  expect(mapped.rejected.map(({ line, code, column }) => [line, code, column])).toEqual([
+    [2, 'missing_value', 'id'],
+    [3, 'missing_value', 'id'],
+  ]);
+});
+
 test('stripe-payments: the header of older exports', async () => {
   const mapped = await mapFixture('stripe-payments-older.csv', {
     layout: 'stripe-payments',

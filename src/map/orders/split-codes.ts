@@ -34,14 +34,14 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
     if (found.length > 0) return found;
-    let parts = listOf(cell.trim()) ?? [cell];
+    let parts = itemsOf(cell.trim()) ?? [cell];
     for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return read(parts);
   });
 }
 
 /** The texts of a list as JSON writes it, or Python: `["A10","B20"]`, `['A10', 'B20']`. Null for any other cell. */
-function listOf(cell: string): readonly string[] | null {
+export function itemsOf(cell: string): readonly string[] | null {
   if (!cell.startsWith('[') || !cell.endsWith(']')) return null;
   try {
     const list: unknown = JSON.parse(cell.includes('"') ? cell : cell.replaceAll("'", '"'));

@@ -1,5 +1,6 @@
 import { type DateOrder, watchDates, withDateOrder } from '../../map/orders/date-order.ts';
 import { watchMarks } from '../../map/orders/decimal-mark.ts';
+import { itemsOf } from '../../map/orders/split-codes.ts';
 import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
 import { timeParser } from '../../map/values/parse-time.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
@@ -226,26 +227,23 @@ const LIKE_CODE = /^[\p{L}\p{N}_-]{2,40}$/u;
 
 /**
  * Separators between codes, in addition to those of the layout. `+` and `/` may be part of a code, so at least
- * one of the separated parts must also be alone in a cell.
+ * one of the separated parts must also be alone in a cell. A list as JSON writes it has its items without a separator.
  */
 export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly string[] {
-  const texts = [...cells.counts.keys()];
+  const texts = [...cells.counts.keys()].flatMap((cell) => itemsOf(cell.trim()) ?? [cell]);
   const alone = new Set(texts.map((text) => text.toLowerCase()));
   return [...ALWAYS_SEPARATES, '+', '/'].filter((separator) => {
     if (own.includes(separator)) return false;
     return texts.some((text) => {
       const pieces = own.reduce((all, known) => all.flatMap((part) => part.split(known)), [text]);
       const parts = pieces.flatMap((piece) => piece.split(separator)).map((part) => part.trim());
+      const codes = parts.filter((part) => part !== '');
       return (
         parts.length > pieces.length &&
-        parts.every((part) => LIKE_CODE.test(part)) &&
-        (ALWAYS_SEPARATES.includes(separator) || parts.some((part) => alone.has(part.toLowerCase())))
+        codes.length > 0 &&
+        codes.every((part) => LIKE_CODE.test(part)) &&
+        (ALWAYS_SEPARATES.includes(separator) || codes.some((part) => alone.has(part.toLowerCase())))
       );
     });
   });
-}
-
-/** True if cells hold lists as JSON writes them, which are read without a separator. */
-export function isListOfCodes(cells: Cells): boolean {
-  return cells.filled > 0 && cells.share((cell) => /^\[.*\]$/.test(cell)) === 1;
 }

@@ -4,14 +4,7 @@ import { toPrintableJson } from '../../model/text/printable.ts';
 import type { Assignment } from './assign-columns.ts';
 import type { MeasuredColumn } from './column-shapes.ts';
 import type { StatusWords } from './known-status-words.ts';
-import {
-  Cells,
-  codeSeparatorsOf,
-  isListOfCodes,
-  MONEY_FORMATS,
-  moneyFormatOf,
-  timesOfColumns,
-} from './measure-values.ts';
+import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOfColumns } from './measure-values.ts';
 
 /** What was found out about a file that no layout knows. */
 export type ProposedParts = {
@@ -68,7 +61,7 @@ export function ordersText({
     ...(codes === undefined ? ['codes'] : []),
     'consent',
   ];
-  const split = codes === undefined || isListOfCodes(codes.cells) ? [] : codeSeparatorsOf(codes.cells, []);
+  const split = codes === undefined ? [] : codeSeparatorsOf(codes.cells, []);
   const required = [
     'order_id',
     ...(status === undefined ? [] : ['status']),

@@ -1,5 +1,11 @@
 import type { ConvertedTotal } from '../../earnings/convert-lines.ts';
-import type { HeldOrders, Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
+import type {
+  HeldOrders,
+  Statement,
+  StatementLine,
+  UncountedOrders,
+  UnknownFee,
+} from '../../earnings/statement.ts';
 import { addUp, formatMoney, formatNumber } from '../../model/money.ts';
 import type { DecimalText } from '../../model/order.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
@@ -7,7 +13,7 @@ import type { Block, Part } from '../blocks/block.ts';
 import { renderTableCsv } from '../csv.ts';
 import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
-import { countOrders, describeToPay, HELD, UNCOUNTED } from './uncounted.ts';
+import { countOrders, describeToPay, HELD, UNCOUNTED, UNKNOWN_FEES } from './uncounted.ts';
 
 /**
  * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
@@ -28,7 +34,7 @@ export function describeStatement(
     readonly total?: ConvertedTotal | null;
   },
 ): readonly Block[] {
-  const { lines, closed, month, uncounted, held, returnWindowDays } = statement;
+  const { lines, closed, month, uncounted, held, unknownFees, returnWindowDays } = statement;
   return [
     { kind: 'text', text: describeState(statement) },
     lines.length === 0
@@ -36,7 +42,7 @@ export function describeStatement(
       : {
           kind: 'section',
           title: 'To pay',
-          note: describeToPay(lines, uncounted),
+          note: describeToPay(lines, statement),
           parts: [dealsTable(lines)],
           help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
         },
@@ -58,6 +64,17 @@ export function describeStatement(
         },
       ];
     }),
+    ...(unknownFees.length > 0
+      ? [
+          {
+            kind: 'section',
+            tone: 'alarm',
+            ...UNKNOWN_FEES,
+            note: plural(unknownFees.length, 'fee'),
+            parts: [unknownFeesTable(unknownFees)],
+          } as const,
+        ]
+      : []),
     ...(held.length > 0
       ? [
           {
@@ -206,6 +223,18 @@ function heldTable(held: readonly HeldOrders[]): Part {
   return { kind: 'table', columns, rows };
 }
 
+function unknownFeesTable(fees: readonly UnknownFee[]): Part {
+  const columns: readonly Column[] = [
+    { title: 'deal or code', cutAt: 'never' },
+    { title: 'owed from' },
+    { title: 'fee', ...RIGHT },
+  ];
+  const rows = fees.map(({ dealId, code, dueOn, amount, currency }) => [
+    ...[dealId ?? `code ${code ?? ''}`, dueOn, formatMoney(amount, currency)],
+  ]);
+  return { kind: 'table', columns, rows };
+}
+
 const CSV_COLUMNS = [
   ['kind', 'kind'],
   ['deal_id', 'dealId'],
@@ -250,5 +279,6 @@ export function narrowStatement(
     lines: statement.lines.filter((line) => (brandId ?? line.brandId) === line.brandId && isOfDeal(line)),
     uncounted: statement.uncounted.filter(isOfDeal),
     held: statement.held.filter(isOfDeal),
+    unknownFees: statement.unknownFees.filter(isOfDeal),
   };
 }

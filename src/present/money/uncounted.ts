@@ -1,4 +1,4 @@
-import type { UncountedOrders } from '../../earnings/statement.ts';
+import type { UncountedOrders, UnknownFee } from '../../earnings/statement.ts';
 import { formatAmounts, type Money } from '../../model/money.ts';
 import { plural } from '../text.ts';
 import { formatAtLeast } from './at-least.ts';
@@ -46,16 +46,29 @@ export const HELD = {
   help: 'Settle why they are held, or export them again in the currency that was sent. The view bi.adjustments lists them: kind held, is_latest.',
 } as const;
 
+/** Fees of deals and codes that nobody knows. Also for the console. */
+export const UNKNOWN_FEES = {
+  title: 'Unknown deal',
+  why: 'The terms state fees for deals or codes that neither the mirror, nor a codes.csv, nor a credited order knows. They may be typing errors, so they are not paid.',
+  help: 'Correct the deal or the code in statements.terms. If the deal is right and new, run the mirror, or add its code to codes.csv and run its job. The next statement then includes the fee.',
+} as const;
+
 /**
- * Describes the amounts to pay. If it is unknown what some orders earn, the creators have earned at least these
- * amounts. Pending orders are not owed yet.
+ * Describes the amounts to pay. If it is unknown what some orders earn, or whether a fee is owed, the creators have
+ * earned at least these amounts. Pending orders are not owed yet.
  */
 export function describeToPay(
   amounts: readonly Money[],
-  uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[],
+  {
+    uncounted,
+    unknownFees,
+  }: {
+    readonly uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[];
+    readonly unknownFees: readonly UnknownFee[];
+  },
 ): string {
   const unknown = countOrders(uncounted.filter(({ why }) => why !== 'pending'));
-  return formatAtLeast(formatAmounts(amounts), unknown);
+  return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
 }
 
 /** Counts the orders of groups of them. */

@@ -280,6 +280,11 @@ test.each([
   ['["MIRA10"]', ['MIRA10']],
   ['["MIRA10", "JOE20"]', ['MIRA10', 'JOE20']],
   ['MIRA10;JOE20', ['MIRA10', 'JOE20']],
+  ['["MIRA10","JOE20"]', ['MIRA10', 'JOE20']],
+  ["['MIRA10', 'JOE20']", ['MIRA10', 'JOE20']],
+  ['["MIRA10;JOE20"]', ['MIRA10', 'JOE20']],
+  ['MIRA10,JOE20,', ['MIRA10', 'JOE20']],
+  ['MIRA10,', ['MIRA10']],
   ['SUMMER/SALE', ['SUMMER/SALE']],
 ])('the codes of a cell %s are found', async (cell, codes) => {
   const rows = [

@@ -47,6 +47,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
   for (const orders of statement.held) output.emit({ event: 'statement_held', month, ...orders });
+  for (const fee of statement.unknownFees) output.emit({ event: 'statement_unknown_fee', month, ...fee });
   const total = exchange === null ? null : convertLines(statement.lines, exchange);
   output.emit({
     event: 'statement',

@@ -1,7 +1,8 @@
 import type { StatementLine, StatementRules } from '../../../earnings/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../earnings/sum-statement.ts';
-import { formatAmounts, formatMoney } from '../../../model/money.ts';
+import { formatMoney } from '../../../model/money.ts';
 import { html } from '../../../present/html/html.ts';
+import { describeToPay } from '../../../present/money/uncounted.ts';
 import { formatCount } from '../../../present/text.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
@@ -23,7 +24,11 @@ export async function showDealLines(
     title: `Statement of ${month}: deal ${dealId}`,
     content: html`<p>${badge(sums.closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
 ${factList([
-  ['To pay', formatAmounts(sums.currencies) || 'nothing'],
+  [
+    'To pay',
+    describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
+      'nothing',
+  ],
   ['Deal', anchor(dealLink(visit, dealId), dealId)],
   ['Influencer', handle ?? null],
   [

@@ -19,7 +19,13 @@ import {
   narrowStatement,
   renderStatementCsv,
 } from '../../../present/money/statement.ts';
-import { countOrders, describeToPay, HELD, UNCOUNTED } from '../../../present/money/uncounted.ts';
+import {
+  countOrders,
+  describeToPay,
+  HELD,
+  UNCOUNTED,
+  UNKNOWN_FEES,
+} from '../../../present/money/uncounted.ts';
 import { formatCount, plural } from '../../../present/text.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -128,7 +134,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
-  ['To pay', describeToPay(currencies, sums.uncountedSums)],
+  ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
@@ -141,6 +147,7 @@ ${factList([
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
 ${uncountedTables(sums)}
+${unknownFeesTable(sums)}
 ${heldTable(sums)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
@@ -212,6 +219,22 @@ ${table(
 )}
 ${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <code>npx influencer-sync statement --month ${month}</code></p>` : null}`;
   })}`;
+}
+
+/** Fees whose deal or code nobody knows. They are not paid. */
+function unknownFeesTable({ unknownFees }: StatementSums): Html | null {
+  if (unknownFees.length === 0) return null;
+  return html`<h2>${UNKNOWN_FEES.title}: ${plural(unknownFees.length, 'fee')}</h2>
+<p>${UNKNOWN_FEES.why} ${UNKNOWN_FEES.help}</p>
+${table(
+  [
+    { title: 'Deal or code', cell: ({ dealId, code }) => dealId ?? `code ${code ?? ''}` },
+    { title: 'Owed from', cell: ({ dueOn }) => dueOn },
+    { title: 'Fee', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
+  ],
+  unknownFees.slice(0, PAGE_ROWS),
+  { about: UNKNOWN_FEES.title, none: '' },
+)}`;
 }
 
 /** Orders whose newest state is unknown. They earn what they earned before. */
