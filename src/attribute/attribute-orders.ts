@@ -31,7 +31,10 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
     await suitLargeStatements(trx);
     await lockJob(trx, options.job);
     await keepRevenueRule(trx, options);
-    await excludeRemovedSources(trx, { job: rules.job, sources: rules.sources.map(({ source }) => source) });
+    const removed = await excludeRemovedSources(trx, {
+      job: rules.job,
+      sources: rules.sources.map(({ source }) => source),
+    });
     await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`.execute(
       trx,
     );
@@ -42,7 +45,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
     if (files.length === 0) return { decided: 0 };
     await decide(trx, rules);
     await keepClaims(trx, rules);
-    return { decided: await write(trx, rules) };
+    return { decided: await write(trx, { ...rules, removed }) };
   });
 }
 
@@ -79,7 +82,17 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
  * meantime. Orders are looked up only if the job has decided about one between the least and the greatest id, which
  * is not so for the newest part of a sorted export.
  */
-async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules): Promise<number> {
+async function write(
+  trx: Transaction<DB>,
+  { job, rulesHash, removed }: AttributionRules & { readonly removed: readonly string[] },
+): Promise<number> {
+  // An order that was sent for a source which the job no longer reads: the ledger must learn what becomes of it.
+  const isSuccessor =
+    removed.length === 0
+      ? sql`false`
+      : sql`exists (
+          select from intake.attributions t
+          where t.job = ${job} and t.source = any(${[...removed]}::text[]) and t.order_id = d.order_id and t.entry_id is not null)`;
   await sql`
     create temporary table new_decisions on commit drop as
     with known as (
@@ -105,7 +118,7 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
         matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
         deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency, likeness = d.likeness,
-        is_pending = d.outcome = 'attributed' or a.entry_id is not null, rules_hash = ${rulesHash}, decided_at = now()
+        is_pending = d.outcome = 'attributed' or a.entry_id is not null or ${isSuccessor}, rules_hash = ${rulesHash}, decided_at = now()
     from new_decisions d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
       and a.source = any (array(select distinct source from new_decisions where not is_new))
@@ -114,8 +127,8 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
     insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
       target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending, rules_hash)
     select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
-      influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed', ${rulesHash}
-    from new_decisions where is_new`.execute(trx);
+      influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed' or ${isSuccessor}, ${rulesHash}
+    from new_decisions d where is_new`.execute(trx);
   await sql`
     insert into intake.attributed_files (job, source_file_id, rules_hash)
     select ${job}, source_file_id, ${rulesHash} from files_to_attribute

@@ -143,6 +143,7 @@ async function settleAttributions(
         is_pending = false
     from desired_entries d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`.execute(trx);
+  await followSuccessors(trx, job);
   // An order that another source has taken over counts there alone.
   await sql`
     update intake.attributions a set entry_id = null
@@ -151,4 +152,44 @@ async function settleAttributions(
       and c.body is not null and (c.is_own or c.is_withdrawn) and a.outcome <> 'attributed'
       and (a.job <> ${job} or a.source is distinct from c.source)`.execute(trx);
   return Number(rows[0]?.elsewhere ?? 0);
+}
+
+/**
+ * Lets what was sent for a source that the job no longer reads follow what another source of the job states about the
+ * order: its refunds lower what it earned. The reports compare the files of these orders again.
+ */
+async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void> {
+  const state = (alias: string) =>
+    sql`row(${sql.join(
+      [
+        'status',
+        'currency',
+        'total',
+        'subtotal',
+        'refunded',
+        'cancelled_at',
+        'exclusion',
+        'doubt',
+        'lines',
+      ].map((column) => sql.ref(`${alias}.${column}`)),
+    )})`;
+  await sql`
+    with moved as (
+      update intake.attributions a set order_version_id = c.version_id
+      from (
+        -- Of two that succeed it, the one that states the least, as in the adjustments.
+        select distinct on (entry_id) entry_id, source, version_id from compared_entries
+        where is_successor and not is_own order by entry_id, body is not null, amount) c
+      cross join lateral (select n.* from intake.orders n where n.order_version_id = c.version_id limit 1) n
+      where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries where is_successor))
+        and a.job = ${job} and a.source is distinct from c.source
+        and ${state('n')} is distinct from (select ${state('v')} from intake.orders v where v.order_version_id = a.order_version_id)
+      returning a.source, a.order_id
+    )
+    update intake.attributed_files d set attributed_at = now()
+    where d.job = ${job} and d.source_file_id in (
+      select o.source_file_id from moved m
+      cross join lateral (
+        select o.source_file_id from intake.orders o
+        where o.source = m.source and o.order_id = m.order_id and o.is_current limit 1) o)`.execute(trx);
 }

@@ -13,24 +13,28 @@ const SOURCE_REMOVED = 'source_removed';
  * If the job reads the source again, it decides anew about its orders. The caller holds the job's lock.
  *
  * @param options.sources the sources that the job reads.
+ * @returns the sources that the job no longer reads, and about whose orders it has decided.
  */
 export async function excludeRemovedSources(
   trx: Transaction<DB>,
   { job, sources }: { readonly job: string; readonly sources: readonly string[] },
-): Promise<void> {
+): Promise<readonly string[]> {
   const excluded = sql`
     outcome = 'excluded', reason = ${SOURCE_REMOVED}, matched_by = null, target = null, is_pending = false, decided_at = now()`;
-  // The service may refuse an order long after its file was set aside below.
+  // The service may refuse an order, or another source withdraw it, long after its file was set aside below.
   await sql`
     update intake.attributions a set ${excluded}
     where a.entry_id = any (array(
-        select e.entry_id from ledger.entries e where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'))
+        select e.entry_id from ledger.entries e where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'
+        union all
+        select e.entry_id from ledger.entries e
+        where e.job = ${job} and not e.is_settled and e.state = 'held' and e.state_reason = 'no_longer_attributed' and e.effect = 'referral'))
       and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`.execute(
     trx,
   );
   const decided = await sourcesOf(trx, job);
   const removed = decided.filter((source) => !sources.includes(source));
-  if (removed.length === 0) return;
+  if (removed.length === 0) return [];
   await sql`drop table if exists pg_temp.removed_orders, pg_temp.removed_files`.execute(trx);
   await sql`
     create temporary table removed_files on commit drop as
@@ -40,7 +44,7 @@ export async function excludeRemovedSources(
       select d.rules_hash from intake.attributed_files d where d.job = ${job} and d.source_file_id = f.source_file_id limit 1) d
     where f.source = any(${removed}::text[]) and d.rules_hash <> ${SOURCE_REMOVED}`.execute(trx);
   const { rows: files } = await sql`select from removed_files limit 1`.execute(trx);
-  if (files.length === 0) return;
+  if (files.length === 0) return removed;
   await sql`
     create temporary table removed_orders on commit drop as
     select o.source, o.order_id
@@ -60,6 +64,7 @@ export async function excludeRemovedSources(
   await sql`
     update intake.attributed_files d set rules_hash = ${SOURCE_REMOVED}, attributed_at = now()
     where d.job = ${job} and d.source_file_id in (select source_file_id from removed_files)`.execute(trx);
+  return removed;
 }
 
 /** Lists the sources of the orders that a job has decided about. Skips from one to the next in the key of the decisions. */

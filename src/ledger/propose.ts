@@ -71,7 +71,8 @@ export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> 
 /**
  * Changes the ledger to match `desired_entries`. Also fills `compared_entries` with those desired entries
  * whose ledger entry differs or whose state matters, with `entry_id`, `is_own` (same job and source,
- * or refused for a source that the job no longer reads), `is_same_job` and `is_withdrawn`.
+ * or refused for a source that the job no longer reads), `is_same_job`, `is_withdrawn` and `is_successor` (the job no
+ * longer reads the source of the entry, so nobody else can say what became of the order).
  */
 export async function propose(trx: Transaction<DB>, options: ProposeOptions): Promise<Proposed> {
   await adoptKeys(trx, { ...options, table: 'desired_entries' });
@@ -138,15 +139,17 @@ async function compare(
   { effect, job, accountId, sourcesOfJob = [] }: ProposeOptions,
 ): Promise<void> {
   await sql`
-    create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean)
+    create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean,
+      is_successor boolean)
     on commit drop`.execute(trx);
+  const isSuccessor = sql`e.job = ${job} and ${sourcesOfJob.length > 0} and coalesce(e.source <> all(${[...sourcesOfJob]}::text[]), false)`;
   await sql`
     insert into compared_entries
     select w.*, e.entry_id,
-      e.job = ${job} and (e.source is not distinct from w.source
-        or (e.state = 'rejected' and ${sourcesOfJob.length > 0} and e.source <> all(${[...sourcesOfJob]}::text[]))),
+      e.job = ${job} and (e.source is not distinct from w.source or (e.state = 'rejected' and ${isSuccessor})),
       e.job = ${job},
-      e.state = 'held' and e.state_reason = 'no_longer_attributed'
+      e.state = 'held' and e.state_reason = 'no_longer_attributed',
+      ${isSuccessor}
     from desired_entries w
     cross join lateral (
       select e.entry_id, e.body_hash, e.state, e.state_reason, e.job, e.source from ledger.entries e
@@ -186,7 +189,9 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
     update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
     from compared_entries c
     where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
-      and c.is_own and c.body is null and e.state = 'ready' and ${neverSent}`.execute(trx);
+      and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready' and ${neverSent}`.execute(
+    trx,
+  );
   return Number(numAffectedRows ?? 0);
 }
 
@@ -195,13 +200,8 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
  * service has no operation to correct an order. Each adjustment states the current difference and replaces
  * the one before it. An adjustment that would repeat the previous one is not stored.
  */
-async function noteAdjustments(
-  trx: Transaction<DB>,
-  { runId, sourcesOfJob = [] }: ProposeOptions,
-): Promise<number> {
-  // Without its source, which was renamed or removed, nobody else can say what became of an order.
-  const isResponsible = sql<boolean>`coalesce(
-    c.is_own or (c.is_same_job and ${sourcesOfJob.length > 0} and e.source <> all(${[...sourcesOfJob]}::text[])), false)`;
+async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
+  const isResponsible = sql<boolean>`coalesce(c.is_own or c.is_successor, false)`;
   const { numAffectedRows } = await sql`
     insert into ledger.adjustments
       (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)
@@ -217,14 +217,14 @@ async function noteAdjustments(
     ) last on true
     where not c.is_withdrawn
       and case
-        when c.is_own then not ${neverSent} and e.state <> 'rejected'
+        when c.is_own or (c.is_successor and c.body is null) then not ${neverSent} and e.state <> 'rejected'
         else c.body is not null
       end
       and (coalesce(c.body_hash, '') <> (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)
         -- Held and withdrawn have no body both, but one keeps what was earned and the other does not.
-        or (c.body is null and last.is_noted and (last.kind = 'held') is distinct from (c.undesired_as = 'held')))`.execute(
-    trx,
-  );
+        or (c.body is null and last.is_noted and (last.kind = 'held') is distinct from (c.undesired_as = 'held')))
+    -- Where two sources succeed the one of an entry, the least counts.
+    order by c.body is null, c.amount desc`.execute(trx);
   return Number(numAffectedRows ?? 0);
 }
 

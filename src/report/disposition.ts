@@ -30,7 +30,9 @@ export function dispositionOfOrders(options: {
       end as target,
       s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount
     from (
-      select o.source, o.order_id, o.order_version_id, e.entry_id,
+      -- What was sent for a source that the job no longer reads has the version that another source states.
+      select o.source, o.order_id, case when e.entry_id is null then o.order_version_id else coalesce(a.order_version_id, o.order_version_id) end
+          as order_version_id, e.entry_id,
         coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at,
         case
           when e.entry_id is null then case when a.outcome is null or a.outcome = 'attributed' then 'unaccounted' else a.outcome end
