@@ -29,8 +29,9 @@ describe('words of consent', () => {
     ...['subscribed', 'opted in', 'opted-in', 'opt-in', 'opt in', 'optin', 'abonniert', 'angemeldet'],
     ...['geabonneerd', 'ingeschreven', 'aangemeld', 'abonné', 'abonnée', 'inscrit', 'inscrite', 'suscrito'],
     ...['suscrita', 'iscritto', 'iscritta', 'inscrito', 'inscrita', 'prenumerant'],
-  ])('%s says by itself that somebody has subscribed, in any column', (word) => {
-    expect([isYes(word, 'Anything'), isNo(word), isRefusal(word)]).toEqual([true, false, false]);
+  ])('%s says by itself that somebody has subscribed, below a header whose words are known', (word) => {
+    expect([isYes(word, 'Status'), isNo(word), isRefusal(word)]).toEqual([true, false, false]);
+    expect(isYes(word, 'Reminder')).toBe(false);
   });
 
   test.each([
@@ -78,7 +79,7 @@ describe('a header that no layout reads', () => {
     ['Subscription status', 'status'],
     ['Unsubscribe link', null],
     ['Opt-in count', null],
-    ['Not subscribed', null],
+    ['Not subscribed', 'refusal'],
     // Other channels say nothing about e-mail.
     ['SMS unsubscribed', null],
     ['Phone opt-in', null],

@@ -16,7 +16,7 @@ test('every fixture of a known export is recognised', async () => {
     files.filter(({ uri }) => proposed !== null || !uri.includes(`/${examined.layout.name}`)),
   );
   expect(wrong).toEqual([]);
-  expect(sources.length).toBe(18);
+  expect(sources.length).toBe(19);
   expect(refused.map(({ name, why }) => `${name}: ${why}`)).toEqual([
     'generic-least.csv: It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
   ]);
