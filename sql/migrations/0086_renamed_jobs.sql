@@ -1,3 +1,4 @@
+-- contract: all processes of an earlier version. They would exclude the orders of a job that gets another name, and read layouts otherwise than workers of this version.
 -- A job that gets another name keeps what it has decided, what waits to be sent, and what it has earned.
 
 create function ops.rename_job(p_old text, p_new text) returns bigint

@@ -42,12 +42,13 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
   await sql`
     update decided_orders d set ${held('similar_id')}
     from (
-      select d.source, d.order_id, o.similar_to
+      select d.ctid as place, d.source, d.order_id, o.similar_to
       from decided_orders d
       cross join lateral (select o.similar_to from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
       where ${isOpen(job, 'similar_id')}
     ) o
-    where d.source = o.source and d.order_id = o.order_id and (
+    -- By its place: the table has no index, and is joined with itself.
+    where d.ctid = o.place and (
       exists (
         select from intake.orders x
         where x.source = o.source and x.order_id = o.similar_to and x.is_current and ${isSealed})
