@@ -65,16 +65,16 @@ export async function keepRevenueRule(
 /**
  * Creates the temporary table `decided_orders`, so that the server has statistics for the statements that
  * join it. Call it after `suitLargeStatements`. Sequential scans are disabled so that orders are read by the
- * index of their file, however many rows the server expects in each.
+ * index of their file, and similar ones by their ids, however many rows the server expects in each.
  */
 export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
   await sql`
     create temporary table decided_orders on commit drop as
     select d.*, null::text as likeness from (${decisionsOf(rules)}) d`.execute(trx);
-  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
   await sql`analyze decided_orders`.execute(trx);
   await holdSimilar(trx, rules);
+  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 
 /**
