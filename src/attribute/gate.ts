@@ -62,7 +62,7 @@ export type Gate = {
   readonly exclusion: RawBuilder<string | null>;
   /** SQL for the reason, if order `o` must be held and no person has confirmed what is not known. */
   readonly hold: RawBuilder<string | null>;
-  /** Answers the same about an order that nobody has decided about; null if it passes. */
+  /** Answers the same about an order that no person has decided about; null if it passes. */
   readonly judge: (order: StagedOrder, statuses: StatusRules) => Stop | null;
 };
 

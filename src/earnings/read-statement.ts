@@ -75,8 +75,8 @@ function computedOrders(
 }
 
 /**
- * SQL: `fee_lines`, the lines of fixed fees, and `unknown_fees`, those that are not paid because nobody knows their deal
- * or code. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
+ * SQL: `fee_lines`, the lines of fixed fees, and `unknown_fees`, those that are not paid because their deal or code is
+ * unknown. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
  * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
  * still known or not.
  */
@@ -185,7 +185,7 @@ export async function readStatement(
   };
 }
 
-/** Lists the fees of an open month that are not paid, because nobody knows their deal or code. */
+/** Lists the fees of an open month that are not paid, because their deal or code is unknown. */
 export async function listUnknownFees(
   db: Database,
   { rules, ...wanted }: Wanted & { readonly rules: StatementRules },

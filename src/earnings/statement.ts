@@ -91,7 +91,7 @@ export type HeldOrders = {
 };
 
 /**
- * A fee in the terms whose deal or code nobody knows (see `isKnown`), so it may be a typing error. It is not paid.
+ * A fee in the terms whose deal or code is unknown (see `isKnown`), so it may be a typing error. It is not paid.
  * A fee that was closed stays paid.
  */
 export type UnknownFee = {

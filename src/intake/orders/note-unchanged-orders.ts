@@ -4,6 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { StagedOrder } from '../../model/order.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
+import { saysNothingNew } from './order-columns.ts';
 
 export type Sighted = {
   readonly isLost: boolean;
@@ -37,8 +38,7 @@ export async function noteUnchangedOrders(
       left join lateral (
         select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c
-        on h.order_version_id is null and c.content_hash = g.content_hash
-          and (g.lines is null or g.lines is not distinct from c.lines) and (g.changed_at is null or g.changed_at <= c.changed_at)
+        on h.order_version_id is null and ${saysNothingNew}
     ),
     noted as (
       insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)

@@ -56,6 +56,15 @@ export type OrderRow = readonly (string | null)[];
 export const ORDER_ID_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'order_id');
 const CHANGED_AT_AT = SENT_COLUMNS.findIndex(({ column }) => column === 'changed_at');
 
+/**
+ * SQL that is true if row `g` says nothing new of the current version `c`. Lines are no part of the digest: an order that
+ * says them for the first time, or others, is another version of it. So is the time of the last change: an order that says
+ * the same at a later time is staged, so that sealing keeps the time. A null of `g` says that the column is not read.
+ */
+export const saysNothingNew = sql<boolean | null>`
+  (c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines)
+    and (g.changed_at is null or g.changed_at <= c.changed_at))`;
+
 /** True if the row says how old it is, or that this is unknown. So does every row of a source that goes by the column. */
 export function saysItsAge(row: OrderRow): boolean {
   return row[CHANGED_AT_AT] !== null;

@@ -6,7 +6,14 @@ import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { idOfRow } from './encoded-orders.ts';
 import { knownWithin } from './known-range.ts';
-import { columnNames, type OrderRow, SENT_COLUMNS, STORED_COLUMNS, saysItsAge } from './order-columns.ts';
+import {
+  columnNames,
+  type OrderRow,
+  SENT_COLUMNS,
+  STORED_COLUMNS,
+  saysItsAge,
+  saysNothingNew,
+} from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
@@ -54,10 +61,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     ${knownWithin(orders.map(idOfRow))},
     given as materialized (
       select h.order_version_id as here_id,
-        -- Lines are no part of the digest: an order that says them for the first time, or others, is another version of it.
-        -- So is the time of the last change: an order that says the same at a later time is staged, so that sealing keeps the time.
-        c.content_hash = g.content_hash and (g.lines is null or g.lines is not distinct from c.lines)
-          and (g.changed_at is null or coalesce(g.changed_at <= c.changed_at, false)) as is_unchanged,
+        ${saysNothingNew} as is_unchanged,
         c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
       from fence f cross join known k

@@ -76,12 +76,12 @@ export async function continueRenamedJob(
  * Finds entries that no run posts, because the configuration does not name their job: those that wait, and those in
  * doubt.
  *
- * @returns how many, how much, and what to do, in sentences; null if there are none.
+ * @returns how many and how much, and what to do, in a sentence each; null if there are none.
  */
 export async function describeStranded(
   db: Database,
   { jobs }: Pick<PipelineConfig, 'jobs'>,
-): Promise<string | null> {
+): Promise<{ readonly what: string; readonly fix: string } | null> {
   const stranded = (await readOpenBacklog(db, COUNTED)).filter(
     ({ job, state }) => jobs[job] === undefined && state !== 'held',
   );
@@ -92,5 +92,8 @@ export async function describeStranded(
   const atLeast = stranded.some(({ isPart }) => isPart) ? 'at least ' : '';
   const money = amounts === '' ? '' : ` (${amounts})`;
   const [verb, whose] = names.length === 1 ? ['job', 'that name'] : ['jobs', 'those names'];
-  return `${atLeast}${entries} ledger entries${money} wait or are in doubt under the ${verb} ${names.join(', ')}, which the configuration does not name, so no run posts them. Configure a job with ${whose} and the same sources, and run it.`;
+  return {
+    what: `${atLeast}${entries} ledger entries${money} wait or are in doubt under the ${verb} ${names.join(', ')}, which the configuration does not name, so no run posts them.`,
+    fix: `Configure a job with ${whose} and the same sources, and run it.`,
+  };
 }

@@ -201,7 +201,10 @@ async function account<Settings extends JobSettings>(
   const stranded = await describeStranded(run.db, {
     jobs: { ...options.config.jobs, [run.job.name]: run.job },
   });
-  const left = stranded === null ? null : ({ kind: 'entries_stranded', message: stranded } as const);
+  const left =
+    stranded === null
+      ? null
+      : ({ kind: 'entries_stranded', message: `${stranded.what} ${stranded.fix}` } as const);
   const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : (end.stop ?? left);
   const { status, exitCode } = judge({ ...end, stop, isPlan: options.client === null });
   const finished = {

@@ -46,7 +46,7 @@ export const HELD = {
   help: 'Settle why they are held, or export them again in the currency that was sent. The view bi.adjustments lists them: kind held, is_latest.',
 } as const;
 
-/** Fees of deals and codes that nobody knows. Also for the console. */
+/** Fees of unknown deals and codes. Also for the console. */
 export const UNKNOWN_FEES = {
   title: 'Unknown deal',
   why: 'The terms state fees for deals or codes that neither the mirror, nor a codes.csv, nor a credited order knows. They may be typing errors, so they are not paid.',

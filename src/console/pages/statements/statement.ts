@@ -221,7 +221,7 @@ ${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <co
   })}`;
 }
 
-/** Fees whose deal or code nobody knows. They are not paid. */
+/** Fees whose deal or code is unknown. They are not paid. */
 function unknownFeesTable({ unknownFees }: StatementSums): Html | null {
   if (unknownFees.length === 0) return null;
   return html`<h2>${UNKNOWN_FEES.title}: ${plural(unknownFees.length, 'fee')}</h2>

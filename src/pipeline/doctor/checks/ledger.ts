@@ -138,15 +138,6 @@ async function strandedIn({ db, config }: Opened): Promise<readonly Finding[]> {
   }
   const stranded = await describeStranded(db, { jobs: known });
   if (stranded === null) return findings;
-  const [what = '', ...fix] = stranded.split(/(?<=\.) (?=Configure)/);
-  return [
-    ...findings,
-    {
-      status: 'problem',
-      about: ABOUT,
-      what,
-      why: 'They stay as they are until a run of their job posts them.',
-      fix: fix.join(' '),
-    },
-  ];
+  const why = 'They stay as they are until a run of their job posts them.';
+  return [...findings, { status: 'problem', about: ABOUT, ...stranded, why }];
 }
