@@ -24,3 +24,10 @@ it('neither many different words nor long ones are kept, so that no file fills t
   expect(computed([longest, longest])).toBe(1);
   expect(computed([tooLong, tooLong])).toBe(2);
 });
+
+it('a column of ids, which hardly ever repeats one, is not cached', () => {
+  const ids = Array.from({ length: 513 }, (_, index) => `#${index}`);
+  expect(computed([...ids, 'again', 'again'])).toBe(515);
+  const words = Array.from({ length: 514 }, () => 'paid');
+  expect(computed([...words, ...ids, 'again', 'again'])).toBe(515);
+});

@@ -112,7 +112,7 @@ export class OrderBuilder {
       contentHash: '',
       lines: closeLines(open.lines, currency),
       items: toItems(open),
-      changedAt: readChange(open, this.#plan, { timeOf: () => this.#clockOf(open), dates: this.#dates }),
+      changedAt: this.#changeOf(open),
       customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
@@ -140,7 +140,9 @@ export class OrderBuilder {
    */
   #agreed(open: OpenOrder, field: LayoutField, slot: number, read: (slot: number) => string): string {
     const value = read(slot);
-    for (const other of this.#plan.fields[field])
+    const slots = this.#plan.fields[field];
+    if (slots.length < 2) return value;
+    for (const other of slots)
       if (other !== slot && !isBlank(open.values[other] ?? '') && read(other) !== value)
         throw this.#fault(CONFLICTING_COLUMNS, other, open.values[other] ?? '');
     return value;
@@ -228,6 +230,11 @@ export class OrderBuilder {
     const time = this.#clockOf(open)(value);
     if (typeof time !== 'string') throw this.#fault(time, slot, value);
     return time;
+  }
+
+  #changeOf(open: OpenOrder): StagedOrder['changedAt'] {
+    if (this.#plan.fields.changed_at.length === 0) return null;
+    return readChange(open, this.#plan, { timeOf: this.#clockOf(open), dates: this.#dates });
   }
 
   /** Returns the time parser for the zone in the order's row, or else for that of the layout or source. */

@@ -53,21 +53,20 @@ export function joinState(order: OpenOrder, state: OpenOrder): OpenOrder {
 /**
  * Reads when the order last changed: the latest time that its rows say.
  *
- * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time. Null if the column is not read.
+ * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time.
  */
 export function readChange(
   open: OpenOrder,
   { fields }: Pick<ColumnPlan, 'fields'>,
-  { timeOf, dates }: { readonly timeOf: () => TimeParser; readonly dates: DateWatch | null },
-): StagedOrder['changedAt'] {
-  if (fields.changed_at.length === 0) return null;
+  { timeOf, dates }: { readonly timeOf: TimeParser; readonly dates: DateWatch | null },
+): Exclude<StagedOrder['changedAt'], null> {
   const slot = fields.changed_at.find((one) => !isBlank(open.values[one] ?? ''));
   if (slot === undefined) return UNKNOWN_AGE;
   const more = (open.more ?? []).filter((one) => one.slot === slot).map(({ value }) => value);
   let latest: InstantText = '';
   for (const text of [open.values[slot] ?? '', ...more]) {
     dates?.see(text, open.line);
-    const time = timeOf()(text);
+    const time = timeOf(text);
     if (typeof time !== 'string') return UNKNOWN_AGE;
     if (time > latest) latest = time;
   }

@@ -92,6 +92,9 @@ export function readMoney(text: string, format: MoneyFormat): Money | Fault {
  * @returns a fault also if the cell names another currency, or the amount has more decimals than the currency.
  */
 export function parseMoneyIn(currency: string, text: string, format: MoneyFormat): DecimalText | Fault {
+  // Most amounts of an export are plain, and every order has several: they need no object of their own.
+  if (format.decimal === '.' && isPlain(text))
+    return hasFittingDecimals(text, currency) ? text : tooManyDecimals(currency);
   const money = readMoney(text, format);
   if (!('amount' in money)) return money;
   const { amount, currencies } = money;
