@@ -2991,6 +2991,7 @@ CREATE TABLE intake.orders (
     doubt text,
     items jsonb,
     changed_at timestamp with time zone,
+    other_ids text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
@@ -3076,6 +3077,8 @@ COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be 
 COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
 
 COMMENT ON COLUMN intake.orders.changed_at IS 'When the order last changed, as the latest row that states this version says (age: column of the source). infinity: a row does not say it, so it may be newer than any other. Null: the source does not go by the column.';
+
+COMMENT ON COLUMN intake.orders.other_ids IS 'Ids of orders at other channels that its tags and notes name, folded: it may be one of them.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -7628,6 +7631,8 @@ CREATE INDEX orders_customer_since ON intake.orders USING btree (source, COALESC
 CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id COLLATE "C");
 
 CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, paid_at, first_seen_at)) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE INDEX orders_other_ids ON intake.orders USING gin (other_ids) WHERE (is_current AND (other_ids <> '{}'::text[]));
 
 CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WHERE ((similar_to IS NOT NULL) AND is_current);
 

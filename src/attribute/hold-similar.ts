@@ -14,7 +14,9 @@ import type { AttributionRules } from './decisions.ts';
 export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await holdSimilarIds(trx, rules);
   await holdSameIds(trx, rules);
-  if (rules.isBrandShared) await holdAlike(trx, rules);
+  if (!rules.isBrandShared) return;
+  await holdNamed(trx, rules);
+  await holdAlike(trx, rules);
 }
 
 /** SQL that makes decision `d` one that holds the order. */
@@ -78,6 +80,45 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
       where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id) and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
         and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId} and e.amount = d.amount and e.currency = d.currency
         and date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at))`.execute(trx);
+}
+
+/**
+ * An order whose tags or notes name the id of another one of the brand, on another platform: a shop names the ids under
+ * which its orders stand in the export of a channel. Amount and time may differ, for example by fees and time zones.
+ */
+async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
+  const isCredited = sql`
+    e.effect is not distinct from 'referral' and e.state <> 'held' and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, p.platform)
+    and (not ${neverSent} or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id))`;
+  const isBefore = sql`x.outcome = 'attributed' and q.place < p.place and not ledger.is_platform(q.platform, p.platform)`;
+  await sql`
+    with named as materialized (
+      select d.source, d.order_id, n.id
+      from decided_orders d
+      cross join lateral (select o.other_ids from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
+      cross join lateral unnest(o.other_ids) n(id)
+      where d.outcome = 'attributed'
+    ),
+    repeated as materialized (
+      select d.source, d.order_id from decided_orders d join ${placesOf(sources)} on p.source = d.source
+      where ${isOpen(job, 'similar_order')} and (
+        exists (
+          select from named n join ledger.entries e on ledger.fold_order_id(e.order_id) = n.id
+          where n.source = d.source and n.order_id = d.order_id and ${isCredited})
+        or exists (
+          select from intake.orders x join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
+          where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}' and x.is_current
+            and e.source = x.source and e.order_id = x.order_id and ${isCredited})
+        or exists (
+          select from named n join decided_orders x on ledger.fold_order_id(x.order_id) = n.id join ${placesOf(sources, 'q')} on q.source = x.source
+          where n.source = d.source and n.order_id = d.order_id and ${isBefore})
+        or exists (
+          select from named n join decided_orders x on x.source = n.source and x.order_id = n.order_id join ${placesOf(sources, 'q')} on q.source = x.source
+          where n.id = ledger.fold_order_id(d.order_id) and ${isBefore}))
+    )
+    update decided_orders d set ${held('similar_order')} from repeated r where r.source = d.source and r.order_id = d.order_id`.execute(
+    trx,
+  );
 }
 
 /**

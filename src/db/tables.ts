@@ -1286,6 +1286,10 @@ export interface IntakeOrders {
    */
   order_version_id: Generated<Int8>;
   /**
+   * Ids of orders at other channels that its tags and notes name, folded: it may be one of them.
+   */
+  other_ids: Generated<string[]>;
+  /**
    * When it was paid.
    */
   paid_at: Timestamp | null;

@@ -13,6 +13,7 @@ export const LAYOUT_FIELDS = [
   'codes',
   'links',
   'notes',
+  'other_ids',
   'influencer_handle',
   'deal_id',
   'collab_id',

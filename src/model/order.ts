@@ -25,6 +25,11 @@ export type StagedOrder = {
   /** The order's name for people (`#1001`), if the export contains it. */
   readonly orderName: string | null;
   /**
+   * Ids of orders at other channels that its tags and notes name, as `foldOrderId` returns them: the order may be one of
+   * them. Part of the digest only if there are any.
+   */
+  readonly otherIds: readonly string[];
+  /**
    * The shop's own status in lower case, with underscores instead of blanks: `paid`, `partially_refunded`,
    * `completed`.
    */
@@ -122,13 +127,14 @@ export const ORDER_COLUMNS = [
   { field: 'groupKey', column: 'group_key', type: 'text', merge: 'same' },
   { field: 'orderId', column: 'order_id', type: 'text', merge: 'same' },
   { field: 'orderName', column: 'order_name', type: 'text', merge: 'first' },
+  { field: 'otherIds', column: 'other_ids', type: 'text[]', merge: 'union' },
   { field: 'status', column: 'status', type: 'text', merge: 'first' },
   { field: 'currency', column: 'currency', type: 'text', merge: 'same' },
   { field: 'total', column: 'total', type: 'numeric(18,4)', merge: 'sum' },
   { field: 'subtotal', column: 'subtotal', type: 'numeric(18,4)', merge: 'sum' },
   { field: 'refunded', column: 'refunded', type: 'numeric(18,4)', merge: 'sum' },
-  { field: 'codes', column: 'codes', type: 'text[]', merge: 'union' },
-  { field: 'links', column: 'links', type: 'text[]', merge: 'union' },
+  { field: 'codes', column: 'codes', type: 'text[]', merge: 'union', isMatched: true },
+  { field: 'links', column: 'links', type: 'text[]', merge: 'union', isMatched: true },
   { field: 'influencerHandle', column: 'influencer_handle', type: 'text', merge: 'first' },
   { field: 'dealId', column: 'deal_id', type: 'text', merge: 'first' },
   { field: 'collabId', column: 'collab_id', type: 'text', merge: 'first' },
@@ -147,6 +153,8 @@ export const ORDER_COLUMNS = [
    * they are added, or they are united.
    */
   readonly merge: 'same' | 'first' | 'sum' | 'union';
+  /** True if an additional column holds the texts as they are matched with codes and handles. */
+  readonly isMatched?: true;
 }[];
 
 /** Rows that belong to an order whose first row is elsewhere in the file (separate Shopify line items). */

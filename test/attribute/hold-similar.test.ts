@@ -212,3 +212,64 @@ describe('an order of a channel that also stands in the export of the shop', () 
     ]);
   });
 });
+
+describe('an order whose tags name the id of another one', () => {
+  const isBrandShared = true;
+  const NAMED = '112-1234567-1234567';
+  const tagged = { otherIds: [NAMED], total: '11.00', placedAt: '2026-04-10T13:00:00Z', codes: ['NOOR'] };
+
+  test.each([
+    ['the shop was credited first', true, NAMED],
+    ['the channel was credited first', false, '7'],
+  ])('is held if %s, although code, amount and time differ', async (_, isShopFirst, held) => {
+    for (const sent of ['accepted', null] as const) {
+      const brandId = newBrand();
+      const { context: shop } = await openJob(brandId, 'shopify');
+      const { context: channel } = await openJob(brandId, 'amazon');
+      const steps = [
+        { context: shop, orders: { 7: tagged, 8: { total: '3.00' } } },
+        { context: channel, orders: { [NAMED]: {} } },
+      ];
+      const [first, second] = isShopFirst ? steps : steps.toReversed();
+      await state(first?.context ?? shop, first?.orders ?? {}, { isBrandShared });
+      await first?.context.prepare();
+      if (sent !== null) await bring(first?.context ?? shop, sent);
+      await state(second?.context ?? shop, second?.orders ?? {}, { isBrandShared });
+      const all = [...(await decided(shop)), ...(await decided(channel))];
+      expect(all.filter((one) => !one.endsWith(': attributed'))).toEqual([`${held}: held similar_order`]);
+      expect(all).toHaveLength(3);
+    }
+  });
+
+  test.each<readonly [string, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
+    ['another brand', { isOtherBrand: true }, 'attributed'],
+    ['the same platform, where ids tell orders apart', { platform: 'Shopify' }, 'attributed'],
+    ['another platform', {}, 'held similar_order'],
+  ])('counts for %s: %s', async (_, { isOtherBrand, platform = 'amazon' }, expected) => {
+    const brandId = newBrand();
+    const { context: channel } = await openJob(isOtherBrand ? newBrand() : brandId, platform);
+    await state(channel, { [NAMED]: {} }, { isBrandShared });
+    await channel.prepare();
+    const { context: shop } = await openJob(brandId, 'shopify');
+    await state(shop, { 7: tagged }, { isBrandShared });
+    expect(await decided(shop)).toEqual([`7: ${expected}`]);
+  });
+
+  test('stands for the source that the job names first, and for neither if the other one is credited to nobody', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [shop, channel] = shops;
+    await channel?.read({
+      orders: [order(NAMED, { codes: ['MIRA'] }), order('113-0000000-0000000', { codes: [] })],
+    });
+    await state(
+      context,
+      { 7: tagged, 8: { ...tagged, otherIds: ['113-0000000-0000000'] } },
+      { shop, isBrandShared },
+    );
+    expect(await decided(context, shop)).toEqual(['7: attributed', '8: attributed']);
+    expect(await decided(context, channel)).toEqual([
+      '112-1234567-1234567: held similar_order',
+      '113-0000000-0000000: organic',
+    ]);
+  });
+});

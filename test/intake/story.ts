@@ -178,6 +178,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     refunded: null,
     codes: [],
     links: [],
+    otherIds: [],
     influencerHandle: null,
     dealId: null,
     collabId: null,

@@ -68,3 +68,13 @@ test('an order without a doubt has the digest that it had before orders could be
   expect(order.contentHash).toBe('ZEm8Lczt6ypB_XCOW4RCy-GnGU0CZooULy9RB7INFrU');
   expect(hashMeaning({ ...order, doubt: 'incomplete' })).not.toBe(order.contentHash);
 });
+
+test('an id in the tags is read, changes the hash, and leaves that of orders without one as it was', async () => {
+  const read = (tags: string) =>
+    mapText(`${HEADER},Tags\n${CELLS.join(',')},"${tags}"\n`, { layout: 'shopify-orders', reduced: true });
+  const [none, named] = await Promise.all(['vip, spring', 'Amazon, 112-1234567-1234567'].map(read));
+  const { contentHash } = await mapOne(CELLS);
+  expect(none?.orders).toMatchObject([{ otherIds: [], contentHash }]);
+  expect(named?.orders).toMatchObject([{ otherIds: ['112-1234567-1234567'] }]);
+  expect(named?.orders[0]?.contentHash).not.toBe(contentHash);
+});

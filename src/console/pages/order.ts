@@ -50,6 +50,7 @@ function versionItem(version: OrderVersion, visit: Visit): Html {
     ['Cancelled', version.cancelledAt === null ? null : instant(version.cancelledAt, visit)],
     ['Codes', version.codes.length === 0 ? 'none' : version.codes.join(', ')],
     ['Links', version.links.length === 0 ? null : version.links.join(', ')],
+    ['Order ids in tags and notes', version.otherIds.length === 0 ? null : version.otherIds.join(', ')],
     ['Marked by the layout', version.exclusion?.replaceAll('_', ' ') ?? null],
   ];
   return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${role}</small></p>${factList(facts)}</li>

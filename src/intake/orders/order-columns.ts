@@ -17,13 +17,14 @@ type StoredColumn = {
 };
 
 /**
- * The columns of `intake.orders` that carry the meaning of an order (model/order.ts). Each list has an
- * additional folded column.
+ * The columns of `intake.orders` that carry the meaning of an order (model/order.ts). A list that is matched has
+ * an additional folded column.
  */
 export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
-  ({ field, column, type, merge }): readonly StoredColumn[] => {
+  (one): readonly StoredColumn[] => {
+    const { field, column, type } = one;
     const own = { field, column, type, isFolded: false };
-    return merge === 'union' ? [own, { ...own, column: `${column}_folded`, isFolded: true }] : [own];
+    return 'isMatched' in one ? [own, { ...own, column: `${column}_folded`, isFolded: true }] : [own];
   },
 );
 

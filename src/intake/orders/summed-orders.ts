@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { columnsMergedBy } from './order-columns.ts';
+import { columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 
 const FIRST_VALUE = columnsMergedBy('first');
 const AMOUNTS = columnsMergedBy('sum');
 const LISTS = columnsMergedBy('union');
+const FOLDED = new Set(STORED_COLUMNS.filter(({ isFolded }) => isFolded).map(({ column }) => column));
 
 /**
  * SQL that merges separate rows of one order in a layout with one amount for each item. Amounts and row
@@ -31,10 +32,10 @@ export function summedColumns(first: string, second: string): RawBuilder<unknown
             and (${a('items')} is null or ${b('items')} is null) then 'may_be_repeated' end) as doubt`
         : sql`coalesce(${a(column)}, ${b(column)}) as ${sql.ref(column)}`,
     ),
-    ...LISTS.flatMap((column) => [
-      unite(a(column), b(column), a(column), b(column), column),
+    ...LISTS.map((column) => unite(a(column), b(column), a(column), b(column), column)),
+    ...LISTS.filter((column) => FOLDED.has(`${column}_folded`)).map((column) =>
       unite(a(column), b(column), a(`${column}_folded`), b(`${column}_folded`), `${column}_folded`),
-    ]),
+    ),
     sql`greatest(${a('changed_at')}, ${b('changed_at')}) as changed_at`,
     sql`least(${a('line_no')}, ${b('line_no')}) as line_no, least(${a('record_no')}, ${b('record_no')}) as record_no`,
     sql`${a('currency')} <> ${b('currency')}
@@ -73,7 +74,7 @@ type Ref = RawBuilder<unknown>;
 
 /** SQL that assigns the result of `summedColumns`, selected as `m`, to row `o` of intake.orders. */
 export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder<unknown> {
-  const columns = [...AMOUNTS, ...FIRST_VALUE, ...LISTS, ...LISTS.map((column) => `${column}_folded`)];
+  const columns = [...AMOUNTS, ...FIRST_VALUE, ...LISTS, ...FOLDED];
   const assignments = [
     ...columns,
     'exclusion',
@@ -90,15 +91,21 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 
 /**
  * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
- * depend on how the order was divided into rows. A doubt follows it, as in hash-meaning.ts.
+ * depend on how the order was divided into rows. Other ids are part of it only if there are any, and a doubt follows it,
+ * as in hash-meaning.ts.
  */
 export function summedHash(alias: string): RawBuilder<string> {
-  return sql<string>`'sum:' || md5(jsonb_build_array(${meaningOf(alias)})::text) || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
+  const others = sql.ref(`${alias}.other_ids`);
+  return sql<string>`'sum:' || md5((jsonb_build_array(${meaningOf(alias, (column) => column !== 'other_ids')})
+    || case when ${others} = '{}' then '[]'::jsonb else to_jsonb(${others}) end)::text) || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
 }
 
 /** SQL for the columns in which two versions of an order can differ, except for a doubt. */
-export function meaningOf(alias: string): RawBuilder<unknown> {
+export function meaningOf(
+  alias: string,
+  isWanted: (column: string) => boolean = () => true,
+): RawBuilder<unknown> {
   const said = FIRST_VALUE.filter((column) => column !== 'doubt');
-  const columns = ['group_key', 'currency', 'exclusion', ...AMOUNTS, ...said, ...LISTS];
+  const columns = ['group_key', 'currency', 'exclusion', ...AMOUNTS, ...said, ...LISTS].filter(isWanted);
   return sql.join(columns.map((column) => sql.ref(`${alias}.${column}`)));
 }

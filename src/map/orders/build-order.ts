@@ -13,7 +13,7 @@ import { type Built, CONFLICTING_COLUMNS, type Given, ValueFault } from './built
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import type { MarkWatch } from './decimal-mark.ts';
-import { linkFinder, linkOf } from './find-links.ts';
+import { findIds, linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import { checkSum, toItems } from './item-sums.ts';
 import { readChange } from './last-change.ts';
@@ -90,6 +90,7 @@ export class OrderBuilder {
       groupKey: open.key,
       orderId,
       orderName: this.#text(open, 'order_name'),
+      otherIds: findIds(this.#plan.fields.other_ids, open.values),
       status: this.#statusOf(open),
       currency,
       total: this.#amount(open, 'total', currency),

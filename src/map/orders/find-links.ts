@@ -1,6 +1,7 @@
 import type { Layout } from '../../model/layout.ts';
 import { foldLink } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { foldOrderId } from '../../model/text/order-key.ts';
 import { cleanText } from '../values/clean-text.ts';
 
 /**
@@ -84,3 +85,34 @@ function decode(value: string): string {
     return spaced; // A stray % is part of the value.
   }
 }
+
+const MAX_IDS = 10;
+const PARTS = /[,;\r\n]+/;
+/** Ids of marketplaces, such as `112-1234567-1234567`. Shorter ones are years, sizes and names of campaigns. */
+const ID = /^#?\w[\w./-]{4,38}\w$/;
+const MIN_DIGITS = 5;
+/** Keys in notes whose value is an order id: `Amazon Order Id`, `ebay_order_number`. */
+const NAMES_ORDER = /order/i;
+
+/**
+ * Finds the ids that tags and notes of an order may name it by at another channel: `Amazon, 112-1234567-1234567`, or
+ * `Amazon Order Id: 112-1234567-1234567`. A value whose key does not speak of an order is none: it may be a phone number.
+ *
+ * @param slots places of the cells in `values`.
+ * @returns folded ids without duplicates, at most 10.
+ */
+export function findIds(slots: readonly number[], values: readonly string[]): readonly string[] {
+  if (slots.every((slot) => (values[slot] ?? '') === '')) return NO_IDS;
+  const found = new Set<string>();
+  for (const part of slots.flatMap((slot) => (values[slot] ?? '').split(PARTS))) {
+    const mark = part.search(/[:=]/);
+    if (mark !== -1 && !NAMES_ORDER.test(part.slice(0, mark))) continue;
+    const text = part.slice(mark + 1).trim();
+    if (!ID.test(text) || text.replace(/\D/g, '').length < MIN_DIGITS) continue;
+    found.add(foldOrderId(text));
+    if (found.size === MAX_IDS) break;
+  }
+  return found.size === 0 ? NO_IDS : [...found];
+}
+
+const NO_IDS: readonly string[] = [];

@@ -31,9 +31,10 @@ export function hashMeaning(order: Omit<StagedOrder, 'contentHash'>): string {
     order.paidAt ?? ABSENT,
     order.cancelledAt ?? ABSENT,
     order.exclusion ?? ABSENT,
-    // Each field ends with a separator, the last one too. A doubt is part of the text only if there is one, so
-    // that the digests of orders that were read before doubts existed do not change.
-    order.doubt === null ? '' : `${order.doubt}${BETWEEN_FIELDS}`,
+    // Each field ends with a separator, the last one too. What earlier versions did not read is part of the text only
+    // if it is there, so that the digests of the other orders stay what they were.
+    (order.otherIds.length === 0 ? '' : `${order.otherIds.join(BETWEEN_ITEMS)}${BETWEEN_FIELDS}`) +
+      (order.doubt === null ? '' : `${order.doubt}${BETWEEN_FIELDS}`),
   ];
   // Adding the texts one after the other would create two objects for each, which the garbage collector has to find.
   const digest = hash('sha256', meaning.join(BETWEEN_FIELDS), 'base64url');

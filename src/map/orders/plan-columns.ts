@@ -118,7 +118,7 @@ export function planColumns(
     if (field === 'codes' || field === 'links') return 'all';
     // Rows that say different times are states of the order (`OrderWindow`), or items of it that add up.
     if (field === 'changed_at') return summed.size > 0 ? 'all' : 'first';
-    if (field === 'email') return 'first';
+    if (field === 'email' || field === 'other_ids') return 'first';
     return lineItems && !AGREED.includes(field) ? 'first' : 'same';
   };
   const fields = Object.fromEntries(

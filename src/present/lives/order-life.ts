@@ -63,6 +63,7 @@ function renderVersion(version: OrderVersion, terminal: Terminal): readonly stri
       ? 'no code'
       : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.join(', ')}`,
     version.links.length === 0 ? '' : `links ${version.links.join(', ')}`,
+    version.otherIds.length === 0 ? '' : `tags name order ${version.otherIds.join(', ')}`,
     version.doubt === null ? '' : `in doubt: ${version.doubt.replaceAll('_', ' ')}`,
     version.exclusion === null ? '' : `marked by the layout: ${version.exclusion.replaceAll('_', ' ')}`,
   ];
