@@ -24,7 +24,7 @@ import {
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { describeDoubleCredits, describeDoubts } from '../../src/present/review/doubts.ts';
 import { describeHeldOrders } from '../../src/present/review/held-orders.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+import { clause, formatCount, markLookAlikes, plural } from '../../src/present/text.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 
@@ -186,7 +186,7 @@ export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
 function describeUnownedCodes({ details }: OrdersReport): readonly Block[] {
   if (details.unownedCodes.length === 0) return [];
   const rows = details.unownedCodes.map(({ code, orders, amount, currency }) => [
-    code,
+    markLookAlikes(code),
     formatCount(orders),
     formatMoney(amount, currency),
   ]);

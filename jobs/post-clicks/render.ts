@@ -15,7 +15,7 @@ import {
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+import { clause, formatCount, markLookAlikes, plural } from '../../src/present/text.ts';
 import type { ClickCounts, ClicksReport } from './report.ts';
 
 type Summary = RunSummary<ClicksReport>;
@@ -81,7 +81,7 @@ function describeDispositions({ report: { counts }, isPlan = false }: Summary): 
 function describeUnowned({ details }: ClicksReport): readonly Block[] {
   if (details.unowned.length === 0) return [];
   const rows = details.unowned.map(({ written, reason, clicks }) => [
-    written,
+    markLookAlikes(written),
     formatCount(clicks),
     reason.replaceAll('_', ' '),
   ]);

@@ -95,3 +95,19 @@ function loadMeasure(): (text: string) => number {
   const require = createRequire(import.meta.url);
   return (require('string-width') as typeof import('string-width')).default;
 }
+
+/** Letters of other scripts that look like those of ASCII, and Latin ones that do. */
+const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}ıȷɑɡɩ]/gu;
+
+/**
+ * Says which letters of a code are not what they look like, if it mixes them with ASCII letters or digits: `МIA10` with a
+ * Cyrillic М is `МIA10 (М is U+041C)`. Such a code is another one than MIA10, which a reader cannot see.
+ */
+export function markLookAlikes(code: string): string {
+  const letters = /[A-Za-z0-9]/.test(code) ? [...new Set(code.match(LOOK_ALIKE) ?? [])] : [];
+  if (letters.length === 0) return code;
+  const named = letters.map(
+    (letter) => `${letter} is U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+  return `${code} (${named.join(', ')})`;
+}

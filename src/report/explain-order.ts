@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { AgeBasis } from '../model/file-age.ts';
-import { foldOrderId } from '../model/text/order-key.ts';
+import { foldOrderId, withoutGlobalId } from '../model/text/order-key.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -67,13 +67,15 @@ export type OrderLife = {
  * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
  * does not know it.
  *
- * @param options.order the id, or the name (`#1001`). The `#` may be left out if no order has such an id.
+ * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
+ *   order has such an id.
  */
 export async function explainOrder(
   db: Database,
   options: { readonly order: string; readonly source?: string },
 ): Promise<readonly OrderLife[]> {
-  const { order, source = null } = options;
+  const { source = null } = options;
+  const order = withoutGlobalId(options.order);
   // Names have no index, because it would slow down the reading of every order. So the id is tried first,
   // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];

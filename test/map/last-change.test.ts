@@ -45,7 +45,7 @@ describe('an order that a file states several times, with the times of its last 
   });
 });
 
-test.each(['', 'yesterday', '2026-02-31'])(
+test.each(['', 'yesterday', '2026-02-31', '2099-04-10 09:00:00'])(
   'a row whose time is "%s" may be newer than any other',
   async (cell) => {
     expect(await staged([`1,10,paid,${cell}`])).toEqual(['1 10.00 paid infinity 1']);

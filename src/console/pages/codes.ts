@@ -1,6 +1,6 @@
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
+import { formatCount, markLookAlikes } from '../../present/text.ts';
 import {
   type AssignedCode,
   listAssignedCodes,
@@ -64,8 +64,8 @@ async function unowned(visit: Visit): Promise<Html> {
         title: 'Code',
         cell: ({ code, folded, job, carriedAs }) =>
           carriedAs === 'code'
-            ? anchor(visit.link('/codes/assign', { job, code: folded }), code)
-            : html`${code} <small>${carriedAs}</small>`,
+            ? anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))
+            : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
       },
       { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
       {

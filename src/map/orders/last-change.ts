@@ -50,10 +50,12 @@ export function joinState(order: OpenOrder, state: OpenOrder): OpenOrder {
   return state;
 }
 
+const DAY_MS = 86_400_000;
+
 /**
  * Reads when the order last changed: the latest time that its rows say.
  *
- * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time.
+ * @returns `UNKNOWN_AGE` if no row says it, or the text of one is no time, or a time after tomorrow.
  */
 export function readChange(
   open: OpenOrder,
@@ -67,7 +69,8 @@ export function readChange(
   for (const text of [open.values[slot] ?? '', ...more]) {
     dates?.see(text, open.line);
     const time = timeOf(text);
-    if (typeof time !== 'string') return UNKNOWN_AGE;
+    // A year like 2206 would make every later state of the order an older one.
+    if (typeof time !== 'string' || Date.parse(time) > Date.now() + DAY_MS) return UNKNOWN_AGE;
     if (time > latest) latest = time;
   }
   return latest;

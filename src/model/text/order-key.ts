@@ -41,6 +41,11 @@ export function orderKey(platform: string, orderId: string): string {
   return JSON.stringify([foldPlatform(platform), foldOrderId(orderId)]);
 }
 
+/** Returns the number in an id of GraphQL, which the layouts of such exports read; other ids as they are. */
+export function withoutGlobalId(id: string): string {
+  return GLOBAL_ID.test(id.toLowerCase()) ? id.replace(/^.*\//, '') : id;
+}
+
 /** Matches ids that are their own loose form: lower case, no leading zero. */
 const LOOSE = /^(?:0|[1-9a-z][0-9a-z_/-]*)$/;
 const GROUPED = /^\d{1,3}(?:[.,'\u2019]\d{3})+$/;

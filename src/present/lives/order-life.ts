@@ -5,7 +5,7 @@ import { fileName } from '../../model/text/file-name.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { OrderAttribution, OrderLife, OrderVersion } from '../../report/explain-order.ts';
 import type { Terminal } from '../terminal.ts';
-import { plural } from '../text.ts';
+import { markLookAlikes, plural } from '../text.ts';
 import { datedLine, detailLine, joinFacts, renderEntryLife } from './entry-life.ts';
 
 /** Renders the history of one order, from the line in the file to the service's answer. */
@@ -61,7 +61,7 @@ function renderVersion(version: OrderVersion, terminal: Terminal): readonly stri
     version.changedAt === null ? '' : `last changed ${formatInstant(version.changedAt)}`,
     version.codes.length === 0
       ? 'no code'
-      : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.join(', ')}`,
+      : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.map(markLookAlikes).join(', ')}`,
     version.links.length === 0 ? '' : `links ${version.links.join(', ')}`,
     version.otherIds.length === 0 ? '' : `tags name order ${version.otherIds.join(', ')}`,
     version.doubt === null ? '' : `in doubt: ${version.doubt.replaceAll('_', ' ')}`,

@@ -171,7 +171,7 @@ describe('the history of an order', () => {
   test('is found by ID and by name, from the line of the file to the answer', async () => {
     const { db } = await setup();
     await seedRuns(db);
-    for (const order of ['1001', '#1001']) {
+    for (const order of ['1001', '#1001', 'gid://shopify/Order/1001']) {
       const [life] = await explainOrder(db, { order });
       expect(life?.versions).toMatchObject([
         { uri: FILE, line: '2', total: '1234.5000', isCurrent: true, codes: ['MARA15'] },
