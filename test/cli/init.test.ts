@@ -499,7 +499,7 @@ test('init shows the orders that a run would hold, with reason, amount and next 
     'orders.csv': `${WOO}${held}76,completed,EUR,0.00,MIRA10,4/28/2026 14:00,flo@example.com,\n`,
   });
   const { exitCode, stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
-  expect(exitCode).toBe(0);
+  expect(exitCode).toBe(3);
   expect(stdout).toContain('Held, until better data or your decision settles it: 2 orders, 50.00 EUR.');
   expect(stdout).toContain('1 order, 30.00 EUR: status "shipped" is not known');
   expect(stdout).toContain(

@@ -131,13 +131,14 @@ function show(output: Output, found: Recognised): void {
   output.print(renderRefused(found, output.terminal));
 }
 
-/** Returns true if a run would hold files, or if files with sales were refused. */
+/** Returns true if a run would hold files or orders, or if files with sales were refused. */
 function hasHeld({ sources, refused }: Recognised): boolean {
   return (
     refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
     sources.some(
       ({ examined }) =>
-        (examined.kind === 'orders' && [...examined.problems, ...examined.preview.held].length > 0) ||
+        (examined.kind === 'orders' &&
+          [...examined.problems, ...examined.preview.held, ...examined.preview.heldOrders].length > 0) ||
         (examined.kind === 'customers' && examined.held.length > 0),
     )
   );

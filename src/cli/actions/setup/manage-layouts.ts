@@ -186,7 +186,7 @@ function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
   const { preview, changes, decimalMark } = examined;
   // A run holds a file whose decimal mark is not known.
   const open = decimalMark === 'open' ? 1 : 0;
-  return preview.held.length + preview.rejected.length + changes.length + open;
+  return preview.held.length + preview.heldOrders.length + preview.rejected.length + changes.length + open;
 }
 
 async function recognised(
