@@ -22,7 +22,7 @@ import {
   warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { describeDoubleCredits, describeDoubts } from '../../src/present/review/doubts.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
 import { describeHeldOrders } from '../../src/present/review/held-orders.ts';
 import { clause, formatCount, markLookAlikes, plural } from '../../src/present/text.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
@@ -220,11 +220,15 @@ function refusalsOf({ details }: OrdersReport) {
   };
 }
 
-function doubtsOf({ counts, details }: OrdersReport) {
+function doubtsOf(report: OrdersReport) {
+  const { doubts, count } = doubtsListed(report);
+  const amounts = doubts.length < count ? groupsAt('in_doubt', report.details) : doubts;
   return {
-    doubts: details.doubts,
-    count: Math.max(counts.entries.in_doubt, details.doubts.length),
-    note: formatAmounts(groupsAt('in_doubt', details)),
+    doubts,
+    count,
+    note: formatAmounts(
+      amounts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
+    ),
     why: 'The service may have credited these orders, but no answer says so.',
     todo: 'look up each order in the service, then settle it',
   };

@@ -122,9 +122,10 @@ export async function reportOrders(
     ? { credits: [], total: 0 }
     : await readCredits(db, { runId, job, sources, limit: SHOWN_CREDITS });
   const leaks = areReportsStale ? [] : await findLeaks(db, { now: new Date() });
-  const { details: doubtDetails } = await readRunDoubts(db, { job });
+  // Of the ledger, not of the orders: a doubt remains one when its source has another name, or is left out.
+  const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
-  const { rejected, held, in_doubt: doubts } = counts.entries;
+  const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
     counts,
@@ -132,7 +133,7 @@ export async function reportOrders(
       .filter(({ disposition }) => disposition === 'accepted')
       .map(({ currency, amount }) => ({ currency, accepted: amount })),
     sumsAddUp: countOf(dispositions, 'unaccounted') === 0 && addUp(counts) && files.addUp,
-    doubts: doubts + doubtDetails.doubleCredits.length,
+    doubts,
     needsAttention:
       codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0 || heldOrders.length > 0,
     details: {

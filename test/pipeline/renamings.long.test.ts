@@ -1,0 +1,98 @@
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { openWorkshop, toCsv, type Workshop } from './workshop.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const GENERIC = fileURLToPath(new URL('../../config/layouts/generic.yaml', import.meta.url));
+
+/** What has another name than before. */
+const NAMES = ['job', 'source', 'layout', 'platform'] as const;
+type Names = readonly (typeof NAMES)[number][];
+
+const flowOf = (changed: Names) => {
+  const job = changed.includes('job') ? 'dutch' : 'orders';
+  const source = changed.includes('source') ? 'nl-shop' : 'shop';
+  const layout = changed.includes('layout') ? 'mine' : 'generic';
+  const platform = changed.includes('platform') ? 'woocommerce' : 'shopify';
+  return `
+sources:
+  ${source}: {uri: ./exports/, layout: ${layout}, order_platform: ${platform}, time_zone: Europe/Amsterdam}
+jobs:
+  ${job}: {kind: attribute-orders, source: ${source}, brand_id: 4819, codes: ./codes.csv, revenue: total, include: [paid]}
+`;
+};
+
+/** Opens a shop one of whose orders was sent, one is in doubt, one is approved for a second attempt, two wait, and one is held. */
+async function openHalfDone(): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: flowOf([]), api: 'concurrency: 1' });
+  mkdirSync(join(shop.folder, 'layouts'));
+  cpSync(GENERIC, join(shop.folder, 'layouts', 'mine.yaml'));
+  const ids = ['sent', 'doubtful', 'approved', 'waiting', 'last'];
+  shop.drop('1.csv', toCsv([...ids.map((id) => ({ id })), { id: 'held', status: 'mystery' }]));
+  await shop.sandbox.setFaults(
+    ['doubtful', 'approved'].map((id) => ({
+      kind: 'error_before',
+      match: { body: { order_id: id } },
+      status: 500,
+      text: 'Oops.',
+    })),
+  );
+  expect((await shop.run('--limit', '3')).exitCode).toBe(6);
+  await shop.sandbox.setFaults(null);
+  await resend(shop, 'approved');
+  return shop;
+}
+
+async function resend(shop: Workshop, order: string): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select entry_id as id from ledger.entries where order_id = ${order}`.execute(shop.db);
+  const decision = ['--resend', '--reason', 'not listed', '--yes'];
+  expect((await shop.cli('review', rows[0]?.id ?? '', ...decision)).exitCode).toBe(0);
+}
+
+const combinations: readonly Names[] = Array.from({ length: 2 ** NAMES.length }, (_, bits) =>
+  NAMES.filter((_name, place) => (bits >> place) & 1),
+).slice(1);
+
+const inOneLine = (text: string) => text.replace(/\s+/g, ' ');
+
+/*
+ * What follows, what stops, and what is said. Entries follow the job, and the job follows its sources, or its name. If
+ * both are new, nothing says that it is the same job, so its entries stay, no run is green, and the money is named.
+ */
+describe('half of the orders are posted, and another name has', () => {
+  it.each(combinations.map((changed) => [changed.join(', '), changed] as const))(
+    '%s: each order is posted once, now or under the old names, and no doubt is forgotten',
+    async (_, changed) => {
+      const shop = await openHalfDone();
+      const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+      shop.write('pipeline.yaml', text.replace(flowOf([]), flowOf(changed)));
+      shop.drop('2.csv', toCsv([{ id: 'new', revenue: '12.00' }]));
+      const job = changed.includes('job') ? 'dutch' : 'orders';
+      const isAnother = changed.includes('job') && changed.includes('source');
+      expect((await shop.cli('plan', job)).exitCode).toBe(3);
+      const run = await shop.cli('run', job);
+      expect(run.exitCode).toBe(isAnother ? 3 : 6);
+      const said = '4 ledger entries (40.00 EUR) wait or are in doubt under the job orders';
+      for (const { stdout, stderr } of [run, await shop.cli('doctor')])
+        expect(inOneLine(stdout + stderr).includes(said)).toBe(isAnother);
+      const all = ['approved', 'last', 'new', 'sent', 'waiting'];
+      expect(await shop.posted()).toEqual(isAnother ? ['new', 'sent'] : all);
+      // A further run of the new names neither posts more nor ends well.
+      expect((await shop.cli('run', job)).exitCode).not.toBe(0);
+      expect(await shop.posted()).toEqual(isAnother ? ['new', 'sent'] : all);
+
+      shop.write('pipeline.yaml', text);
+      expect((await shop.run()).exitCode).toBe(6);
+      expect(await shop.posted()).toEqual(all);
+      await resend(shop, 'doubtful');
+      await shop.cli('review', '--held', '--order', 'held', '--credit', '--reason', 'paid', '--yes');
+      await shop.run();
+      expect(await shop.posted()).toEqual([...all, 'doubtful', 'held'].toSorted());
+    },
+  );
+});
