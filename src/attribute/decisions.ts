@@ -107,7 +107,7 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and (
  * not the job's to decide: credited elsewhere, or from before its own period.
  */
 function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
-  const { job, brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
+  const { brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   const gate = gateOf({
     brandId,
@@ -120,8 +120,8 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
     eligible as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
-          when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
-          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(job)} then 'before_start'`}
+          when ${isSeeded} and not ${isAnswered(rules)} then 'credited_elsewhere'
+          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start'`}
           else ${gate.exclusion}
         end as exclusion_reason,
         ${gate.hold} as hold_reason
@@ -269,11 +269,13 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
 
 /**
  * SQL that is true if the job has an entry for order `o` that a backfill will post or that may have been
- * processed. The job then stays responsible for the order.
+ * processed, also under a source that it no longer reads. The job then stays responsible for the order.
  */
-function isAnswered(job: string): RawBuilder<boolean> {
+function isAnswered({ job, sources }: AttributionRules): RawBuilder<boolean> {
+  const isRemoved = sql`coalesce(e.source <> all(${sources.map(({ source }) => source)}::text[]), false)`;
   return sql<boolean>`(
     select true from ledger.entries e
-    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.source = o.source and e.job = ${job} and e.effect is not distinct from 'referral'
+    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.job = ${job} and e.effect is not distinct from 'referral'
+      and (e.source = o.source or (${isRemoved} and ledger.is_platform(e.order_platform, f.order_platform)))
       and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}) limit 1) is not null`;
 }

@@ -15,16 +15,19 @@ export type EarlierJobsOptions = {
 
 /**
  * Lists the jobs of the same kind that are no longer configured and have decisions or entries about a source that a
- * job reads. Empty if the job itself has decided something. Usually it reads only the names of earlier runs.
+ * job reads. Empty if the job itself has decided something. Usually it reads only the names of earlier runs and of
+ * backfills, which may be all that a job did.
  */
 export async function listEarlierJobs(
   db: Database,
   { job, kind, sources, configured }: EarlierJobsOptions,
 ): Promise<readonly EarlierJob[]> {
   const { rows: gone } = await sql<{ job: string }>`
-    select distinct job from ops.runs where kind = ${kind} and job <> all(${[...configured]}::text[])`.execute(
-    db,
-  );
+    select distinct job from (
+      select job from ops.runs where kind = ${kind}
+      union all
+      select job from ops.backfills where ${kind === 'attribute-orders'}) known
+    where job <> all(${[...configured]}::text[])`.execute(db);
   if (gone.length === 0 || (await hasDecided(db, job))) return [];
   const { rows } = await sql<EarlierJob>`
     select s.job, array_agg(distinct s.source) as sources

@@ -13,7 +13,8 @@ const GENERIC = fileURLToPath(new URL('../../config/layouts/generic.yaml', impor
 const NAMES = ['job', 'source', 'layout', 'platform'] as const;
 type Names = readonly (typeof NAMES)[number][];
 
-const flowOf = (changed: Names) => {
+/** @param job further settings of the job. */
+const flowOf = (changed: Names, settings = '') => {
   const job = changed.includes('job') ? 'dutch' : 'orders';
   const source = changed.includes('source') ? 'nl-shop' : 'shop';
   const layout = changed.includes('layout') ? 'mine' : 'generic';
@@ -22,7 +23,7 @@ const flowOf = (changed: Names) => {
 sources:
   ${source}: {uri: ./exports/, layout: ${layout}, order_platform: ${platform}, time_zone: Europe/Amsterdam}
 jobs:
-  ${job}: {kind: attribute-orders, source: ${source}, brand_id: 4819, codes: ./codes.csv, revenue: total, include: [paid]}
+  ${job}: {kind: attribute-orders, source: ${source}, brand_id: 4819, codes: ./codes.csv, revenue: total, include: [paid]${settings}}
 `;
 };
 
@@ -95,4 +96,37 @@ describe('half of the orders are posted, and another name has', () => {
       expect(await shop.posted()).toEqual([...all, 'doubtful', 'held'].toSorted());
     },
   );
+});
+
+describe('a backfill is half done, and another name has', () => {
+  const START = ', start_date: 2026-06-01, time_zone: Europe/Amsterdam';
+
+  it.each([
+    ['the job', ['job']],
+    ['the source', ['source']],
+  ] as const)('%s: it goes on, and nothing that it sent counts as withdrawn', async (_, changed) => {
+    const shop = await openWorkshop({ flow: flowOf([], START), api: 'concurrency: 1' });
+    shop.drop('1.csv', toCsv(['sent', 'doubtful', 'refused', 'waiting'].map((id) => ({ id }))));
+    await shop.sandbox.setFaults([
+      { kind: 'error_before', match: { body: { order_id: 'doubtful' } }, status: 500, text: 'Oops.' },
+      { kind: 'error_before', match: { body: { order_id: 'refused' } }, status: 401, text: 'No.' },
+    ]);
+    const period = ['--from', '2026-01-01', '--to', '2026-05-30', '--yes'];
+    expect((await shop.cli('backfill', 'orders', ...period)).exitCode).toBe(4);
+    expect(await shop.posted()).toEqual(['sent']);
+    await shop.sandbox.setFaults(null);
+    const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+    shop.write('pipeline.yaml', text.replace(flowOf([], START), flowOf(changed, START)));
+    const job = changed[0] === 'job' ? 'dutch' : 'orders';
+    expect((await shop.cli('run', job)).exitCode).toBe(6);
+    expect(await shop.db.selectFrom('ledger.adjustments').select('kind').execute()).toEqual([]);
+    expect((await shop.cli('backfill', 'resume')).exitCode).toBe(6);
+    expect(await shop.posted()).toEqual(['refused', 'sent', 'waiting']);
+
+    shop.drop('2.csv', toCsv([{ id: 'sent', status: 'cancelled' }]));
+    await shop.cli('run', job);
+    expect(await shop.db.selectFrom('ledger.adjustments').select('kind').execute()).toEqual([
+      { kind: 'cancelled' },
+    ]);
+  });
 });

@@ -269,7 +269,7 @@ function aboutActive({ backfill, progress }: { backfill: Backfill; progress: Bac
     process === null
       ? ' No process is working on it. Run: npx influencer-sync backfill resume.'
       : ` Process ${process.pid} on ${process.host}.`;
-  const why = backfill.problem === null ? '' : ` It stopped: ${backfill.problem}.`;
+  const why = backfill.problem === null ? '' : ` It stopped: ${backfill.problem.replace(/\.$/, '')}.`;
   return `Backfill ${backfill.backfillId}: ${progressOf(progress)}${pace}${where}${why}`;
 }
 

@@ -55,7 +55,7 @@ export const backfillPage: ConsolePage = {
         ['Plan', planHash.slice(0, 12)],
         ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],
       ])}
-${problem === null ? null : html`<p class="notice red">It stopped: ${problem}.</p>`}
+${problem === null ? null : html`<p class="notice red">It stopped: ${problem.replace(/\.$/, '')}.</p>`}
 ${progressMarkup(backfill, progress)}
 ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
