@@ -44,7 +44,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
     );
   if (unreadable.length > 0)
     progress.note(
-      `The journal ${unreadable.join(', ')} is damaged, so it settles no doubt. Check for a full or failing disk.`,
+      `The journal ${unreadable.join(', ')} is damaged or lost lines, so it does not show which requests never started. Their orders are in doubt. Check for a full or failing disk.`,
     );
   const reaped = await reapLost(db);
   if (reaped > 0) progress.note(`${reaped} orders are now in doubt: the process that sent them is gone.`);
