@@ -151,7 +151,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       dataFolder: join(folder, '.data'),
       statementMinutes: file.database.statement_minutes,
     },
-    ledger: { mark: toMark(file.ledger, resolvePath) },
+    ledger: { mark: toMark(file.ledger, resolvePath), stateFolder: null },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath, hasCustomerKeys })),
     customers: {

@@ -1,4 +1,5 @@
-import { isAbsolute, join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { DatabaseSettings } from '../model/config.ts';
 
 /** A position in the file, 1-based. */
@@ -76,6 +77,11 @@ export function databasePlace({ url, dataFolder }: DatabaseSettings): string {
 /** The folder of the journals that the processes of a configuration write (ledger/continuity). */
 export function journalFolder({ dataFolder }: DatabaseSettings): string {
   return join(dataFolder, 'journal');
+}
+
+/** Returns the folder itself, or the nearest one above it that exists. */
+export function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
 
 /** A path as a person would type it: relative to the current folder if the path is inside it. */

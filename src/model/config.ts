@@ -166,6 +166,11 @@ export type LedgerSettings = {
    * Null: nowhere.
    */
   readonly mark: Pick<SourceSettings, 'uri' | 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> | null;
+  /**
+   * Absolute path of the user's state folder, in which an embedded ledger without a mark keeps a second copy of its
+   * journals. Null: nowhere. Empty: it should, but this user has no such folder.
+   */
+  readonly stateFolder: string | null;
 };
 
 export type SourceSettings = {

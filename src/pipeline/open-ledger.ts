@@ -11,7 +11,7 @@ import { ensureLedgerId, readLedgerId, shortLedgerId } from '../ledger/continuit
 import { type Journal, openJournal } from '../ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../ledger/continuity/journal-lines.ts';
 import { keepPlace, readMachineId, registerMachine } from '../ledger/continuity/machines.ts';
-import { createMark, type Mark } from '../ledger/continuity/mark.ts';
+import type { Mark } from '../ledger/continuity/mark.ts';
 import { beginNewLedger } from '../ledger/continuity/recover.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
@@ -19,8 +19,15 @@ import { KnownError } from '../model/known-error.ts';
 import { formatAmounts } from '../model/money.ts';
 import type { Progress } from '../model/progress.ts';
 import { formatInstant } from '../model/text/format-instant.ts';
-import { openFileStore } from '../source/file-store.ts';
 import { identifyAccount } from './open-account.ts';
+import {
+  beginRecord,
+  comparedFolders,
+  describeBlindness,
+  describeJournals,
+  openMark,
+  ownJournalFolders,
+} from './posting/journal-places.ts';
 import type { Run, RunOptions } from './run.ts';
 
 /** The ledger of a run, once it was verified to contain everything that was posted before. */
@@ -31,6 +38,8 @@ export type OpenLedger = {
   heads(): readonly ClaimPlace[];
   /** The second copy of the journals, outside of this machine. Null if none is configured. */
   readonly mark: Mark | null;
+  /** The folders in which the processes of this machine keep their journals. */
+  readonly journalFolders: readonly string[];
   /** Where the database must still be when claims are made. Null if the server does not report it. */
   readonly place: string | null;
   /** Opens the journal of one phase of posting, and registers this machine for it. */
@@ -68,22 +77,19 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
     ledger: `${databasePlace(config.database)} (${shortLedgerId(ledgerId)})`,
   });
   const mark = openMark(config);
+  const { folder, copyFolder } = ownJournalFolders(config, ledgerId);
   let heads = continuity.kind === 'continuous' ? continuity.heads : [];
   return {
     accountId,
     ledgerId,
     mark,
+    journalFolders: copyFolder === null ? [folder] : [folder, copyFolder],
     heads: () => heads,
     place: continuity.kind === 'continuous' ? continuity.place : null,
     async openJournal() {
-      await registerMachine(db, journalFolder(config.database));
-      const journal = openJournal({
-        folder: journalFolder(config.database),
-        ledgerId,
-        accountId,
-        owner,
-        mark,
-      });
+      await registerMachine(db, folder);
+      const copyTo = copyFolder === null ? null : beginRecord(config, copyFolder);
+      const journal = openJournal({ folder, copyFolder: copyTo, ledgerId, accountId, owner, mark });
       return {
         ...journal,
         async close() {
@@ -125,10 +131,14 @@ async function requireContinuity(options: LedgerOptions, accountId: string | nul
   const { continuity } = await compare(db, { config, accountId });
   const problem = explainContinuity(continuity, config);
   if (problem !== null) throw problem;
-  if (continuity.kind === 'unmarked' && continuity.hasClaims)
+  const ledgerId = await readLedgerId(db);
+  const hasClaims = continuity.kind !== 'unmarked' || continuity.hasClaims;
+  const blindness = describeBlindness(config, { ledgerId, hasClaims });
+  if (continuity.kind === 'unmarked' && hasClaims)
     progress.note(
-      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot detect a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
+      `This machine has no journal of ledger ${shortLedgerId(ledgerId ?? '')}, so this run cannot detect a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
     );
+  else if (blindness !== null) progress.note(blindness);
   return continuity;
 }
 
@@ -164,7 +174,8 @@ export async function compare(
 ): Promise<Comparison> {
   const mark = openMark(config);
   const local = journalFolder(config.database);
-  const folders = mark === null ? [local] : [local, await mark.fetch({ all: false })];
+  const here = comparedFolders(config, await readLedgerId(db));
+  const folders = mark === null ? here : [...here, await mark.fetch({ all: false })];
   const newest = { folders, machineId: readMachineId(local), isShared: false };
   const continuity = await checkContinuity(db, { ...newest, accountId });
   const isEnough = mark === null || continuity.kind === 'continuous' || continuity.kind === 'unmarked';
@@ -172,28 +183,6 @@ export async function compare(
   await mark.fetch({ all: true });
   const all = { ...newest, isShared: true };
   return { ...all, continuity: await checkContinuity(db, { ...all, accountId }) };
-}
-
-/** The place where journals are kept, for messages. */
-export function describeJournals(config: PipelineConfig): string {
-  return config.ledger.mark?.uri ?? journalFolder(config.database);
-}
-
-const marks = new WeakMap<PipelineConfig, Mark>();
-
-/** The mark of a configuration, shared by the whole process. Null if none is configured. */
-function openMark(config: PipelineConfig): Mark | null {
-  const { mark: settings } = config.ledger;
-  if (settings === null) return null;
-  const mark =
-    marks.get(config) ??
-    createMark({
-      store: openFileStore(settings),
-      uri: settings.uri,
-      journals: journalFolder(config.database),
-    });
-  marks.set(config, mark);
-  return mark;
 }
 
 /** Explains why nothing may be posted, and what to do. Null if the ledger is continuous. */
@@ -218,7 +207,7 @@ function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: Pipelin
     code: 'ledger_went_back',
     message: `The ledger lost claims. The database ${until}, but this machine made claims up to ${mark.claimNo}. The database lacks ${describeMissing(missing)}.`,
     where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${mark.file} in ${describeJournals(config)}`,
-    help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy exists, use that copy. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
+    help: `The database was restored from a backup, failed over to a standby that lacked the newest commits, or replaced by an older copy of its data folder. If a newer copy exists, use that copy. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
   });

@@ -6,6 +6,7 @@ const mutants: Record<string, Partial<ContinuityRules>> = {
   'a machine asks only its own journal': { asksEveryMachine: false },
   'a request begins before the journal says so': { notesBeforeWriting: false },
   'recovery trusts a note that a living process may still write': { trustsOnlyTheDead: false },
+  'a journal that lost lines is trusted like a whole one': { trustsOnlyTheWhole: false },
   'an answer counts for whatever claim has its place': { answersNameClaims: false },
   'recovery holds only claims that were answered': { recoversUnanswered: false },
 };

@@ -17,6 +17,8 @@ export type ContinuityRules = {
   readonly notesBeforeWriting: boolean;
   /** A missing note is proof only if the process is dead. */
   readonly trustsOnlyTheDead: boolean;
+  /** A missing note is proof only if the journal has every line that was written. */
+  readonly trustsOnlyTheWhole: boolean;
   /** An answer counts only for its own claim. */
   readonly answersNameClaims: boolean;
   /** Recovery also holds claims without an answer. */
@@ -28,6 +30,7 @@ export const productionContinuity: ContinuityRules = {
   asksEveryMachine: true,
   notesBeforeWriting: true,
   trustsOnlyTheDead: true,
+  trustsOnlyTheWhole: true,
   answersNameClaims: true,
   recoversUnanswered: true,
 };
@@ -37,6 +40,8 @@ type Claim = {
   readonly by: number;
   readonly attempt: number;
   readonly isNoted: boolean;
+  /** The disk has lost what the journal said about the claim after it was made. */
+  readonly isCut?: true;
   readonly answer: Answer | null;
 };
 type Worker = {
@@ -56,6 +61,7 @@ type World = Stored & {
   /** The machines that must still compare their journals with the database in its current place. */
   readonly toCompare: readonly number[];
   readonly crashesLeft: number;
+  readonly cutsLeft: number;
   readonly writes: number;
   readonly processed: number;
 };
@@ -87,6 +93,7 @@ export function exploreContinuity(
     restoresLeft: 1,
     toCompare: [],
     crashesLeft: 2,
+    cutsLeft: 1,
     writes: 0,
     processed: 0,
   };
@@ -126,6 +133,15 @@ function* nextWorlds(world: World, { rules, setup }: Exploration): Generator<Wor
     if (worker.at !== 'dead' && world.crashesLeft > 0)
       yield put({ ...worker, at: 'dead' }, { crashesLeft: world.crashesLeft - 1 });
     if (worker.at === 'dead') {
+      const noted = world.claims[worker.claim];
+      if (world.cutsLeft > 0 && noted?.isNoted === true)
+        yield {
+          ...world,
+          cutsLeft: world.cutsLeft - 1,
+          claims: world.claims.map((claim, at) =>
+            at === worker.claim ? { ...claim, isNoted: false, answer: null, isCut: true } : claim,
+          ),
+        };
       yield* settleDead(world, worker, rules, put);
       // A new process replaces it.
       if (!isOpen(world, worker)) yield put(IDLE);
@@ -215,7 +231,7 @@ function* settleDead(world: World, worker: Worker, rules: ContinuityRules, put: 
   const claim = world.claims[worker.claim];
   if (claim === undefined || !isOpen(world, worker)) return;
   if (claim.answer !== null) yield put(IDLE, record(world, worker.claim, rules));
-  else if (!claim.isNoted) {
+  else if (!claim.isNoted && !(rules.trustsOnlyTheWhole && claim.isCut)) {
     const { attempt } = claim;
     yield* withEntry(
       put(IDLE),
@@ -240,9 +256,10 @@ function recover(before: World, machine: number, rules: ContinuityRules): World 
   const world = { ...before, toCompare: before.toCompare.filter((other) => other !== machine) };
   const claims = lost.flatMap((index) => world.claims[index] ?? []);
   const isDead = (index: number) => !world.workers.some(({ at, claim }) => claim === index && at !== 'dead');
-  const mayBeSent = (index: number, { isNoted, answer }: Claim): boolean => {
+  const mayBeSent = (index: number, { isNoted, isCut, answer }: Claim): boolean => {
     if (answer !== null) return answer === 'in_doubt';
     if (!rules.recoversUnanswered) return false;
+    if (rules.trustsOnlyTheWhole && isCut) return true;
     return isNoted || (rules.trustsOnlyTheDead && !isDead(index));
   };
   const recovered = [...world.recovered, ...lost];

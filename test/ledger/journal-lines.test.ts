@@ -1,14 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
 import {
   answerLine,
   type ClaimPlace,
+  chainLines,
   claimLine,
   closedLine,
+  headLine,
   type JournalHead,
   type JournalledClaim,
   readJournal,
   writingLine,
 } from '../../src/ledger/continuity/journal-lines.ts';
+import { makeTestFolder } from '../support/setup.ts';
 
 const HEAD: JournalHead = {
   ...{ journal: 1, ledger: 'L', account: 'A1', owner: 'o', boot: 'b', file: '1:2:3' },
@@ -85,6 +91,33 @@ describe('a journal', () => {
     JSON.stringify({ ...HEAD, ledger: undefined }),
   ])('without a head that can be read contains nothing: %o', async (head) => {
     expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
+  });
+
+  it('whose lines are numbered tells how far it goes, and that a line is missing, added or changed', async () => {
+    const { text, end } = chainLines([headLine(HEAD), claimLine(place(1), 0)]);
+    const more = chainLines([writingLine(1), answerLine(1, REFUSED)], end);
+    const [head = '', ...lines] = `${text}${more.text}`.trimEnd().split('\n');
+    const readLines = async (changed: readonly string[]) => (await read(changed, head)).summary;
+    expect(await readLines(lines)).toMatchObject({ end: more.end, isDamaged: false });
+    expect(more.end.lines).toBe(4);
+    expect(await readLines(lines.slice(0, 1))).toMatchObject({ end, isDamaged: false });
+    const [claim = '', writing = '', answer = ''] = lines;
+    for (const changed of [
+      [claim, answer],
+      [claim, writing, writing, answer],
+      [claim.replace('"1.00"', '"2.00"'), writing, answer],
+      [claim, writing, answerLine(1, REFUSED)],
+    ])
+      expect(await readLines(changed)).toMatchObject({ isDamaged: true });
+  });
+
+  it('is read line by line whatever its answers contain, in pieces of any size', async () => {
+    const path = join(makeTestFolder(), 'journal');
+    const text = `a\u2028b\u2029c\rd${'é'.repeat(100_000)}\n`;
+    writeFileSync(path, `${text}${text}cut`);
+    const lines: string[] = [];
+    for await (const line of linesOf(path)) lines.push(line);
+    expect(lines).toEqual([text.slice(0, -1), text.slice(0, -1), 'cut']);
   });
 
   it('of any size passes on at most 2,000 answered claims at a time', async () => {

@@ -82,6 +82,36 @@ describe('the journal of a process that has ended', () => {
     expect(await states()).toEqual(['sending', 'sending', 'accepted', 'accepted']);
   });
 
+  it('of version 0.2, without numbers, proves a request unwritten only if it has every claim of the process that the database has', async () => {
+    const plain = (text: string) => text.replace(/,"n":\d+,"sum":\d+\}$/gm, '}');
+    const whole = await leaveJournal();
+    writeFileSync(whole.open, plain(readFileSync(whole.open, 'utf8')));
+    expect(await whole.settle()).toMatchObject({ answered: 1, neverSent: 1, unreadable: [] });
+    expect(await whole.states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
+
+    const cut = await leaveJournal();
+    const lines = plain(readFileSync(cut.open, 'utf8')).split('\n');
+    // The claim that was recorded, and all that came after it, are lost.
+    writeFileSync(cut.open, `${lines.slice(0, 4).join('\n')}\n`);
+    expect(await cut.settle()).toMatchObject({ answered: 0, neverSent: 0, unreadable: [] });
+    expect(await cut.states()).toEqual(['sending', 'sending', 'sending', 'accepted']);
+  });
+
+  it.each([
+    ['the closing line', (lines: readonly string[]) => lines.slice(0, -1)],
+    ['lines in its midst', (lines: readonly string[]) => [...lines.slice(0, 5), ...lines.slice(-1)]],
+    [
+      'a line that was replaced by another',
+      (lines: readonly string[]) => lines.map((line) => line.replace('"writing":2', '"writing":3')),
+    ],
+  ])('that lost %s proves no request unwritten', async (_what, change) => {
+    const { open, settle, states } = await leaveJournal();
+    const lines = change(readFileSync(open, 'utf8').trimEnd().split('\n'));
+    writeFileSync(open, `${lines.join('\n')}\n`);
+    expect(await settle()).toMatchObject({ neverSent: 0 });
+    expect((await states())[0]).toBe('sending');
+  });
+
   it('of another ledger is left alone, and one without a head is reported', async () => {
     const { open, settle, states } = await leaveJournal();
     const before = await states();
@@ -112,6 +142,20 @@ describe('a restored database', () => {
     expect(Number(rows[0]?.next)).toBeGreaterThan(4);
     const entryId = await insertEntry(db, { runId, orderId: 'unsent', amount: '1.00' });
     expect(await mustClaim(await startWorker(db), entryId)).toMatchObject({ attempt: 1 });
+  });
+
+  it('holds a claim without an answer as a doubt if the journal lost lines, or has no numbers and claims that the database lacks', async () => {
+    for (const change of [
+      (text: string) => text.replace(/\{"closed".*\n/, ''),
+      (text: string) => text.replace(/,"n":\d+,"sum":\d+\}$/gm, '}'),
+    ]) {
+      const { db, restore, options, open } = await leaveJournal();
+      writeFileSync(open, change(readFileSync(open, 'utf8')));
+      await restore();
+      expect(await recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false })).toMatchObject({
+        ...{ accepted: 2, inDoubt: 2, notProcessed: 0 },
+      });
+    }
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { onTestFinished } from 'vitest';
+import { join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
 
 /** The program that `npx influencer-sync` starts. */
 export const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
@@ -8,7 +9,7 @@ export type CliOptions = {
   readonly cwd?: string;
   /**
    * Additional variables. The process inherits only PATH, HOME, TMPDIR and LANG, so that the developer's
-   * machine does not affect a test.
+   * machine does not affect a test. Its embedded ledgers leave nothing in the developer's home.
    */
   readonly env?: Readonly<Record<string, string>>;
   /** Text for standard input. Empty if omitted. */
@@ -43,7 +44,7 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
   const inherited = INHERITED.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
-  return { ...Object.fromEntries(inherited), ...env };
+  return { ...Object.fromEntries(inherited), XDG_STATE_HOME: join(inject('suiteFolder'), 'state'), ...env };
 }
 
 /** Starts `influencer-sync <args>` as a real process. It is killed when the test ends. */

@@ -149,6 +149,8 @@ async function environment(
     REAL_NPM: npm,
     MIGRATED_DATABASE: await migratedDatabase(),
     HOME,
+    // Embedded ledgers leave nothing in the developer's home.
+    XDG_STATE_HOME: join(clone, '.state'),
     ...(TMPDIR === '' ? {} : { TMPDIR }),
     ...more,
   };

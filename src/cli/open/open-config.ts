@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../jobs/index.ts';
 import { findStoredSecrets, storesSecrets } from '../../config/environment/read-variable.ts';
+import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
 import { findVariables } from '../../config/load-config-file.ts';
 import { databasePlace, journalFolder, shortPath } from '../../config/locate.ts';
@@ -38,7 +39,10 @@ export async function openConfig(options: ConfigOptions): Promise<PipelineConfig
   const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
   for (const one of shadowed) options.onMisled?.(one);
   const stored = await fetchStored(() => findVariables(path));
-  const config = withDataFolder(loadConfig(path, process.env, stored), options.onMisled);
+  const config = withStateFolder(
+    withDataFolder(loadConfig(path, process.env, stored), options.onMisled),
+    process.env,
+  );
   for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
   return config;
 }

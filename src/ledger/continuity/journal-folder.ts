@@ -10,7 +10,6 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { ClaimPlace, JournalHead } from './journal-lines.ts';
 import { CLOSED_ENDING, OPEN_ENDING } from './journal-names.ts';
 
@@ -60,9 +59,18 @@ export function newestClosed(files: readonly JournalFile[]): readonly JournalFil
   return [...newest.values()];
 }
 
-/** Yields the lines of a journal without loading the whole file. */
-export function linesOf(path: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+/**
+ * Yields the lines of a journal without loading the whole file. Only a line feed ends a line: `readline` would also
+ * break it at U+2028, which an answer of the service may contain.
+ */
+export async function* linesOf(path: string): AsyncIterable<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, 'utf8')) {
+    const lines = `${rest}${String(chunk)}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** Longer than the first or the last line of any journal. */

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Claim, Outcome } from '../../model/ledger.ts';
 
 /**
@@ -10,8 +11,12 @@ import type { Claim, Outcome } from '../../model/ledger.ts';
  *     {"answer":17,"outcome":{…}}                            when the answer is known
  *     {"closed":true,"last":{…}}                             the process ended normally; repeats its last claim
  *
- * Lines are not fsynced. They survive the death of the process. Only a power cut can lose the newest lines, and the
- * journal then knows less than the database. The journal contains no order id, no address and no API key.
+ * Each line ends with its number and the CRC-32 of the lines between the head and it (`"n":3,"sum":1830210547`), so that
+ * a gap, a cut in the midst and a replaced part are seen. Journals of version 0.2 lack both.
+ *
+ * Lines are not fsynced. They survive the death of the process, but not a power cut or a file system that was
+ * forcibly shut down: it may lose the newest lines, and the journal then knows less than the database (whole-journal.ts).
+ * The journal contains no order id, no address and no API key.
  */
 export const JOURNAL_VERSION = 1;
 
@@ -33,6 +38,36 @@ export type JournalHead = {
   /** ISO 8601, by the clock of this machine. */
   readonly at: string;
 };
+
+/** How far a journal reaches: the number of its lines, and the CRC-32 of those after its head. */
+export type JournalEnd = { readonly lines: number; readonly sum: number };
+
+const BEGINNING: JournalEnd = { lines: 0, sum: 0 };
+
+/**
+ * Gives each line its number and the checksum of the lines before it.
+ *
+ * @param end of the journal so far. Omit it if the first line is the head.
+ */
+export function chainLines(
+  lines: readonly string[],
+  end: JournalEnd = BEGINNING,
+): { readonly text: string; readonly end: JournalEnd } {
+  let { lines: number, sum } = end;
+  let text = '';
+  for (const line of lines) {
+    number += 1;
+    const chained = `${line.slice(0, -'}\n'.length)},"n":${number},"sum":${sum}}\n`;
+    if (number > 1) sum = crc32(chained, sum);
+    text += chained;
+  }
+  return { text, end: { lines: number, sum } };
+}
+
+/** A line of a journal, as long as it stands for itself: see `chainLines`. */
+export function headLine(head: JournalHead): string {
+  return `${JSON.stringify(head)}\n`;
+}
 
 /** The identity and the position of a claim in the database that made it. */
 export type ClaimPlace = {
@@ -103,10 +138,12 @@ export type JournalSummary = {
   /** True if its process ended normally. */
   readonly isClosed: boolean;
   /**
-   * True if a line other than the last one cannot be read, or a line names an unknown claim. A missing line
-   * then proves nothing. If a crash cut off the last line, its process had not acted on it.
+   * True if a line other than the last one cannot be read, names an unknown claim, or does not follow the line
+   * before it. A missing line then proves nothing.
    */
   readonly isDamaged: boolean;
+  /** Undefined for a journal of version 0.2, whose lines have no numbers. */
+  readonly end?: JournalEnd;
 };
 
 /** Maximum number of claims passed on at a time. */
@@ -128,12 +165,14 @@ export async function readJournal(
   let isClosed = false;
   let isDamaged = false;
   let unreadable = false;
+  let end: JournalEnd | null = null;
   const open = new Map<number, JournalledClaim>();
   const answered: JournalledClaim[] = [];
   for await (const text of lines) {
     if (head === null) {
       head = parseHead(text);
       if (head === null) return null;
+      if ('n' in head) end = { ...BEGINNING, lines: 1 };
       continue;
     }
     // An unreadable line is damage only if another line follows it.
@@ -141,6 +180,10 @@ export async function readJournal(
     const line = parseLine<Line>(text);
     unreadable = line === null;
     if (line === null) continue;
+    if (end !== null) {
+      if (line.n !== end.lines + 1 || line.sum !== end.sum) isDamaged = true;
+      end = { lines: end.lines + 1, sum: crc32(`${text}\n`, end.sum) };
+    }
     if (line.claim !== undefined) {
       const claim = toClaim(head, line as ClaimLine);
       open.set(claim.claim.claimNo, claim);
@@ -160,10 +203,12 @@ export async function readJournal(
   }
   if (answered.length > 0) await onAnswered(answered);
   if (head === null) return null;
-  return { head, last, open: [...open.values()], isClosed, isDamaged };
+  return { head, last, open: [...open.values()], isClosed, isDamaged, ...(end === null ? {} : { end }) };
 }
 
 type Line = Partial<ClaimLine> & {
+  readonly n?: number;
+  readonly sum?: number;
   readonly writing?: number;
   readonly answer?: number;
   readonly outcome?: Outcome;

@@ -18,13 +18,17 @@ import type { ClaimedEntry, Outcome } from '../../model/ledger.ts';
 import {
   answerLine,
   type ClaimPlace,
+  chainLines,
   claimLine,
   closedLine,
+  headLine,
   JOURNAL_VERSION,
+  type JournalEnd,
   type JournalHead,
   writingLine,
 } from './journal-lines.ts';
 import { closedName, OPEN_ENDING } from './journal-names.ts';
+import { type LineCount, openLineCount } from './line-count.ts';
 import type { Mark } from './mark.ts';
 
 /** Records the claims and answers of this process outside the database. */
@@ -53,6 +57,8 @@ export type Journal = {
 export type JournalOptions = {
   /** Absolute path of the folder of journals; created if it does not exist. */
   readonly folder: string;
+  /** Absolute path of a second folder, in which the same lines are written. Null or omitted: there is none. */
+  readonly copyFolder?: string | null;
   readonly ledgerId: string;
   readonly accountId: string;
   readonly owner: string;
@@ -62,26 +68,33 @@ export type JournalOptions = {
 
 const LOCK_ENDING = '.lock';
 
+/** One file of a journal that this process has open. */
+type OpenFile = { readonly folder: string; readonly path: string; readonly file: number; unlock(): void };
+
 /**
  * Opens the journal of this process. The file exists before the first claim, so a claim that is not in it was
  * never sent. While the process lives, it holds a lock file next to the journal, which tells other processes
  * that it may still write. If the journal cannot be opened, nothing can be sent: `writing` throws the reason.
  */
-export function openJournal({ folder, ledgerId, accountId, owner, mark }: JournalOptions): Journal {
-  const path = join(folder, owner + OPEN_ENDING);
-  let file: number | null = null;
-  let unlock: (() => void) | null = null;
+export function openJournal(options: JournalOptions): Journal {
+  const { folder, copyFolder = null, ledgerId, owner, mark } = options;
+  const files: OpenFile[] = [];
+  let count: LineCount | null = null;
   let failure: unknown = null;
   let head = '';
+  let end: JournalEnd | undefined;
   let last: ClaimPlace | null = null;
-  let gathered = '';
+  let gathered: string[] = [];
   let flushed: Promise<void> | null = null;
 
-  function write(lines: string): void {
+  function write(lines: readonly string[]): void {
     if (failure !== null) throw failure;
-    if (file === null) throw new Error('the journal is closed');
+    if (files.length === 0) throw new Error('the journal is closed');
     try {
-      writeWhole(file, lines);
+      const chained = chainLines(lines, end);
+      for (const { file } of files) writeWhole(file, chained.text);
+      count?.note(chained.end);
+      end = chained.end;
     } catch (error) {
       failure = error;
       throw error;
@@ -93,10 +106,10 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
     flushed ??= new Promise((resolve, reject) => {
       setImmediate(() => {
         const lines = gathered;
-        gathered = '';
+        gathered = [];
         flushed = null;
         try {
-          if (lines !== '') write(lines);
+          if (lines.length > 0) write(lines);
           resolve();
         } catch (error) {
           reject(error);
@@ -107,12 +120,11 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
   }
 
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    unlock = lockFile(path + LOCK_ENDING);
-    if (unlock === null) throw new Error('another process has this journal open');
-    file = openSync(path, 'a', 0o600);
-    head = headLine({ ledgerId, accountId, owner, file });
-    write(head);
+    for (const place of copyFolder === null ? [folder] : [folder, copyFolder])
+      files.push(openFile(place, owner));
+    head = headLine(headOf(options, files[0]?.file ?? Number.NaN));
+    count = openLineCount(owner);
+    write([head]);
   } catch (error) {
     failure = error;
   }
@@ -120,49 +132,74 @@ export function openJournal({ folder, ledgerId, accountId, owner, mark }: Journa
   return {
     async claimed(claims) {
       const at = Date.now();
-      const lines = claims.map((claim) => claimLine(claim, at)).join('');
+      const lines = claims.map((claim) => claimLine(claim, at));
       try {
         write(lines);
         last = claims.at(-1) ?? last;
-        if (last !== null) await mark?.note({ owner, newest: last.claim.claimNo, text: head + lines });
+        if (last !== null && mark !== null)
+          await mark.note({
+            owner,
+            newest: last.claim.claimNo,
+            text: chainLines([head, ...lines]).text,
+          });
       } catch (error) {
         failure ??= error;
       }
     },
     async writing({ claim }) {
       if (failure !== null) throw failure;
-      gathered += writingLine(claim.claimNo);
+      gathered.push(writingLine(claim.claimNo));
       await flush();
     },
     answered({ claim }, outcome) {
       if (failure !== null) return;
-      gathered += answerLine(claim.claimNo, outcome);
+      gathered.push(answerLine(claim.claimNo, outcome));
       flush().catch(() => {});
     },
     last: () => last,
     async close() {
-      if (file === null) return;
-      let closed: string | null = null;
+      if (files.length === 0) return;
+      let isWritten = true;
       try {
-        write(gathered + closedLine(last));
-        gathered = '';
-        // A journal without claims contains no information.
-        if (last === null) rmSync(path);
-        else {
-          closed = closedName(ledgerId, last.claim.claimNo, owner);
-          renameSync(path, join(folder, closed));
-        }
+        write([...gathered, closedLine(last)]);
+        gathered = [];
       } catch {
         // The journal stays open. The next process reads and closes it.
-        closed = null;
+        isWritten = false;
       }
-      closeSync(file);
-      file = null;
-      removeLock(path);
-      unlock?.();
-      if (closed !== null) await mark?.keep({ owner, path: join(folder, closed), name: closed });
+      const closed = files.splice(0).map((open) => closeFile(open, isWritten));
+      if (closed.every((isClosed) => isClosed)) count?.remove();
+      const name = last === null ? null : closedName(ledgerId, last.claim.claimNo, owner);
+      if (closed[0] === true && name !== null) await mark?.keep({ owner, path: join(folder, name), name });
     },
   };
+
+  /** Closes a file, and gives it the name of a closed journal if it is one. @returns true if it is. */
+  function closeFile({ folder: place, path, file, unlock }: OpenFile, isWritten: boolean): boolean {
+    let isClosed = false;
+    try {
+      if (isWritten) {
+        // A journal without claims contains no information.
+        if (last === null) rmSync(path);
+        else renameSync(path, join(place, closedName(ledgerId, last.claim.claimNo, owner)));
+        isClosed = true;
+      }
+    } catch {
+      // As above.
+    }
+    closeSync(file);
+    removeLock(path);
+    unlock();
+    return isClosed;
+  }
+}
+
+function openFile(folder: string, owner: string): OpenFile {
+  const path = join(folder, owner + OPEN_ENDING);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const unlock = lockFile(path + LOCK_ENDING);
+  if (unlock === null) throw new Error('another process has this journal open');
+  return { folder, path, file: openSync(path, 'a', 0o600), unlock };
 }
 
 /**
@@ -200,13 +237,8 @@ export function isDead(path: string): boolean {
   return unlock !== null;
 }
 
-function headLine({
-  ledgerId,
-  accountId,
-  owner,
-  file,
-}: Pick<JournalOptions, 'ledgerId' | 'accountId' | 'owner'> & { readonly file: number }): string {
-  const head: JournalHead = {
+function headOf({ ledgerId, accountId, owner }: JournalOptions, file: number): JournalHead {
+  return {
     journal: JOURNAL_VERSION,
     ledger: ledgerId,
     account: accountId,
@@ -217,7 +249,6 @@ function headLine({
     pid: process.pid,
     at: new Date().toISOString(),
   };
-  return `${JSON.stringify(head)}\n`;
 }
 
 /**
@@ -239,8 +270,8 @@ function fileIdOf({ dev, ino, birthtimeNs }: BigIntStats): string {
 }
 
 /**
- * True if a line that is missing from a journal proves that its event never happened. That requires the
- * original file, not a copy, and that the kernel that received the lines is still running.
+ * True if this is the original file, not a copy, and the kernel that received its lines is still running. See
+ * `isWhole` (whole-journal.ts) for what else a proof needs.
  */
 export function isProof(path: string, head: JournalHead): boolean {
   const boot = readBootId();

@@ -10,6 +10,7 @@ import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed } from './known-claims.ts';
 import { dispositionOf, type LostClaim, storeLostClaims } from './lost-claims.ts';
 import { keepPlace, markCompared, readPlace } from './machines.ts';
+import { isWhole } from './whole-journal.ts';
 
 export type RecoveryOptions = Omit<ContinuityOptions, 'accountId'> & {
   readonly accountId: string;
@@ -137,7 +138,7 @@ async function findRanges(db: Database, found: readonly LostClaim[]): Promise<re
 }
 
 async function gatherMissing(db: Database, options: RecoveryOptions): Promise<readonly LostClaim[]> {
-  const neverSent = await readNeverSent(options);
+  const neverSent = await readNeverSent(db, options);
   // The mark may contain the same claim again, without its answer.
   const found = new Map<string, LostClaim>();
   await eachMissing(db, options, async (claims) => {
@@ -152,13 +153,13 @@ async function gatherMissing(db: Database, options: RecoveryOptions): Promise<re
 }
 
 /** Finds the claims whose request was provably never begun (settle-journals.ts). */
-async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<string>> {
+async function readNeverSent(db: Database, { folders }: RecoveryOptions): Promise<ReadonlySet<string>> {
   const neverSent = new Set<string>();
   const readFrom = async ({ path }: JournalFile): Promise<void> => {
     const summary = await readJournal(linesOf(path), async () => {});
-    if (summary === null || summary.isDamaged) return;
-    // A journal that its process closed is complete, even if the machine was restarted later.
-    if (!summary.isClosed && !(isDead(path) && isProof(path, summary.head))) return;
+    // A journal that its process closed is proof even if it is a copy, or the machine was restarted later.
+    if (summary === null || !(summary.isClosed || (isDead(path) && isProof(path, summary.head)))) return;
+    if (!(await isWhole(db, { path, owner: summary.head.owner, summary }))) return;
     for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
   };
   for (const folder of folders) await eachJournal(folder, readFrom);

@@ -8,13 +8,15 @@ import { linesOf, listJournals, removeOldJournals } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { closedName, OPEN_ENDING } from './journal-names.ts';
 import { lookUpClaims } from './known-claims.ts';
+import { removeLineCount } from './line-count.ts';
+import { hasLostLines, isWhole } from './whole-journal.ts';
 
 export type SettledByJournal = {
   /** Answers that a process had received but not recorded. */
   readonly answered: number;
   /** Claims whose request was never begun. Their entries are ready again. */
   readonly neverSent: number;
-  /** Names of journals that cannot be read in whole. They do not prove that a request was never begun. */
+  /** Names of journals that are damaged or lost lines. They do not prove that a request was never begun. */
   readonly unreadable: readonly string[];
   /** Journals that were closed on behalf of their processes. */
   readonly closed: readonly ClosedJournal[];
@@ -34,9 +36,9 @@ const NEVER_SENT = 'its process ended before it started to write the request';
  * claims whose request was never begun. Call it before reaping, so that a known outcome does not become a
  * doubt.
  *
- * A missing line proves that a request was never begun only if no line can have been lost: the journal is
- * undamaged and not a copy, its process has ended (its lock is free), and the kernel that received its lines
- * is still running. After a power cut, or on another machine, the doubt remains.
+ * A missing line proves that a request was never begun only if no line can have been lost: the process has
+ * ended (its lock is free), the journal is whole (whole-journal.ts) and not a copy, and the kernel that received its
+ * lines is still running. After a power cut, on another machine, or if the disk lost lines, the doubt remains.
  */
 export async function settleJournals(
   db: Database,
@@ -70,11 +72,12 @@ export async function settleJournals(
       }
       if (summary.head.ledger !== ledgerId) continue;
       keepUnwritten(summary.open);
-      if (!summary.isDamaged && isProof(path, summary.head))
+      if (isProof(path, summary.head) && (await isWhole(db, { path, owner, summary })))
         neverSent += await settleUnsent(db, [...unsent.values()]);
-      if (summary.isDamaged) unreadable.push(name);
+      if (hasLostLines(owner, summary)) unreadable.push(name);
       const newName = closedName(ledgerId, summary.last?.claim.claimNo ?? 0, owner);
       renameSync(path, join(folder, newName));
+      removeLineCount(owner);
       closed.push({ owner, path: join(folder, newName), name: newName });
     } finally {
       unlock();

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { journalFolder } from '../../config/locate.ts';
 import { settleByEvidence } from '../../ledger/apply-evidence.ts';
 import { settleJournals } from '../../ledger/continuity/settle-journals.ts';
 import { reapLost } from '../../ledger/reap.ts';
@@ -15,7 +14,7 @@ const MS_PER_MINUTE = 60_000;
  * does not become a doubt. Then handles claims whose process is gone, and finally entries that may be sent
  * again.
  */
-export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedger): Promise<void> {
+export async function recoverPreviousRuns(run: Run, ledger: OpenLedger): Promise<void> {
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
   if (replayed.answers > 0)
@@ -29,13 +28,13 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
       `${replayed.unreadable} lines of the spool are unusable and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled remain.`,
     );
   const now = new Date();
-  const settledByJournal = await settleJournals(db, {
-    folder: journalFolder(config.database),
-    ledgerId,
-    now,
-  });
+  const { ledgerId, mark } = ledger;
+  const [folder = '', ...copies] = ledger.journalFolders;
+  const settledByJournal = await settleJournals(db, { folder, ledgerId, now });
   const { answered, neverSent, unreadable, closed } = settledByJournal;
   for (const journal of closed) await mark?.keep(journal);
+  // Copies of the same journals: they are closed, and prove nothing more.
+  for (const copy of copies) await settleJournals(db, { folder: copy, ledgerId, now });
   await mark?.prune(now);
   if (answered > 0) progress.note(`Recorded ${answered} answers from the journal of an earlier run.`);
   if (neverSent > 0)
@@ -44,7 +43,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
     );
   if (unreadable.length > 0)
     progress.note(
-      `The journal ${unreadable.join(', ')} is damaged, so it settles no doubt. Check for a full or failing disk.`,
+      `The journal ${unreadable.join(', ')} is damaged or lost lines, so it does not show which requests never started. Their orders are in doubt. Check for a full or failing disk.`,
     );
   const reaped = await reapLost(db);
   if (reaped > 0) progress.note(`${reaped} orders are now in doubt: the process that sent them is gone.`);

@@ -1,6 +1,6 @@
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { nearestFolder } from '../../../config/locate.ts';
 import type { Check } from '../check.ts';
 
 const ABOUT = 'disk';
@@ -34,8 +34,3 @@ export const disk: Check = {
     return [{ status, about: ABOUT, what, why, fix: `Free space on the file system of ${folder}.` }];
   },
 };
-
-/** The data folder, or its nearest existing parent folder. */
-function nearestFolder(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
-}

@@ -6,7 +6,8 @@ import type { Finding } from '../../../model/finding.ts';
 import { isLoopback } from '../../../model/text/is-loopback.ts';
 import { listDoubleCredits } from '../../../report/list-doubts.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
-import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
+import { compare, explainContinuity } from '../../open-ledger.ts';
+import { describeBlindness, describeJournals } from '../../posting/journal-places.ts';
 import { spoolFolder } from '../../posting/recover-previous-runs.ts';
 import { describeStranded, findRenamedJob } from '../../run/renamed-job.ts';
 import type { Check, Patient } from '../check.ts';
@@ -74,7 +75,21 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
         fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
       },
     ];
+  const blindness = describeBlindness(config, { ledgerId, hasClaims: continuity.kind === 'continuous' });
+  const unseen: readonly Finding[] =
+    blindness === null
+      ? []
+      : [
+          {
+            status: 'warning',
+            about: ABOUT,
+            what: blindness,
+            why: 'The journals are in the same folder as the embedded database, so an older copy of both looks complete, and its orders would be posted again.',
+            fix: 'Let this user write to its state folder (XDG_STATE_HOME), or set ledger.mark_uri to a folder or S3.',
+          },
+        ];
   return [
+    ...unseen,
     {
       status: 'ok',
       about: ABOUT,
