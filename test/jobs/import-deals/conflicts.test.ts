@@ -74,4 +74,8 @@ it('says of a late list how many of its rows changed nothing', async () => {
     '1 of its rows changed nothing: a newer file states them (it is older by the number in its name)',
   );
   expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 3 });
+  // A newer list with the same bytes is no duplicate of it: what it states is in force now.
+  put(shop, 'list-11.csv', ['mia.test,instagram,2,,', 'ben.test,youtube,,,']);
+  await shop.runDeals();
+  expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 2 });
 });

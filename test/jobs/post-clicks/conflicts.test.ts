@@ -61,12 +61,30 @@ describe('two files of clicks of which nothing says which is newer', () => {
   it('are both read if they state the same', async () => {
     const shop = await openClickShop();
     put(shop, 'east.csv', [10, 3]);
-    put(shop, 'west.csv', [10]);
+    put(shop, 'west-1.csv', [10]);
     expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { held: 0, posted: 13 } });
     // It is newer than one of them by its number, and nothing says whether it is newer than the other.
     put(shop, 'west-2.csv', [11]);
     await shop.runClicks();
     expect(await held(shop)).toEqual(['west-2.csv conflicting_states']);
+  });
+
+  it('wait no longer about the days that a newer file states', async () => {
+    const shop = await openClickShop();
+    put(shop, 'east.csv', [10, 3]);
+    put(shop, 'west.csv', [14, 5]);
+    put(shop, 'all.csv', [12], new Date('2026-11-02T00:00:00Z'));
+    expect((await shop.runClicks()).counts).toMatchObject({ attributed: 12, held: 3, posted: 12 });
+    expect(await held(shop)).toEqual(['west.csv conflicting_states']);
+  });
+
+  it('still wait if a third file is newer than one of them only', async () => {
+    const shop = await openClickShop();
+    put(shop, 'east-3.csv', [10]);
+    put(shop, 'east-3b.csv', [14]);
+    put(shop, 'east-5.csv', [12]);
+    expect((await shop.runClicks()).counts).toMatchObject({ held: 12, posted: 0 });
+    expect(await held(shop)).toEqual(['east-3b.csv conflicting_states']);
   });
 
   it('are decided by a person: the held one is the newest, or it is not needed', async () => {
