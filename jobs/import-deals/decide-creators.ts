@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
 import { dealBody, dealKey, noteBody, noteKey } from '../../src/effects/deal.ts';
+import { isContradicted } from '../../src/intake/files/replace-rows.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
+import { CONFLICTING_STATES } from '../../src/model/source.ts';
 
 /*
  * A deal that exists must not be created again. The job creates a deal for a creator only if it knows of
@@ -18,36 +20,6 @@ import { neverSent } from '../../src/ledger/states.ts';
  * The dealflow is compared only if the row names one. In that case a creator may have one deal in each
  * dealflow. If the mirror does not know the platform or the brand of a deal, the deal is assumed to match.
  */
-
-/** Makes the rows of a file current. The newest file about a creator counts; within one file, the last row. */
-export async function publishCreators(
-  trx: Transaction<DB>,
-  {
-    sourceFileId,
-    source,
-    newer,
-  }: { readonly sourceFileId: string; readonly source: string; readonly newer: readonly string[] },
-): Promise<void> {
-  await sql`
-    insert into intake.creators as c (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, stated_deal_id, stage, is_active, note,
-      code, code_percent, commission_percent, custom_link, custom_link_target, source_file_id, line_no)
-    select distinct on (s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''))
-      ${source}, s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''), s.handle, s."dealId", s.stage, s."isActive",
-      s.note, s.code, s."codePercent", s."commissionPercent", s."customLink", s."customLinkTarget", ${sourceFileId}::bigint, r.line_no
-    from intake.staged_rows r
-    cross join lateral jsonb_to_record(r.content) as s("handleFolded" text, platform text, "brandId" text, "dealflowId" text, handle text,
-      "dealId" text, stage integer, "isActive" boolean, note text, code text, "codePercent" numeric, "commissionPercent" numeric,
-      "customLink" text, "customLinkTarget" text)
-    where r.source_file_id = ${sourceFileId}::bigint
-    order by s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''), r.record_no desc
-    on conflict (source, handle_folded, platform, brand_id, dealflow_id) do update
-    set influencer_handle = excluded.influencer_handle, stated_deal_id = excluded.stated_deal_id, stage = excluded.stage,
-        is_active = excluded.is_active, note = excluded.note, code = excluded.code, code_percent = excluded.code_percent,
-        commission_percent = excluded.commission_percent, custom_link = excluded.custom_link,
-        custom_link_target = excluded.custom_link_target, source_file_id = excluded.source_file_id, line_no = excluded.line_no,
-        stated_at = now()
-    where c.source_file_id <> all(${[...newer]}::bigint[])`.execute(trx);
-}
 
 export type DealRules = {
   readonly job: string;
@@ -79,7 +51,8 @@ function statedCreators({ sources, brandId, dealflowId }: DealRules) {
       select c.creator_id, c.source, c.handle_folded, c.platform, coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
         coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id, nullif(c.dealflow_id, '') as stated_dealflow_id,
         c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent, c.commission_percent, c.custom_link,
-        c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id
+        c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id, c.deal_id as deal_before,
+        ${isContradicted} as is_contradicted
       from intake.creators c where c.source = any(${sources}::text[])
     ) s`;
 }
@@ -122,12 +95,13 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
       select s.*, own.deal_id as own_deal_id, own.body as own_body, f.deal_id as fitting_deal_id,
         case
           when s.place > 1 then 'superseded'
+          when s.is_contradicted then 'held'
           when own.entry_id is not null then 'create'
           when s.stated_deal_id is not null or (f.deals = 1 and f.doubts = 0) then 'known'
           when f.deals > 1 or f.doubts > 0 or s.dealflow_id is null or is_unread then 'held'
           else 'create'
         end as outcome,
-        case when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
+        case when s.is_contradicted then ${CONFLICTING_STATES} when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
           else 'deal_not_mirrored' end as hold_reason
       from stated s
       left join lateral (
@@ -139,7 +113,9 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
           and not exists (select from mirror.deal_versions v where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
     ),
     with_deal as (
-      select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id) end as deal_id,
+      select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id)
+          -- What its deal has taken is not forgotten meanwhile.
+          when 'held' then case when is_contradicted then deal_before end end as deal_id,
         case outcome when 'superseded' then 'newer_row' when 'held' then hold_reason end as reason
       from decided d
     ),

@@ -3,22 +3,19 @@ import { lockJob } from '../../src/attribute/lock-job.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { RunStop } from '../../src/model/run.ts';
+import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
 import { type OpenRequestGate, openRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import { beginPosting, type Posting, postProposed } from '../../src/pipeline/posting/posting.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { createRowIntake } from '../../src/pipeline/take-rows.ts';
-import {
-  type DealRules,
-  decideCreators,
-  proposeDeals,
-  proposeNotes,
-  publishCreators,
-} from './decide-creators.ts';
+import { CREATORS, holdContradictory } from './decide-conflicting.ts';
+import { type DealRules, decideCreators, proposeDeals, proposeNotes } from './decide-creators.ts';
 import { countAttempts, isMirrored } from './decide-requests.ts';
 import { lookUpDeals } from './look-up-deals.ts';
 import { readCreators } from './read-creators.ts';
@@ -40,12 +37,7 @@ export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> 
   if (!(await isMirrored(db))) throw mirrorMissing(job.name);
   const sources = sourcesOf(run);
   const posting = await beginPosting(run);
-  const intake = createRowIntake({
-    purpose: { readFor: 'creators' },
-    open: () => ({ open: readCreators }),
-    publish: publishCreators,
-  });
-  for (const source of sources) await intakeSource(run, source, intake);
+  for (const source of sources) await intakeSource(run, source, createCreatorIntake());
   await analyzeGrown(db, ['intake.source_files', 'intake.creators', 'intake.rejected_rows']);
 
   const { brandId, dealflowId, createAffiliateDetails } = job;
@@ -61,6 +53,16 @@ export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> 
     run.client === null ? NOTHING_SENT : await send(run, run.client, { posting, rules });
   const report = await reportDeals(db, { runId, job: job.name, sources: job.sources, sent: updates });
   return { stop, report };
+}
+
+/** Reads lists of creators. */
+export function createCreatorIntake(): Intake {
+  return createRowIntake({
+    purpose: { readFor: 'creators' },
+    open: () => ({ open: readCreators }),
+    judge: holdContradictory,
+    publish: (trx, file) => replaceRows(trx, CREATORS, file),
+  });
 }
 
 type Sending = { readonly stop: RunStop | null; readonly updates: SentUpdates };

@@ -107,6 +107,8 @@ const HELD_HELP: Readonly<Record<string, string>> = {
   several_deals: 'several deals match: write the right one into the column deal_id of the row',
   deal_in_doubt: 'a deal of this creator is in doubt: settle it with review',
   no_dealflow: 'name a dealflow_id in the row or in the job',
+  conflicting_states:
+    'two lists state the creator differently, and it is not known which is newer: see the held file',
   deal_not_mirrored: 'the service has a deal for this handle: run mirror-account, then this job again',
 };
 

@@ -2,8 +2,10 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { clickBody, clickKey } from '../../src/effects/click.ts';
+import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
+import { CONFLICTING_STATES } from '../../src/model/source.ts';
 import { refuseRenamedSource } from './decide-renamed.ts';
 
 /*
@@ -20,23 +22,17 @@ import { refuseRenamedSource } from './decide-renamed.ts';
  * sent, it would post 14.
  */
 
-/**
- * Makes the rows of a file current. For each subject, day and country the newest file counts, whichever is
- * read last; rows of one file are added up.
- */
-export async function publishClicks(
-  trx: Transaction<DB>,
-  {
-    sourceFileId,
-    source,
-    newer,
-  }: { readonly sourceFileId: string; readonly source: string; readonly newer: readonly string[] },
-): Promise<void> {
-  await sql`
-    insert into intake.clicks as c (source, subject, day, country, clicks, written, references_folded, influencer_handle, deal_id, collab_id,
-      source_file_id, line_no)
-    select ${source}, s.subject, s.day, s.country, sum(s.clicks), min(s.written), (array_agg(s.refs order by r.line_no))[1]::text[],
-      min(s.handle), min(s.deal), min(s.collab), ${sourceFileId}::bigint, min(r.line_no)
+/** What files state about the clicks of a link, code or influencer on a day. Rows of one file are added up. */
+export const CLICKS: RowTable = {
+  table: 'intake.clicks',
+  key: ['subject', 'day', 'country'],
+  states: ['clicks'],
+  describes: ['written', 'references_folded', 'influencer_handle', 'deal_id', 'collab_id'],
+  statedAt: sql`case when c.clicks = excluded.clicks then c.stated_at else now() end`,
+  stated: (sourceFileId) => sql`
+    select s.subject, s.day, s.country, sum(s.clicks)::bigint as clicks, min(s.written) as written,
+      (array_agg(s.refs order by r.line_no))[1]::text[] as references_folded, min(s.handle) as influencer_handle, min(s.deal) as deal_id,
+      min(s.collab) as collab_id, min(r.line_no) as line_no
     from intake.staged_rows r
     cross join lateral (
       select r.content ->> 'subject' as subject, r.content ->> 'written' as written, (r.content ->> 'day')::date as day,
@@ -44,15 +40,8 @@ export async function publishClicks(
         r.content ->> 'dealId' as deal, r.content ->> 'collabId' as collab,
         (select coalesce(array_agg(t), '{}')::text from jsonb_array_elements_text(r.content -> 'references') t) as refs) s
     where r.source_file_id = ${sourceFileId}::bigint
-    group by s.subject, s.day, s.country
-    order by s.day, min(r.line_no)
-    on conflict (source, subject, day, country) do update
-    set clicks = excluded.clicks, written = excluded.written, references_folded = excluded.references_folded,
-        influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
-        source_file_id = excluded.source_file_id, line_no = excluded.line_no,
-        stated_at = case when c.clicks = excluded.clicks then c.stated_at else now() end
-    where c.source_file_id <> all(${[...newer]}::bigint[])`.execute(trx);
-}
+    group by s.subject, s.day, s.country`,
+};
 
 export type ClickRules = {
   readonly job: string;
@@ -109,7 +98,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     faults as (select click_id, min(fault) as fault from hits group by click_id),
     decided as (
-      select c.click_id,
+      select c.click_id, c.source, c.day, c.country, ${isContradicted} as is_contradicted,
         case
           when c.day < ${startDate}::date then 'excluded'
           when c.deal_id is not null or c.collab_id is not null or c.influencer_handle is not null then 'attributed'
@@ -125,8 +114,8 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       left join best b on b.click_id = c.click_id
       left join faults f on f.click_id = c.click_id
     ),
-    said as (
-      select click_id, outcome,
+    owned as materialized (
+      select click_id, source, day, country, is_contradicted, outcome,
         case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes' when 'unattributed' then coalesce(fault, 'unknown') end as reason,
         case when outcome = 'attributed' then case when is_explicit then 'explicit' else owner_of end end as matched_by,
         case when outcome = 'attributed' then coalesce(own_target, target) end as target,
@@ -134,6 +123,15 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         case when outcome = 'attributed' then case when is_explicit then own_deal_id else deal_id end end as deal,
         case when outcome = 'attributed' then case when is_explicit then own_collab_id else collab_id end end as collab
       from decided
+    ),
+    -- Clicks of one influencer, day and country are posted together, so they wait together.
+    contradicted as materialized (
+      select distinct source, target, day, country from owned where is_contradicted and target is not null
+    ),
+    said as (
+      select o.click_id, case when c.target is null then o.outcome else 'held' end as outcome,
+        case when c.target is null then o.reason else ${CONFLICTING_STATES} end as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
+      from owned o left join contradicted c using (source, target, day, country)
     )
     update intake.clicks c
     set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target, owner_handle = d.handle,
@@ -179,8 +177,8 @@ function parts({ job, accountId, brandId }: { job: string; accountId: string; br
   return sql`
     with stated as (
       select source, target, day, country, sum(clicks)::bigint as clicks, min(owner_handle) as influencer_handle, min(owner_deal_id) as deal_id,
-        min(owner_collab_id) as collab_id
-      from intake.clicks where job = ${job} and outcome = 'attributed'
+        min(owner_collab_id) as collab_id, bool_or(outcome = 'held') as is_held
+      from intake.clicks where job = ${job} and target is not null
       group by source, target, day, country
     ),
     posted as materialized (
@@ -199,7 +197,9 @@ function parts({ job, accountId, brandId }: { job: string; accountId: string; br
       order by source, target, day, country, start_at desc
     ),
     chains as (
-      select source, target, day, country, coalesce(s.clicks, 0) as stated, s.influencer_handle, s.deal_id, s.collab_id,
+      -- While it is held, nothing is posted, and nothing is said about what was posted.
+      select source, target, day, country, case when s.is_held then coalesce(t.start_at + t.clicks, 0) else coalesce(s.clicks, 0) end as stated,
+        s.influencer_handle, s.deal_id, s.collab_id,
         t.start_at as sent_at, t.clicks as sent, t.body as sent_body, coalesce(t.start_at + t.clicks, 0) as covered, o.start_at as open_at
       from stated s
       full join sent t using (source, target, day, country)

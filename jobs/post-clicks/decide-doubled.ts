@@ -1,40 +1,53 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
+import { holdConflicting, type StagedFile } from '../../src/intake/files/replace-rows.ts';
 import type { HoldReason } from '../../src/model/source.ts';
 import { fileName } from '../../src/model/text/file-name.ts';
+import { CLICKS } from './decide-clicks.ts';
 
 /** Maximum number of days that a message lists. */
 const SHOWN = 3;
 
-/** Returns the reason to hold a file of clicks that would count clicks twice. */
-export async function findDoubled(
-  trx: Transaction<DB>,
-  file: { readonly sourceFileId: string; readonly source: string },
-): Promise<HoldReason | null> {
-  return (await findBreakdowns(trx, file)) ?? (await findRepeated(trx, file));
+/** Returns the reason to hold a file of clicks that would count clicks twice, or whose numbers may be older ones. */
+export async function holdDoubled(trx: Transaction<DB>, file: StagedFile): Promise<HoldReason | null> {
+  return (
+    (await findBreakdowns(trx, file)) ??
+    (await findRepeated(trx, file)) ??
+    (await holdConflicting(trx, CLICKS, file))
+  );
 }
 
 /**
- * Returns the reason to hold a file in which the same row occurs twice, as in two exports that were joined. Rows of
- * a single click may repeat: such an export has a row for each click.
+ * Returns the reason to hold a file with two rows that differ in nothing but the number of clicks, or not even in that,
+ * as in two exports that were joined. Rows of a single click may repeat: such an export has a row for each click.
  */
 async function findRepeated(
   trx: Transaction<DB>,
   { sourceFileId }: { readonly sourceFileId: string },
 ): Promise<HoldReason | null> {
-  const { rows } = await sql<{ line: string; again: string; all: string }>`
-    select min(r.line_no) as line, max(r.line_no) as again, count(*) over () as all
-    from intake.staged_rows r
-    where r.source_file_id = ${sourceFileId}::bigint and (r.content ->> 'clicks')::bigint > 1
-    group by r.content ->> 'row' having r.content ->> 'row' is not null and count(*) > 1
+  const { rows } = await sql<{ line: string; again: string; all: string; isEqual: boolean }>`
+    select min(r.line_no) as line, max(r.line_no) as again, count(*) over () as all, min(r.clicks) = max(r.clicks) as "isEqual"
+    from (
+      select s.line_no, s.content ->> 'row' as row, (s.content ->> 'clicks')::bigint as clicks
+      from intake.staged_rows s where s.source_file_id = ${sourceFileId}::bigint
+    ) r
+    group by r.row having r.row is not null and count(*) > 1 and max(r.clicks) > 1
     order by 1 limit 1`.execute(trx);
   const [first] = rows;
   if (first === undefined) return null;
-  return {
-    code: 'clicks_repeated',
-    message: `Line ${first.again} repeats line ${first.line}, with the same day, link and number of clicks${first.all === '1' ? '' : `, and ${Number(first.all) - 1} more rows occur several times`}. If two exports were joined, each click would count twice.`,
-    help: 'Export the days once. If both rows are real, add up their clicks in one row.',
-  };
+  const { line, again, isEqual } = first;
+  const more = first.all === '1' ? '' : `, and ${Number(first.all) - 1} more rows occur several times`;
+  return isEqual
+    ? {
+        code: 'clicks_repeated',
+        message: `Line ${again} repeats line ${line}, with the same day, link and number of clicks${more}. If two exports were joined, each click would count twice.`,
+        help: 'Export the days once. If both rows are real, add up their clicks in one row.',
+      }
+    : {
+        code: 'conflicting_rows',
+        message: `Lines ${line} and ${again} differ only in the number of clicks${more}. If two exports were joined, one of the numbers is older, and both would be added up.`,
+        help: 'Export the days once. If both rows are real, add up their clicks in one row.',
+      };
 }
 
 /**

@@ -2,6 +2,7 @@ import { lockJob } from '../../src/attribute/lock-job.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { loadJobCodes } from '../../src/pipeline/load-job-codes.ts';
 import { beginPosting, postProposed } from '../../src/pipeline/posting/posting.ts';
@@ -9,8 +10,8 @@ import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { createRowIntake } from '../../src/pipeline/take-rows.ts';
 import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
-import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
-import { findDoubled } from './decide-doubled.ts';
+import { CLICKS, type ClickRules, decideClicks, proposeClicks } from './decide-clicks.ts';
+import { holdDoubled } from './decide-doubled.ts';
 import { excludeRemovedClicks } from './decide-removed.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
@@ -57,7 +58,7 @@ export function createClickIntake(): Intake {
   return createRowIntake({
     purpose: { readFor: 'clicks' },
     open: ({ source }) => readClicks(source),
-    judge: findDoubled,
-    publish: publishClicks,
+    judge: holdDoubled,
+    publish: (trx, file) => replaceRows(trx, CLICKS, file),
   });
 }

@@ -31,7 +31,7 @@ export type StatedClicks = {
   /** What the row covers: see `Coverage`. */
   readonly covers: Coverage;
   readonly clicks: number;
-  /** Digest of all cells of the row: a row that occurs twice may come from two joined exports. */
+  /** Digest of all cells of the row except the number of clicks: a row that occurs twice may come from two joined exports. */
   readonly row: string;
 };
 
@@ -102,7 +102,7 @@ function readerOf(
         country: covers === 'country' ? written : '',
         covers,
         clicks,
-        row: hash('sha256', cells.join('\u0000'), 'base64url').slice(0, DIGEST_CHARS),
+        row: digestOf(cells, counted?.column ?? null),
       },
     };
   };
@@ -112,6 +112,11 @@ function coverageOf(country: string): Coverage {
   if (country === '') return 'whole';
   if (/^[A-Z]{2}$/.test(country)) return 'country';
   return NO_COUNTRY.test(country) ? 'unknown' : 'named';
+}
+
+function digestOf(cells: readonly string[], except: Column | null): string {
+  const others = cells.map((cell, at) => (at === except?.index ? '' : cell.trim()));
+  return hash('sha256', others.join('\u0000'), 'base64url').slice(0, DIGEST_CHARS);
 }
 
 /** 132 bits: two rows of a file never have the same digest by chance. */

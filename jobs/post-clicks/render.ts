@@ -60,7 +60,11 @@ function describeDispositions({ report: { counts }, isPlan = false }: Summary): 
     ['already posted', counts.already, { note: 'before this run', always: true }],
     [isPlan ? 'would be posted' : 'to be posted', counts.ready],
     ['unattributed', counts.unattributed, { note: 'no influencer owns the link or code' }],
-    ['held', counts.held, { note: 'several influencers own the link or code', color: 'yellow' }],
+    [
+      'held',
+      counts.held,
+      { note: 'several influencers own them, or two files state other numbers', color: 'yellow' },
+    ],
     ['excluded', counts.excluded, { note: 'before start_date, or of a source that the job no longer reads' }],
     ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
     ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
@@ -94,7 +98,7 @@ function describeUnowned({ details }: ClicksReport): readonly Block[] {
       note: 'by clicks',
       parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
-      help: 'No influencer owned these links and codes on that day, or several did. Fix codes.csv; the next run decides again.',
+      help: 'No influencer owned these links and codes on that day, or several did: fix codes.csv, and the next run decides again. Of those with conflicting states, a held file states other numbers.',
     },
   ];
 }

@@ -36,7 +36,7 @@ export type ClickCounts = FileCounts & {
   readonly attributed: number;
   /** Clicks of links and codes that no influencer owns. */
   readonly unattributed: number;
-  /** Clicks of links and codes that several influencers own. */
+  /** Clicks of links and codes that several influencers own, or of which two files state different numbers. */
   readonly held: number;
   /** Clicks before the first day of the job. */
   readonly excluded: number;
@@ -159,7 +159,7 @@ async function compare(db: Database, job: string) {
   const { rows } = await sql<{ lost: string; too_many: string }>`
     with stated as (
       select source, target, day, country, sum(clicks) as clicks, coalesce(sum(clicks) filter (where reason is null), 0) as wanted
-      from intake.clicks where job = ${job} and outcome = 'attributed' group by source, target, day, country
+      from intake.clicks where job = ${job} and target is not null group by source, target, day, country
     ),
     posted as (
       select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,

@@ -12,8 +12,8 @@ comment on column bi.clicks.source is 'Source in the configuration, for example 
 comment on column bi.clicks.day_local is 'Day of the clicks, as the export counts days.';
 comment on column bi.clicks.country_code is 'ISO 3166-1 alpha-2; null if the export does not say.';
 comment on column bi.clicks.clicked is 'The link, code, handle or deal that was clicked. E-mail addresses are masked.';
-comment on column bi.clicks.stated_clicks is 'Clicks of that day, as the file that was read last states.';
-comment on column bi.clicks.outcome is 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
+comment on column bi.clicks.stated_clicks is 'Clicks of that day, as the newest file states.';
+comment on column bi.clicks.outcome is 'attributed, unattributed (no owner), held (several owners, or conflicting_states: a held file states another number), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
 comment on column bi.clicks.outcome_reason is 'Why it is not attributed; null if it is, or source_removed if the job no longer reads the source of attributed clicks: no more of them are posted.';
 comment on column bi.clicks.matched_by is 'explicit (the export names the influencer), code, link or handle.';
 comment on column bi.clicks.deal_id is 'Deal of the owner, if one is named.';

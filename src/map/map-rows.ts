@@ -1,5 +1,6 @@
 import type { Layout, OtherLayouts, ReadFor } from '../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
+import { type ReadColumns, requireWhole } from './cut-row.ts';
 import { type Fault, reject } from './fault.ts';
 import { layoutFor } from './layout/layout-for.ts';
 import { type Column, type ResolvedHeader, resolveHeader } from './layout/resolve-header.ts';
@@ -40,7 +41,7 @@ export type MapRowsOptions<Row> = {
  * Converts records to rows, one to one.
  *
  * @returns a batch for each chunk.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `may_be_cut`.
  */
 export async function* mapRows<Row>(
   chunks: AsyncIterable<CsvChunk>,
@@ -49,9 +50,13 @@ export async function* mapRows<Row>(
   const layout = layoutFor(whole, readFor);
   if (layout === null) throw new Error(`the layout ${whole.name} is not one of ${readFor}`);
   const others: OtherLayouts = () => otherLayouts().flatMap((other) => layoutFor(other, readFor) ?? []);
+  let resolved: ResolvedHeader | null = null;
   let read: ReturnType<typeof open> | null = null;
-  for await (const { header, records, rejected } of chunks) {
-    read ??= open(resolveHeader(header, layout, others), layout);
+  for await (const { header, records, rejected, open: last } of chunks) {
+    resolved ??= resolveHeader(header, layout, others);
+    read ??= open(resolved, layout);
+    if (!layout.endsWithoutLineBreak)
+      requireWhole(last, { width: header.length, columns: readColumnsOf(resolved) });
     const rows: PlacedRow<Row>[] = [];
     const faulty: RejectedRow[] = [];
     const passedOver: Record<string, number> = {};
@@ -69,6 +74,11 @@ export async function* mapRows<Row>(
     };
   }
   atEnd?.();
+}
+
+function readColumnsOf({ fields }: ResolvedHeader): ReadColumns {
+  const has = (columns: readonly Column[]) => (at: number) => columns.some(({ index }) => index === at);
+  return { isRead: has(Object.values(fields).flat()), isCurrency: has(fields.currency) };
 }
 
 function rejectCell({ cells, line, record }: CsvRecord, fault: Fault, column: Column | null): RejectedRow {

@@ -40,8 +40,12 @@ export type LostRow = {
 /** The last row of a text that ends without a line break: it may be cut. */
 export type OpenRow = {
   readonly record: number;
+  /** Physical line on which it begins, 1-based. */
+  readonly line: number;
   /** Index of its last cell, which may continue. */
   readonly lastAt: number;
+  /** Text of that cell. */
+  readonly text: string;
 };
 
 /**
@@ -56,7 +60,7 @@ export type CsvChunk = {
   readonly rejected: readonly RejectedRow[];
   /** The same rows, as far as they were read. */
   readonly lost: readonly LostRow[];
-  /** The last of the records, if the text ends within it. Only in the last chunk. */
+  /** The last row, rejected or not, if the text ends within it. Only in the last chunk. */
   readonly open: OpenRow | null;
 };
 

@@ -32,6 +32,9 @@ export type HoldReason = {
   readonly isTransient?: boolean;
 };
 
+/** The code of the hold of a file that contradicts another one, if nothing says which of the two is newer. */
+export const CONFLICTING_STATES = 'conflicting_states';
+
 /** States of a file, in the order in which people want to see them. */
 export const FILE_STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'] as const;
 export type FileState = (typeof FILE_STATES)[number];
@@ -47,7 +50,7 @@ export type SurveyedFile = {
   readonly help: string | null;
   readonly sizeBytes: number | null;
   readonly rows: number | null;
-  /** Orders of which a newer file states something else, if the file was read. */
+  /** Orders, or rows of clicks or creators, of which a newer file states something else, if the file was read. */
   readonly olderOrders: number;
   readonly agedAt: Date | null;
   readonly ageBasis: AgeBasis | null;

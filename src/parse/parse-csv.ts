@@ -55,12 +55,13 @@ export async function* parseCsv(
         if (cells !== null && footer.take({ cells, line, record: number })) continue;
         footer.giveUp(to);
       }
+      if (batch.isOpenAtEnd && cells !== null)
+        open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
       } else if (cells !== null) {
         widths.take({ cells, line, record: number }, end - start, to);
-        if (batch.isOpenAtEnd) open = { record: number, lastAt: cells.length - 1 };
       }
     }
     if (batch.isLast) widths?.finish(to);

@@ -11,7 +11,7 @@ import { FileHeld } from '../model/held/file-held.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
-import type { HoldReason, SourceFile } from '../model/source.ts';
+import { CONFLICTING_STATES, type HoldReason, type SourceFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { inSpan, type PartSpan } from '../observe/spans.ts';
 import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
@@ -201,7 +201,10 @@ async function readFile(
       reading.ages.learn(file, read.sourceFileId);
     }
     if (result.kind === 'duplicate') reading.ages.learn(file, result.of.sourceFileId);
-    if (result.kind === 'held') progress.note(heldNote(file, result.reason));
+    if (result.kind === 'held') {
+      if (result.reason.code === CONFLICTING_STATES) reading.ages.learnHeld(file, read.sourceFileId);
+      progress.note(heldNote(file, result.reason));
+    }
     if (result.kind === 'duplicate')
       progress.note(
         `${fileName(file.uri)} has the same content as ${result.of.uri}, so it does not count again.`,

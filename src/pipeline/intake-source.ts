@@ -80,11 +80,12 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const inOrder = wanted
     .map((file) => ({ file, age: ageOf(file) }))
     .sort((a, b) => compareForReading(a.age, b.age));
-  await readInTurn(
-    run,
-    inOrder.map(({ file }) => file),
-    { ...reading, found, intake },
-  );
+  let files: readonly SourceFile[] = inOrder.map(({ file }) => file);
+  // Files that contradict each other may agree with a newer one that was read after them.
+  while (files.length > 0) {
+    await readInTurn(run, files, { ...reading, found, intake });
+    files = ages.takeSettled();
+  }
   throwIfDraining(run);
   await window?.close();
 }

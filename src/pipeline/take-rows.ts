@@ -1,4 +1,5 @@
 import { RejectedSoFar } from '../intake/files/rejected-so-far.ts';
+import type { StagedFile } from '../intake/files/replace-rows.ts';
 import type { SealedRead } from '../intake/files/seal-read.ts';
 import { stageRejected } from '../intake/files/stage-leftovers.ts';
 import { type SealRowsOptions, sealRows, stageRows } from '../intake/files/stage-rows.ts';
@@ -14,20 +15,12 @@ export type RowIntakeOptions<Row> = {
   /** Creates what reads the records of one file. */
   readonly open: (reading: Reading) => Pick<MapRowsOptions<Row>, 'open' | 'atEnd'>;
   /** Returns the reason to hold a file whose rows contradict each other or what earlier files state. */
-  readonly judge?: (
+  readonly judge: (
     trx: Parameters<SealRowsOptions['publish']>[0],
-    file: { readonly sourceFileId: string; readonly source: string },
+    file: StagedFile,
   ) => Promise<HoldReason | null>;
-  /** Makes the rows of a file current, from `intake.staged_rows`. */
-  readonly publish: (
-    trx: Parameters<SealRowsOptions['publish']>[0],
-    file: {
-      readonly sourceFileId: string;
-      readonly source: string;
-      /** Ids of newer files: what they state stays. */
-      readonly newer: readonly string[];
-    },
-  ) => Promise<void>;
+  /** Makes the rows of a file current, from `intake.staged_rows`. @returns the number of those that a newer file states. */
+  readonly publish: (trx: Parameters<SealRowsOptions['publish']>[0], file: StagedFile) => Promise<number>;
 };
 
 /** Creates the intake for files whose rows are independent of each other: map → stage → seal. */
@@ -35,7 +28,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
   async function take(
     run: Run,
     reading: Reading,
-    { chunks, digest, others: { newer }, ...read }: FileContent,
+    { chunks, digest, others, ...read }: FileContent,
   ): Promise<SealedRead<unknown>> {
     const { db, runId, progress } = run;
     const { source, layout, otherLayouts } = reading;
@@ -61,16 +54,15 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
       rowsRead += batch.rowsRead;
       progress.advance(0, batch.rowsRead);
     }
+    const file = (sourceFileId: string): StagedFile => ({ sourceFileId, source: source.name, others });
     return sealRows(db, {
       ...read,
       ...{ runId, rowsRead, staged, passedOver, contentSha256: digest() },
       source: source.name,
       usedAs: readFor,
       maxRejectedShare: source.limits.maxRejectedShare,
-      ...(judge && {
-        judge: (trx, sourceFileId) => judge(trx, { sourceFileId, source: source.name }),
-      }),
-      publish: (trx, sourceFileId) => publish(trx, { sourceFileId, source: source.name, newer }),
+      judge: (trx, sourceFileId) => judge(trx, file(sourceFileId)),
+      publish: (trx, sourceFileId) => publish(trx, file(sourceFileId)),
     });
   }
   return { purpose, take };

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
+import { readCreators } from '../../jobs/import-deals/read-creators.ts';
+import { readClicks } from '../../jobs/post-clicks/read-clicks.ts';
 import { layoutHash } from '../../src/map/layout/layout-hash.ts';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { mapRows } from '../../src/map/map-rows.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
+import type { Layout } from '../../src/model/layout.ts';
+import { parseCsv } from '../../src/parse/parse-csv.ts';
+import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
+import { mapCustomerLines, submittedOf } from './map-customer-lines.ts';
 import { type MapTextOptions, mapText } from './map-text.ts';
 
 /** Maps a text and returns its orders as `id total doubt`. */
@@ -58,4 +65,72 @@ test('a layout may say that its files end without a line break, without another 
   const { endsWithoutLineBreak: _, ...before } = loadLayout('generic');
   expect(digestOf(loadLayout('generic'))).toBe(digestOf(before as typeof layout));
   expect(digestOf(layout)).not.toBe(digestOf(before as typeof layout));
+});
+
+/** Reads a text for its clicks or creators. @returns the number of rows, or the code of the hold. */
+async function rowsOf(text: string, readFor: 'clicks' | 'creators', changes: Partial<Layout> = {}) {
+  const layout = { ...loadLayout(`generic-${readFor}`), ...changes };
+  const open = readFor === 'clicks' ? readClicks({ name: 'links', dateOrder: null }) : { open: readCreators };
+  let rows = 0;
+  try {
+    const chunks = parseCsv(inPieces(text, 100), PARSE_OPTIONS);
+    for await (const batch of mapRows<unknown>(chunks, { layout, readFor, ...open }))
+      rows += batch.rows.length;
+  } catch (error) {
+    return (error as { reason: { code: string } }).reason.code;
+  }
+  return rows;
+}
+
+const CLICKS = 'day,link,clicks\n2026-04-10,bit.ly/MIA10,7\n2026-04-11,bit.ly/MIA10,12';
+
+test.each([
+  ['clicks', 'within a number of clicks', CLICKS],
+  ['clicks', 'within a day', 'clicks,link,day\n12,bit.ly/MIA10,2026-04-1'],
+  ['clicks', 'within a link that names nobody', 'day,clicks,link\n2026-04-11,12,https://acme.test/'],
+  ['clicks', 'before its last cells', 'day,link,clicks\n2026-04-10,bit.ly/MIA10,7\n2026-04-11,bit'],
+  ['creators', 'within a code', 'handle,platform,code\nmia.test,tiktok,MIA1'],
+  ['creators', 'with a blank cell', 'handle,platform,code\nmia.test,tiktok,'],
+] as const)('a file of %s that ends %s is held until it is read whole', async (readFor, _where, text) => {
+  expect(await rowsOf(text, readFor)).toBe('may_be_cut');
+  expect(await rowsOf(text, readFor, { endsWithoutLineBreak: true })).not.toBe('may_be_cut');
+  expect(await rowsOf(`${text}\n`, readFor)).not.toBe('may_be_cut');
+});
+
+test.each([
+  ['clicks', 'in a column that is not read', `${CLICKS.replaceAll(/(clicks|\d)(?=\n|$)/g, '$1,remark')}`, 2],
+  ['clicks', 'with a closing quote', CLICKS.replace(/12$/, '"12"'), 2],
+  ['creators', 'with blank lines', 'handle,platform,code\nmia.test,tiktok,MIA10\n\n  ', 1],
+] as const)('a file of %s that ends %s is whole', async (readFor, _where, text, rows) => {
+  expect(await rowsOf(text, readFor)).toBe(rows);
+});
+
+const CONSENT = 'Email,Accepts Email Marketing';
+
+test.each([
+  ['within an address', ['Accepts Email Marketing,Email', 'yes,ann@example.com', 'yes,jane@example.co']],
+  ['within a word of consent', [CONSENT, 'ann@example.com,yes', 'jane@example.com,ye']],
+  ['after a yes', [CONSENT, 'ann@example.com,yes', 'jane@example.com,yes']],
+  ['before the consent', [CONSENT, 'ann@example.com,yes', 'jane@example.com']],
+  ['before an address', ['Accepts Email Marketing,Email', 'yes,ann@example.com', 'yes,']],
+  ['within a number of orders', [`${CONSENT},Total Orders`, 'ann@example.com,yes,12']],
+])('a file of customers that ends %s is held, so that nobody in it is submitted', async (_where, lines) => {
+  const options = { end: '' };
+  await expect(mapCustomerLines('shopify-customers', lines, options)).rejects.toMatchObject({
+    reason: { code: 'may_be_cut', message: expect.stringContaining(`line ${lines.length} `) },
+  });
+  const layout = { ...loadLayout('shopify-customers'), endsWithoutLineBreak: true };
+  expect(submittedOf(await mapCustomerLines('shopify-customers', lines, { ...options, layout }))).toContain(
+    'ann@example.com',
+  );
+});
+
+test('a file of customers that ends in a column that is not read, or with a currency code, is whole', async () => {
+  for (const lines of [
+    [`${CONSENT},Tax Exempt`, 'ann@example.com,yes,n'],
+    ['Email,Accepts Email Marketing,Currency', 'ann@example.com,yes,EUR'],
+  ])
+    expect(submittedOf(await mapCustomerLines('shopify-customers', lines, { end: '' }))).toEqual([
+      'ann@example.com',
+    ]);
 });

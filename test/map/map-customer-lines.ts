@@ -37,8 +37,11 @@ export function submittedOf({ customers }: Mapped): readonly string[] {
 /** A source whose exports do not record consent. */
 export const NOT_RECORDED = { source: { name: 'shop', currency: null, consent: 'not_recorded' } } as const;
 
+/** @property end follows the last line. Default: a line break. */
+type LinesOptions = Partial<MapCustomersOptions> & { readonly end?: string };
+
 /** Parses lines as a file of a layout, with the settings of its source and of a job. */
-function asFile(layoutName: string, lines: readonly string[], options: Partial<MapCustomersOptions>) {
+function asFile(layoutName: string, lines: readonly string[], { end = '\r\n', ...options }: LinesOptions) {
   const layout = options.layout ?? loadLayout(layoutName);
   const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
   const settings: MapCustomersOptions = {
@@ -50,14 +53,14 @@ function asFile(layoutName: string, lines: readonly string[], options: Partial<M
     hashOf: (folded) => folded,
     ...options,
   };
-  return { chunks: parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), settings };
+  return { chunks: parseCsv(inPieces(`${lines.join('\r\n')}${end}`, 100), parseOptions), settings };
 }
 
 /** Returns what the rows of one person say about consent. */
 export async function traceLines(
   layoutName: string,
   lines: readonly string[],
-  { folded, ...options }: Partial<MapCustomersOptions> & { readonly folded: string },
+  { folded, ...options }: LinesOptions & { readonly folded: string },
 ): Promise<readonly ConsentTrace[]> {
   const { chunks, settings } = asFile(layoutName, lines, options);
   return Array.fromAsync(traceConsent(chunks, settings, folded));
@@ -70,7 +73,7 @@ export async function traceLines(
 export async function mapCustomerLines(
   layoutName: string,
   lines: readonly string[],
-  options: Partial<MapCustomersOptions> = {},
+  options: LinesOptions = {},
 ): Promise<Mapped> {
   const { chunks, settings } = asFile(layoutName, lines, options);
   const mapped: Mapped = {

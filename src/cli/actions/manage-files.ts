@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
-import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
+import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../pipeline/decisions/release-files.ts';
 import { previewFiles } from '../../pipeline/decisions/settle-many.ts';
 import { surveyFiles } from '../../pipeline/listing/survey-files.ts';
 import { renderFiles } from '../../present/files.ts';
@@ -71,7 +71,9 @@ export async function releaseFile(
     message: 'You must give a reason to release a file.',
     kept: 'with the file',
   });
-  const { source = null, yes = false } = options;
+  const { source = null, yes = false, newest = false } = options;
+  if (newest && name === undefined)
+    throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
   if (source !== null) findSource(config, source);
   return withDatabase(config, async (db) => {
     if (name === undefined)
@@ -86,12 +88,35 @@ export async function releaseFile(
           }),
       });
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
+    if (newest) return takeNewest(db, { output, name, files, reason });
     await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
     for (const file of files)
       output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
     output.print(`${name} is released. A run still reads a new version under its name.`);
     return EXIT.ok;
   });
+}
+
+/** @throws KnownError (exit 2) if the file is held for another reason. */
+async function takeNewest(
+  db: Database,
+  options: {
+    readonly output: Output;
+    readonly name: string;
+    readonly files: readonly KnownFile[];
+    readonly reason: string;
+  },
+): Promise<ExitCode> {
+  const { output, name, files, reason } = options;
+  const taken = await inTransaction(db, (trx) => takeAsNewest(trx, { files, reason, ...decidedHere(trx) }));
+  if (taken.length === 0)
+    throw usageError(
+      `${name} is not held because it contradicts another file.`,
+      'npx influencer-sync files says why it is held, and what ends the hold.',
+    );
+  for (const { source, uri } of files) output.emit({ event: 'file_is_newest', source, uri, reason });
+  output.print(`${name} is newer than all files of its source so far. The next run reads it as such.`);
+  return EXIT.ok;
 }
 
 /**

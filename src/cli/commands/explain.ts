@@ -1,3 +1,4 @@
+import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -68,16 +69,19 @@ export const explainCommand: CommandDefinition = {
         const config = await openConfig(options);
         const typed = given ?? (await askAddress('explain customer'));
         const hashes = hashesOf(config, typed);
-        const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
         // Rows are shown only if the address is not in the history of the shell and the list of processes.
-        const rows = given === undefined ? await traceRows(config, typed) : [];
-        if (lives.length === 0 && rows.every(({ held }) => held !== null)) throw customerNotFound();
+        const { lives, rows } = await withDatabase(config, async (db) => ({
+          lives: await explainCustomer(db, hashes),
+          rows: given === undefined ? await traceRows(db, config, typed) : [],
+        }));
+        if (lives.length === 0 && rows.every(({ line }) => line === null)) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });
         for (const row of rows) output.emit({ event: 'customer_row', ...row });
         const parts = lives.map((life) => renderCustomerLife(life, output.terminal));
         if (given === undefined) {
           const { renderConsentTrace } = await import('../../present/lives/consent-trace.ts');
-          parts.push(renderConsentTrace(rows, output.terminal));
+          const { terminal } = output;
+          parts.push(renderConsentTrace(rows, { isKnown: lives.length > 0, terminal }));
         }
         output.print(parts.join('\n\n'));
         return EXIT.ok;
@@ -87,13 +91,13 @@ export const explainCommand: CommandDefinition = {
 };
 
 /** Reads which rows of which files name the person. */
-async function traceRows(config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
+async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
   const { readersOf } = await import('../actions/privacy/customer-readers.ts');
   const { traceCustomer } = await import('../../pipeline/privacy/trace-customer.ts');
   const { openSourceClients } = await import('../../source/source-clients.ts');
   const clients = openSourceClients();
-  const reading = { readers: readersOf(config), clients, typed };
-  return Array.fromAsync(traceCustomer(config, reading)).finally(clients.close);
+  const reading = { config, readers: readersOf(config), clients, typed };
+  return Array.fromAsync(traceCustomer(db, reading)).finally(clients.close);
 }
 
 /** Explains records of the other kinds of jobs: `explain clicks MIA10`. */

@@ -17,6 +17,7 @@ export type ReleaseOptions = ConfigOptions & {
   readonly source?: string;
   readonly reason: string;
   readonly all?: boolean;
+  readonly newest?: boolean;
   readonly yes?: boolean;
 };
 export type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
@@ -39,6 +40,10 @@ export const filesCommand: CommandDefinition = {
     addExamples(command, [
       ['files', 'which files were read, are held or skipped, and which the next run reads'],
       ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
+      [
+        "files release west.csv --newest --reason 'sent later'",
+        'a file that contradicts another one: it counts',
+      ],
       ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
       ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
       ['files reread --layout etsy-orders', 'all files that were read with a layout'],
@@ -51,6 +56,7 @@ function defineDecisions(command: Command, act: Act): void {
   addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
     .argument('[name]', 'name of the file, or its full address')
     .option('--all', 'all held files, after a preview')
+    .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
     .option('--source <name>', 'one source only')
     .option('--yes', 'with --all: do not ask')
     .requiredOption('--reason <text>', 'why; kept with the file')

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { ReadFor } from '../../model/layout.ts';
+import { CONFLICTING_STATES } from '../../model/source.ts';
 
 /** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };
@@ -41,6 +42,24 @@ export async function releaseFiles(
     set state = 'released', released_at = clock_timestamp(), released_by = ${releasedBy}::text, release_reason = ${reason},
         reread_at = null, reread_by = null
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'
+    returning source_file_id`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Notes that files which contradict others are newer than all that are there now, as a person says. The next run reads
+ * them again, and what they state is then in force.
+ *
+ * @returns the number of files that were held for that reason.
+ */
+export async function ruleNewest(
+  db: Database,
+  { sourceFileIds, ruledBy }: { readonly sourceFileIds: readonly string[]; readonly ruledBy: string },
+): Promise<number> {
+  const { rows } = await sql`
+    update intake.source_files
+    set newest_since = clock_timestamp(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
+    where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held' and hold_code = ${CONFLICTING_STATES}
     returning source_file_id`.execute(db);
   return rows.length;
 }

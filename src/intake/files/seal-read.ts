@@ -127,7 +127,7 @@ async function lockRead(
  */
 function isInForce(file: string): RawBuilder<boolean> {
   const o = (column: string) => sql.ref(`${file}.${column}`);
-  return sql<boolean>`(${o('orders_older')} = 0 and ${o('orders_conflicting')} = 0 and not exists (
+  return sql<boolean>`(${o('orders_older')} = 0 and ${o('rows_older')} = 0 and ${o('orders_conflicting')} = 0 and not exists (
     select from intake.source_files later
     where later.source = ${o('source')} and later.read_for = ${o('read_for')} and later.state = 'sealed'
       and (later.orders_changed > 0 or later.read_for <> 'orders')

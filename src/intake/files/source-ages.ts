@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { compareAges, type FileAge } from '../../model/file-age.ts';
 import type { ReadFor } from '../../model/layout.ts';
-import type { SourceFile } from '../../model/source.ts';
+import { CONFLICTING_STATES, type SourceFile } from '../../model/source.ts';
 
-/** Files that have been read and that a file does not follow. Empty if it is newer than all of them. */
+/** Files that have been read, or are held because they contradict one, and that a file does not follow. */
 export type OtherAges = {
   /** Ids of files that are newer than it. What they state stays in force. */
   readonly newer: readonly string[];
@@ -23,9 +23,22 @@ export type SourceAges = {
   compare(file: SourceFile): Promise<OtherAges>;
   /** Adds a file that was read. @param sourceFileId if it is a duplicate, that of its original. */
   learn(file: SourceFile, sourceFileId: string): void;
+  /** Adds a file that is held because it contradicts another one, and nothing says which of the two is newer. */
+  learnHeld(file: SourceFile, sourceFileId: string): void;
+  /** Returns these files once, if a newer one was read after them: reading them again may end their hold. */
+  takeSettled(): readonly SourceFile[];
 };
 
-type Read = { readonly id: string; readonly version: string; readonly age: FileAge };
+type Read = {
+  readonly id: string;
+  readonly version: string;
+  readonly age: FileAge;
+  /** When it was first seen. */
+  readonly seenMs: number;
+  /** When a person said that it is newer than all that were there by then. Null: nobody did. */
+  readonly newestSinceMs: number | null;
+  readonly isHeld: boolean;
+};
 
 /**
  * Opens the ages of a source's files. The caller holds the lease of the source. The files that were read before are
@@ -42,14 +55,45 @@ export function openSourceAges(
   let reading: Promise<Read[]> | null = null;
   /** No file is newer than this one. A file that follows it needs no further comparison. */
   let newest: FileAge | null = null;
+  const heldHere: { readonly file: SourceFile; readonly age: FileAge; isSettled: boolean }[] = [];
 
   async function read(): Promise<Read[]> {
     // Of a file that was read before such times were stored, it is known when it was first seen.
-    const { rows } = await sql<{ id: string; uri: string; version: string; modifiedAt: Date }>`
-      select coalesce(duplicate_of, source_file_id) as id, uri, version, coalesce(modified_at, first_seen_at) as "modifiedAt"
+    const { rows } = await sql<{
+      id: string;
+      uri: string;
+      version: string;
+      modifiedAt: Date;
+      seenAt: Date;
+      newestSince: Date | null;
+      isHeld: boolean;
+    }>`
+      select coalesce(duplicate_of, source_file_id) as id, uri, version, coalesce(modified_at, first_seen_at) as "modifiedAt",
+        first_seen_at as "seenAt", newest_since as "newestSince", state not in ('sealed', 'duplicate') as "isHeld"
       from intake.source_files
-      where source = ${source} and read_for = ${readFor} and state in ('sealed', 'duplicate')`.execute(db);
-    return rows.map(({ id, version, ...file }) => ({ id, version, age: ageOf(file) }));
+      where source = ${source} and read_for = ${readFor}
+        and (state in ('sealed', 'duplicate') or (state in ('held', 'reading') and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))`.execute(
+      db,
+    );
+    return rows.map(({ id, version, seenAt, newestSince, isHeld, ...file }) => ({
+      ...{ id, version, isHeld, age: ageOf(file) },
+      ...{ seenMs: seenAt.getTime(), newestSinceMs: newestSince?.getTime() ?? null },
+    }));
+  }
+
+  function add(file: SourceFile, id: string, isHeld: boolean): FileAge {
+    const age = ageOf(file);
+    // If they have not been loaded, the database will return this one too.
+    void reading?.then((known) => {
+      const isSame = (other: Read): boolean => other.age.uri === file.uri && other.version === file.version;
+      const before = known.find(isSame);
+      const heldAt = known.findIndex((other) => isSame(other) && other.isHeld);
+      known.splice(heldAt === -1 ? known.length : heldAt, 1, {
+        ...{ id, version: file.version, age, isHeld },
+        ...{ seenMs: before?.seenMs ?? Date.now(), newestSinceMs: before?.newestSinceMs ?? null },
+      });
+    });
+    return age;
   }
 
   return {
@@ -58,17 +102,19 @@ export function openSourceAges(
       reading ??= read();
       const known = await reading;
       const age = ageOf(file);
-      if (newest !== null && compareAges(age, newest) > 0) {
+      if (newest !== null && compareAges(age, newest) > 0 && !known.some(({ isHeld }) => isHeld)) {
         newest = age;
         return { ...NEWEST, isByRow: age.isByRow };
       }
+      const own = known.find((other) => other.age.uri === age.uri && other.version === file.version);
+      const { seenMs = Number.POSITIVE_INFINITY, newestSinceMs = null } = own ?? {};
       const newer: string[] = [];
       const unordered: string[] = [];
       for (const other of known) {
         const isSameName = other.age.uri === age.uri;
         // Another reading of the same version says nothing else about its age.
         if (isSameName && other.version === file.version) continue;
-        const order = compareAges(other.age, age);
+        const order = compareRulings(other, { seenMs, newestSinceMs }) || compareAges(other.age, age);
         if (order > 0) newer.push(other.id);
         if (order === 0 && !isSameName) unordered.push(other.id);
       }
@@ -76,13 +122,29 @@ export function openSourceAges(
       return { newer, unordered, isByRow: age.isByRow };
     },
     learn(file, sourceFileId) {
-      const age = ageOf(file);
-      // If they have not been loaded, the database will return this one too.
-      void reading?.then((known) => known.push({ id: sourceFileId, version: file.version, age }));
+      const age = add(file, sourceFileId, false);
+      for (const held of heldHere) held.isSettled ||= compareAges(age, held.age) > 0;
       if (newest === null) return;
       const order = compareAges(age, newest);
       if (order > 0) newest = age;
       if (order === 0 && age.uri !== newest.uri) newest = null;
     },
+    learnHeld(file, sourceFileId) {
+      heldHere.push({ file, age: add(file, sourceFileId, true), isSettled: false });
+    },
+    takeSettled() {
+      const settled = heldHere.filter(({ isSettled }) => isSettled).map(({ file }) => file);
+      heldHere.length = 0;
+      return settled;
+    },
   };
+}
+
+type Ruled = Pick<Read, 'seenMs' | 'newestSinceMs'>;
+
+/** Compares files by what a person said about them: above zero if the first one is newer, zero if nobody said so. */
+function compareRulings(one: Ruled, other: Ruled): number {
+  const isNewer = (a: Ruled, b: Ruled): boolean =>
+    a.newestSinceMs !== null && a.newestSinceMs > Math.max(b.seenMs, b.newestSinceMs ?? 0);
+  return Number(isNewer(one, other)) - Number(isNewer(other, one));
 }

@@ -38,9 +38,9 @@ export type SealRowsOptions = SealReadOptions & {
   readonly usedAs: string;
   readonly maxRejectedShare: number;
   /** Returns the reason to hold the file although every row can be used. */
-  readonly judge?: (trx: Transaction<DB>, sourceFileId: string) => Promise<HoldReason | null>;
-  /** Makes the rows of `intake.staged_rows` take effect. */
-  readonly publish: (trx: Transaction<DB>, sourceFileId: string) => Promise<void>;
+  readonly judge: (trx: Transaction<DB>, sourceFileId: string) => Promise<HoldReason | null>;
+  /** Makes the rows of `intake.staged_rows` take effect. @returns the number of those that a newer file states. */
+  readonly publish: (trx: Transaction<DB>, sourceFileId: string) => Promise<number>;
 };
 
 type Totals = { readonly used: number; readonly rejected: number };
@@ -68,13 +68,17 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
             help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
           }
         : ((await judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` })) ??
-          (await options.judge?.(trx, sourceFileId)) ??
-          null),
+          (await options.judge(trx, sourceFileId))),
     measure: async (_trx, { rejected }) => ({ rejectedRows: rejected, orders: null, consent: null }),
     publish: async (trx, { used, rejected }) => {
-      await options.publish(trx, sourceFileId);
+      const older = await options.publish(trx, sourceFileId);
       await sql`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
-      return { other_rows: used, rejected_rows: rejected, passed_over: JSON.stringify(passedOver) };
+      return {
+        other_rows: used,
+        rows_older: older,
+        rejected_rows: rejected,
+        passed_over: JSON.stringify(passedOver),
+      };
     },
   });
 }

@@ -11,16 +11,18 @@ import {
   type StatedCustomer,
   submitsUnknown,
 } from '../../model/customer.ts';
-import type { Layout, LayoutField, OtherLayouts } from '../../model/layout.ts';
-import type { CsvRecord, RejectedRow } from '../../model/record.ts';
+import type { Layout, OtherLayouts } from '../../model/layout.ts';
+import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
+import { mayBeCut, requireWhole } from '../cut-row.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor } from '../layout/layout-for.ts';
-import { type Column, type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
+import { type Column, resolveHeader } from '../layout/resolve-header.ts';
 import { isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
-import { type ConsentPlan, planConsent, SAYS } from './plan-consent.ts';
+import { SAYS } from './plan-consent.ts';
+import { type CustomerPlan, columnsOf, planCustomers } from './plan-customers.ts';
 import { requireConsent, requireFormat } from './require-consent.ts';
 
 export type MapCustomersOptions = {
@@ -51,6 +53,11 @@ export type ConsentTrace = {
   /** Dates as in `ConsentStatement`. */
   readonly consentedAt: number | null;
   readonly refusedAt: number | null;
+  /**
+   * True if the text of the file ends in this row, which may be cut: its last cell may be the beginning of another
+   * value. If that is the address, the row may be about another person.
+   */
+  readonly mayBeCut: boolean;
   /** The columns of consent that are not blank: what they contain, and how that is read. */
   readonly cells: readonly { readonly column: string; readonly word: string; readonly says: string }[];
 };
@@ -64,7 +71,8 @@ export function openReader(header: readonly string[], options: MapCustomersOptio
   const resolved = resolveHeader(header, layout, otherLayouts);
   requireFormat(header, options.layout);
   requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
-  return customerReader(layout, planCustomers(layout, resolved, { ...options, names: header }), options);
+  const plan = planCustomers(layout, resolved, { ...options, names: header });
+  return customerReader(layout, plan, { ...options, width: header.length });
 }
 
 /** A customer, why nothing is recorded about the one of the row, or why the row cannot be used. */
@@ -76,14 +84,22 @@ type Read =
 export type CustomerReader = {
   readonly read: (record: CsvRecord) => Read;
   readonly seen: () => CustomersSeen;
-  /** @returns null if the row is not of this person. */
-  readonly trace: (record: CsvRecord, folded: string) => ConsentTrace | null;
+  /** @throws FileHeld `may_be_cut`. @param open the last row, if the text of the file ends within it. */
+  readonly requireWhole: (open: OpenRow | null) => void;
+  /** @returns null if the row is not of this person, and cannot be cut from one of them. */
+  readonly trace: (record: CsvRecord, folded: string, open: OpenRow | null) => ConsentTrace | null;
 };
 
 function customerReader(
-  { name, money }: Layout,
+  { name, money, endsWithoutLineBreak }: Layout,
   plan: CustomerPlan,
-  { consent: rule, hashOf, isForgotten = () => false, source }: MapCustomersOptions,
+  {
+    consent: rule,
+    hashOf,
+    isForgotten = () => false,
+    source,
+    width,
+  }: MapCustomersOptions & { readonly width: number },
 ): CustomerReader {
   const toCurrency = currencyParser(source.currency);
   const columns = plan.consent.columns.map((column) => column.name);
@@ -139,11 +155,21 @@ function customerReader(
     };
   }
 
-  function trace({ cells, line }: CsvRecord, folded: string): ConsentTrace | null {
+  function trace(
+    { cells, line, record }: CsvRecord,
+    folded: string,
+    open: OpenRow | null,
+  ): ConsentTrace | null {
     if (plan.marks.length > 0 && firstFilled(cells, plan.marks) === null) return null;
     const emailColumn = firstFilled(cells, plan.email);
-    const address = emailColumn === null ? '' : parseAddress(cells[emailColumn.index] ?? '');
-    if (typeof address !== 'string' || foldAddress(address) !== folded) return null;
+    const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
+    const isCut = !endsWithoutLineBreak && open?.record === record && mayBeCut(open, width, columnsOf(plan));
+    if (isCut && emailColumn?.index === open.lastAt) {
+      if (isBlank(cell) || !folded.startsWith(foldAddress(cell.trim()))) return null;
+    } else {
+      const address = parseAddress(cell);
+      if (typeof address !== 'string' || foldAddress(address) !== folded) return null;
+    }
     const says = plan.consent.read(cells);
     const { consentedAt, refusedAt } = plan.consent.state(cells, says);
     const columns = plan.consent.cells(cells).map((cell) => ({
@@ -156,6 +182,7 @@ function customerReader(
       verdict: verdictOf(says),
       consentedAt,
       refusedAt,
+      mayBeCut: isCut,
       cells: columns.filter(({ word }) => !isBlank(word)),
     };
   }
@@ -163,6 +190,9 @@ function customerReader(
   return {
     read,
     trace,
+    requireWhole: (open) => {
+      if (!endsWithoutLineBreak) requireWhole(open, { width, columns: columnsOf(plan) });
+    },
     seen: () => ({
       consent: { columns, ...said },
       optional: [toCount, toSpent, toSpentIn].flatMap((column) => column.seen()),
@@ -260,41 +290,4 @@ function hideLetters(value: string): string {
 }
 const MAX_SHOWN_CHARS = 80;
 
-/** The columns that are read for customers. All other columns are ignored. */
-type CustomerPlan = {
-  /** In order of preference: the first column that is not blank counts. */
-  readonly email: readonly Column[];
-  readonly ordersCount: readonly Column[];
-  readonly spent: readonly Column[];
-  readonly currency: readonly Column[];
-  readonly codes: readonly Column[];
-  /**
-   * If rows are line items: columns that only an order's first row fills. Later rows may repeat the address
-   * but not the consent.
-   */
-  readonly marks: readonly Column[];
-  readonly consent: ConsentPlan;
-};
-
 const NOTHING_SAID: ConsentStatement = { saidYes: false, consentedAt: null, refusedAt: null };
-
-/** Selects the columns of a file that are read for its customers. */
-function planCustomers(
-  layout: Layout,
-  header: ResolvedHeader,
-  { layout: whole, source, names, asOf }: MapCustomersOptions & { readonly names: readonly string[] },
-): CustomerPlan {
-  const field = (name: LayoutField): readonly Column[] => header.fields[name];
-  return {
-    email: field('email'),
-    ordersCount: field('orders_count'),
-    spent: field('spent'),
-    currency: field('currency'),
-    codes: field('codes'),
-    marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
-    consent: planConsent(header, {
-      ...{ layout, source, names, asOfMs: asOf.getTime() },
-      isOfCustomers: !whole.required.includes('order_id'),
-    }),
-  };
-}

@@ -19,15 +19,16 @@ import {
  *
  * @returns a batch for each chunk. Every record is counted exactly once.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `column_missing`, `consent_column_missing`,
- * `consent_column_unread`.
+ * `consent_column_unread`, `may_be_cut`.
  */
 export async function* mapCustomers(
   chunks: AsyncIterable<CsvChunk>,
   options: MapCustomersOptions,
 ): AsyncGenerator<CustomerBatch> {
   let reader: CustomerReader | null = null;
-  for await (const { header, records, rejected } of chunks) {
+  for await (const { header, records, rejected, open } of chunks) {
     reader ??= openReader(header, options);
+    reader.requireWhole(open);
     const batch = {
       customers: [] as StatedCustomer[],
       doubtful: [] as StatedCustomer[],
@@ -55,7 +56,7 @@ export async function* mapCustomers(
  * person who asked, and store and log nothing of them.
  *
  * @param folded the address of the person, as `foldAddress` returns it.
- * @throws FileHeld like `mapCustomers`.
+ * @throws FileHeld like `mapCustomers`. Nothing in the file counts then, the rows before it included.
  */
 export async function* traceConsent(
   chunks: AsyncIterable<CsvChunk>,
@@ -63,11 +64,12 @@ export async function* traceConsent(
   folded: string,
 ): AsyncGenerator<ConsentTrace> {
   let reader: CustomerReader | null = null;
-  for await (const { header, records } of chunks) {
+  for await (const { header, records, open } of chunks) {
     reader ??= openReader(header, options);
     for (const record of records) {
-      const trace = reader.trace(record, folded);
+      const trace = reader.trace(record, folded, open);
       if (trace !== null) yield trace;
     }
+    reader.requireWhole(open);
   }
 }

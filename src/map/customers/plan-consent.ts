@@ -18,6 +18,8 @@ export type ConsentCell = { readonly column: Column; readonly says: number };
 export type ConsentPlan = {
   /** Columns of the file with information about consent. Empty if the file does not record it. */
   readonly columns: readonly Column[];
+  /** True if the column says something about consent, or when it was given or refused. */
+  readonly isRead: (index: number) => boolean;
   /** Reads a row. @returns a combination of `SAYS`; 0 if every column is blank. */
   readonly read: (cells: readonly string[]) => number;
   /** Adds the dates to what a row says. */
@@ -113,6 +115,7 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
 
   return {
     columns,
+    isRead: (index) => byIndex.has(index) || givenAt.some((column) => column.index === index),
     read(cells) {
       let sum = 0;
       for (const { index, says, ifBlank } of readers) {

@@ -53,7 +53,7 @@ export const layoutSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Files of this format end without a line break. Otherwise a last row without one may be cut, and its order is held.',
+        'Files of this format end without a line break. Otherwise a last row without one may be cut, and its order, or a file of customers, clicks or creators, is held.',
       ),
     lacks: z
       .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))

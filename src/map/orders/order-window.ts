@@ -1,6 +1,7 @@
 import type { MoneyFormat } from '../../model/layout.ts';
 import type { MissingRow } from '../../model/order.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../model/record.ts';
+import { mayBeCut } from '../cut-row.ts';
 import { type Fault, missingValue, reject } from '../fault.ts';
 import { cleanText, isBlank } from '../values/clean-text.ts';
 import type { MarkWatch } from './decimal-mark.ts';
@@ -141,19 +142,13 @@ export class OrderWindow {
     if (order.part !== this.#part || order.texts.has(cells.join('\u001f'))) order.doubt ??= 'may_be_repeated';
   }
 
-  /**
-   * Notes that the text ends within its last row. If the last cell is in a column that is read, it may be the
-   * beginning of another value: of 10.30, 10 is left.
-   */
-  cut({ record, lastAt }: OpenRow): void {
+  /** Notes that the text ends within its last row. */
+  cut(open: OpenRow): void {
     const order = this.#last;
-    if (order === null || lastRecordOf(order) !== record || !this.#plan.isRead(lastAt)) return;
-    const { slots, fields } = this.#plan;
-    const isCurrency = fields.currency.some((slot) => slots[slot]?.index === lastAt);
-    // A currency code has three letters, and is not the beginning of a longer one.
-    if (isCurrency && fields.currency.some((slot) => cleanText(order.values[slot] ?? '').length === 3))
-      return;
-    order.doubt ??= 'may_be_cut';
+    if (order === null || lastRecordOf(order) !== open.record) return;
+    const { isRead, slots, fields } = this.#plan;
+    const isCurrency = (index: number) => fields.currency.some((slot) => slots[slot]?.index === index);
+    if (mayBeCut(open, open.lastAt + 1, { isRead, isCurrency })) order.doubt ??= 'may_be_cut';
   }
 
   /** Returns the orders that lack a row, as far as they were found since the last call. */

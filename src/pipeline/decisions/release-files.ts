@@ -1,6 +1,6 @@
 import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { releaseFiles, requestReread } from '../../intake/files/release-files.ts';
+import { releaseFiles, requestReread, ruleNewest } from '../../intake/files/release-files.ts';
 import type { FileDecision } from '../../model/bulk.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { findFileRead } from '../../report/console/list-files.ts';
@@ -43,6 +43,33 @@ export async function releaseHeldFiles(
           after: { state: 'released' },
         }),
       );
+  }
+  return audited;
+}
+
+/**
+ * Decides that held files are newer than those which they contradict.
+ *
+ * @returns the ids of the audit records, one for each file that was held for that reason.
+ */
+export async function takeAsNewest(
+  trx: DatabaseTransaction,
+  { files, reason, decidedBy, audit }: Decided & { readonly reason: string },
+): Promise<readonly string[]> {
+  const audited: string[] = [];
+  for (const { sourceFileId, uri } of files) {
+    if ((await ruleNewest(trx, { sourceFileIds: [sourceFileId], ruledBy: decidedBy })) === 0) continue;
+    audited.push(
+      await audit({
+        action: 'release_file',
+        subjectKind: 'file',
+        subject: sourceFileId,
+        summary: `${fileName(uri)} is newer than all files of its source so far. The next run reads it as such.`,
+        reason,
+        before: { state: 'held' },
+        after: { state: 'held', is_newest: true },
+      }),
+    );
   }
   return audited;
 }

@@ -134,6 +134,7 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
       state: 'duplicate',
       why: `it has the content of ${known.duplicateOf}`,
     });
+  const nouns = readFor === 'orders' ? 'orders' : 'rows';
   const whys = [
     ...(known.rejectedRows === 0 ? [] : [`${known.rejectedRows} of its rows were rejected`]),
     ...(olderOrders === 0
@@ -141,7 +142,7 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
       : [
           ageBasis === 'column'
             ? `${olderOrders} of its orders changed nothing: other rows of them are newer ${describeBasis(ageBasis)}`
-            : `${olderOrders} of its orders changed nothing: a newer file states them (it is older ${describeBasis(ageBasis)})`,
+            : `${olderOrders} of its ${nouns} changed nothing: a newer file states them (it is older ${describeBasis(ageBasis)})`,
         ]),
   ];
   const why = whys.length === 0 ? null : whys.join('; ');

@@ -89,7 +89,8 @@ async function restoreSource(
   { config, clients, key, draining: signal }: Restoring,
   { brandId, source, consent }: CustomerReader,
 ): Promise<{ readonly files: number; readonly filesGone: number }> {
-  const layout = loadLayout(source.layout, layoutFolders(config.path));
+  // Files that were read count as they are, also those of before a cut last row held its file.
+  const layout = { ...loadLayout(source.layout, layoutFolders(config.path)), endsWithoutLineBreak: true };
   const hashOf = customerHasher(key, brandId);
   const known = await listSealedFiles(db, source.name);
   const names = new Set(known.map(({ uri, version }) => `${uri}\n${version}`));

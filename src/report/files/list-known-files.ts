@@ -45,7 +45,7 @@ export async function listKnownFiles(
     select distinct on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.version,
       f.layout, f.state, f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows",
       f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
-      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", f.orders_older as "olderOrders", f.age_basis as "ageBasis"
+      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", f.orders_older + f.rows_older as "olderOrders", f.age_basis as "ageBasis"
     from intake.source_files f left join intake.source_files original on original.source_file_id = f.duplicate_of
     where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
       and (${layout}::text is null or f.layout = ${layout}::text)

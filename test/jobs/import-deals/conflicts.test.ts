@@ -1,0 +1,81 @@
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { type CreatorShop, openCreatorShop } from './story.ts';
+
+const TIME = new Date('2026-11-01T00:00:00Z');
+
+/** Writes a list of creators with the time that the store shows. */
+function put(shop: CreatorShop, name: string, rows: readonly string[], modifiedAt = TIME): void {
+  shop.drop(name, `handle,platform,stage,code,note\n${rows.map((row) => `${row}\n`).join('')}`);
+  utimesSync(join(shop.folder, 'exports', name), modifiedAt, modifiedAt);
+}
+
+async function held({ db }: CreatorShop): Promise<readonly string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select regexp_replace(uri, '.*/', '') || ' ' || hold_code as said from intake.source_files where state = 'held'`.execute(
+    db,
+  );
+  return rows.map(({ said }) => said);
+}
+
+it('holds creators of whom two lists state different things, if nothing says which is newer', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'east.csv', ['noor.test,tiktok,1,NOOR10,', 'mia.test,instagram,3,,']);
+  put(shop, 'west.csv', ['noor.test,tiktok,1,NOOR15,', 'mia.test,instagram,3,,']);
+  const first = await shop.runDeals();
+  expect(first).toMatchObject({ code: 3, counts: { held: 1, known: 1, created: 0, stages_sent: 1 } });
+  expect(await held(shop)).toEqual(['west.csv conflicting_states']);
+  expect(await shop.creators()).toEqual([
+    'noor.test tiktok held (conflicting_states)',
+    'mia.test instagram known DEALMIA',
+  ]);
+  expect(await shop.processed('create_deal')).toBe(0);
+
+  const west = ['files', 'release', 'west.csv', '--newest', '--reason', 'sent later'];
+  expect((await shop.cli(...west)).exitCode).toBe(0);
+  expect(await shop.runDeals()).toMatchObject({ code: 0, counts: { held: 0, created: 1 } });
+  const deal = await shop.trueDeal({ influencer_handle: 'noor.test' });
+  expect(deal.collabs).toMatchObject([{ code: 'NOOR15' }]);
+});
+
+it('sends no stage or note of a creator who is held, and does not send again what the deal has taken', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'east.csv', ['mia.test,instagram,3,,Hello']);
+  expect((await shop.runDeals()).counts).toMatchObject({ stages_sent: 1, notes_sent: 1 });
+  put(shop, 'west.csv', ['mia.test,instagram,4,,Bye']);
+  expect((await shop.runDeals()).counts).toMatchObject({ held: 1, stages_sent: 0, notes_sent: 0 });
+  expect((await shop.cli('files', 'release', 'west.csv', '--reason', 'not needed')).exitCode).toBe(0);
+  const counts = { held: 0, known: 1, stages_sent: 0, notes_sent: 0, updates_waiting: 0 };
+  expect((await shop.runDeals()).counts).toMatchObject(counts);
+});
+
+it('holds a list whose rows state different things about one creator', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'list.csv', ['noor.test,tiktok,1,NOOR10,', 'ben.test,youtube,,,', '@Noor.test,TikTok,1,NOOR15,']);
+  await shop.runDeals();
+  expect(await held(shop)).toEqual(['list.csv conflicting_rows']);
+  expect((await shop.cli('files')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Lines 2 and 4 are about the same creator and platform, and state different things.',
+  );
+  expect(await shop.creators()).toEqual([]);
+  put(shop, 'list.csv', ['noor.test,tiktok,1,NOOR10,', '@Noor.test,TikTok,1,NOOR10,']);
+  expect(await shop.runDeals()).toMatchObject({ counts: { created: 1 } });
+});
+
+it('says of a late list how many of its rows changed nothing', async () => {
+  const shop = await openCreatorShop();
+  put(shop, 'list-10.csv', ['mia.test,instagram,3,,']);
+  await shop.runDeals();
+  put(shop, 'list-9.csv', ['mia.test,instagram,2,,', 'ben.test,youtube,,,']);
+  await shop.runDeals();
+  expect((await shop.cli('files')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+    '1 of its rows changed nothing: a newer file states them (it is older by the number in its name)',
+  );
+  expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 3 });
+  // A newer list with the same bytes is no duplicate of it: what it states is in force now.
+  put(shop, 'list-11.csv', ['mia.test,instagram,2,,', 'ben.test,youtube,,,']);
+  await shop.runDeals();
+  expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 2 });
+});
