@@ -61,7 +61,7 @@ async function serveOnce(shop: Workshop, page = '/metrics'): Promise<void> {
 }
 
 /** What reads a configuration and opens a database. */
-const ANY_COMMAND = ['commander', 'croner', 'csv-parse', 'kysely', 'leven', 'pg', 'yaml', 'zod'];
+const ANY_COMMAND = ['commander', 'croner', 'csv-parse', 'kysely', 'leven', 'p-retry', 'pg', 'yaml', 'zod'];
 
 /** What waits for slots and answers probes. prom-client loads the API of OpenTelemetry itself. */
 const WAITING = [
