@@ -32,10 +32,10 @@ const STAGE_MAY_IMPORT = ['model', 'db', 'package'];
 const LAYERS = ['pipeline', 'notify', 'present', 'jobs', 'console', 'cli', 'main'];
 
 /**
- * Packages that consist of a single pure function. The stage `model` may use them, because they depend on no
- * project code, file or network.
+ * Packages of which only pure functions are used. The stage `model` may use them, because they depend on no
+ * project code, file or network. It asks node-cron only what an expression means.
  */
-const PURE_PACKAGES: readonly string[] = ['leven'];
+const PURE_PACKAGES: readonly string[] = ['leven', 'node-cron'];
 
 /** No lower layer may import these. */
 const TOP = ['cli', 'main'];

@@ -1,6 +1,6 @@
-import { Cron } from 'croner';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
+import { problemOfCron } from '../model/time/cron-pattern.ts';
 import { isNamedTimeZone } from '../model/time/time-zone.ts';
 import type { ConfigFinding } from './configured-kind.ts';
 
@@ -12,7 +12,7 @@ export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Ge
   const at = (key: string) => ['jobs', job.name, key];
   const title = `jobs.${job.name}`;
   if (job.schedule !== null) {
-    const problem = problemOfSchedule(job.schedule);
+    const problem = problemOfCron(job.schedule);
     const message = `${title}.schedule: "${job.schedule}" ${problem}.`;
     if (problem !== null) yield { path: at('schedule'), message, help: FIVE_FIELDS };
   }
@@ -59,20 +59,6 @@ function problemOfChain(
     message: `${head.name} has no schedule, so this job would never run.`,
     help: `Give jobs.${head.name} a schedule.`,
   };
-}
-
-/** @returns what is wrong with a schedule, as the end of a sentence; null if it is valid. */
-function problemOfSchedule(schedule: string): string | null {
-  const fields = schedule.split(/\s+/).length;
-  if (fields !== 5) return `is not a cron expression (it has ${fields} ${fields === 1 ? 'field' : 'fields'})`;
-  try {
-    // Whether there is such a day does not depend on the time zone, and an offset needs no Intl, which takes 12 ms to load.
-    const pattern = new Cron(schedule, { mode: '5-part', utcOffset: 0, paused: true });
-    return pattern.nextRun() === null ? 'never fires: there is no such day' : null;
-  } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'it cannot be read';
-    return `is not a cron expression (${why.replace(/\.$/, '')})`;
-  }
 }
 
 /** Suggests how to write the zone that was meant. */

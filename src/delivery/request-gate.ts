@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
@@ -15,8 +16,8 @@ export type RequestGateOptions = {
   readonly probe: () => Promise<boolean>;
   /** False once this process may no longer claim entries. */
   readonly isLeaseHeld: () => boolean;
-  /** How long to wait before each probe, in milliseconds. After the last one the gate stops. By default `PROBE_WAITS_MS`. */
-  readonly probeWaitsMs?: readonly number[];
+  /** By default `PROBES`. */
+  readonly probes?: Probes;
   /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
 };
@@ -56,8 +57,19 @@ const LONGEST_PAUSE_MS = 120_000;
  */
 const PAYMENT_REQUIRED = 402;
 
-/** A dead service is given a minute. */
-export const PROBE_WAITS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+/** How often the service is probed. The wait before the first probe doubles for each further one. */
+export type Probes = {
+  /** After the last one the gate stops. */
+  readonly count: number;
+  readonly firstWaitMs: number;
+  readonly longestWaitMs: number;
+};
+
+/** A dead service is given a minute: 1, 2, 4, 8, 16 and 30 seconds. */
+export const PROBES: Probes = { count: 6, firstWaitMs: 1_000, longestWaitMs: 30_000 };
+
+/** The service did not answer a probe. The only failure that p-retry may retry. */
+class NotAlive extends Error {}
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
   const now = () => performance.now();
@@ -81,17 +93,33 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   }
 
   async function probeUntilAlive(reason: string): Promise<void> {
-    for (const waitMs of options.probeWaitsMs ?? PROBE_WAITS_MS) {
-      options.onWait(`${reason}; polling the service`, waitMs);
-      await wait(waitMs);
-      if (stopped !== null) return;
-      if (await options.probe()) {
-        breaker.close();
-        limiter.reset();
-        return;
-      }
+    const { count, firstWaitMs, longestWaitMs } = options.probes ?? PROBES;
+    const { signal } = stopping;
+    const tell = (waitMs: number): void => options.onWait(`${reason}; polling the service`, waitMs);
+    async function probe(): Promise<void> {
+      if (!(await options.probe())) throw new NotAlive();
     }
-    stop({ kind: 'unavailable', message: `${reason}, and the service has not answered since` });
+
+    tell(firstWaitMs);
+    await wait(firstWaitMs);
+    try {
+      await pRetry(probe, {
+        retries: count - 1,
+        minTimeout: 2 * firstWaitMs,
+        maxTimeout: longestWaitMs,
+        shouldRetry: ({ error }) => error instanceof NotAlive,
+        onFailedAttempt: ({ retriesLeft, retryDelay }) => {
+          if (retriesLeft > 0) tell(retryDelay);
+        },
+        signal,
+      });
+      breaker.close();
+      limiter.reset();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof NotAlive)) throw error;
+      stop({ kind: 'unavailable', message: `${reason}, and the service has not answered since` });
+    }
   }
 
   async function enter(): Promise<boolean> {

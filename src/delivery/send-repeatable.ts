@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry, { AbortError } from 'p-retry';
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
 import type { Exchange } from '../model/http/exchange.ts';
@@ -30,9 +31,20 @@ export type RepeatableSender = {
 /** The final outcome of a request, and its last exchange. */
 export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
 
+/** A request got no clear answer. The only failure that p-retry may retry. */
+class NoClearAnswer extends Error {
+  readonly sent: Sent;
+
+  constructor(sent: Sent) {
+    super('no clear answer');
+    this.sent = sent;
+  }
+}
+
 /**
  * Sends a request that the contract declares repeatable, within the limits of a gate, until its outcome is
- * clear. Only this function repeats a request that may have been processed.
+ * clear. Only this function repeats a request that may have been processed. An entry of the ledger never
+ * comes here (`post-entries.ts`).
  *
  * @returns null if it was not sent, because the gate was stopped or `begin` returned false.
  */
@@ -40,17 +52,35 @@ export async function sendRepeatable(
   { client, gate, begin = () => true }: RepeatableSender,
   { operation, input, read }: Repeatable,
 ): Promise<Sent | null> {
-  for (let attempt = 1; ; attempt += 1) {
+  async function attempt(): Promise<Sent | null> {
     if (!(await gate.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
     const outcome = classify(exchange, { isRepeatable: true, read, now: new Date() });
     gate.report(outcome);
-    const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
-    const isOver = isClear || attempt > RETRIES || gate.stopped() !== null;
-    if (isOver && !isClear) gate.leaveUnanswered(outcome);
-    if (isOver) return { outcome, exchange };
-    // A throttled gate pauses by itself. After a lost answer, wait as after a request that was never written.
-    const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
-    await sleep(backoffMs(attempt, rested), undefined, { signal: gate.signal }).catch(() => {});
+    const sent = { outcome, exchange };
+    if (outcome.kind === 'accepted' || outcome.kind === 'rejected') return sent;
+    const failure = new NoClearAnswer(sent);
+    throw gate.stopped() === null ? failure : new AbortError(failure);
+  }
+
+  try {
+    return await pRetry(attempt, {
+      retries: RETRIES,
+      // The wait is ours. p-retry, given the signal of the gate, would discard an answer that arrives while
+      // the gate stops.
+      minTimeout: 0,
+      shouldRetry: ({ error }) => error instanceof NoClearAnswer,
+      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+        if (!(error instanceof NoClearAnswer) || retriesLeft === 0) return;
+        const { outcome } = error.sent;
+        // A throttled gate pauses by itself. After a lost answer, wait as after a request that was never written.
+        const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
+        await sleep(backoffMs(attemptNumber, rested), undefined, { signal: gate.signal }).catch(() => {});
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof NoClearAnswer)) throw error;
+    gate.leaveUnanswered(error.sent.outcome);
+    return error.sent;
   }
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { RequestGate } from './request-gate.ts';
 
 /**
@@ -18,39 +19,34 @@ export async function workThrough<Item>(
   },
 ): Promise<void> {
   const { gate, placesFor = (concurrency) => concurrency, work } = options;
+  const limit = pLimit(placesFor(gate.concurrency()));
+  const underway = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  let begun = 0;
-  let wake = (): void => {};
 
-  /** Waits until the condition holds. It is checked whenever an item ends. */
-  async function waitUntil(isEnough: () => boolean): Promise<void> {
-    while (!isEnough())
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-  }
-
-  async function begin(item: Item): Promise<void> {
-    begun++;
+  async function perform(item: Item, onPlace: () => void): Promise<void> {
+    onPlace();
+    if (gate.stopped() !== null) return;
     try {
       await work(item);
     } catch (error) {
       failures.push(error);
       gate.stop({ kind: 'unavailable', message: 'the run failed' });
     }
-    begun--;
-    wake();
+    limit.concurrency = placesFor(gate.concurrency());
   }
 
   try {
     for await (const item of items) {
       if (gate.stopped() !== null) break;
-      void begin(item);
-      await waitUntil(() => begun < placesFor(gate.concurrency()));
+      const { promise: hasPlace, resolve: onPlace } = Promise.withResolvers<void>();
+      const ended = limit(perform, item, onPlace).finally(() => underway.delete(ended));
+      underway.add(ended);
+      // So at most one item is waiting for a place, however many there are.
+      await hasPlace;
       if (gate.stopped() !== null) break;
     }
   } finally {
-    await waitUntil(() => begun === 0);
+    await Promise.all(underway);
   }
   if (failures.length > 0) throw failures[0];
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { PingSettings } from '../model/notify/settings.ts';
 import { request } from './channels/post-json.ts';
@@ -10,7 +11,10 @@ import { request } from './channels/post-json.ts';
 const WITHIN_MS = 5_000;
 /** How long the end of a run waits for the start ping. Longer than an answer usually takes. */
 const START_WITHIN_MS = 1_000;
-const RETRY_AFTER_MS = 500;
+/** First wait after an attempt that failed. Doubles each time. */
+const FIRST_WAIT_MS = 500;
+/** Number of times that a ping is repeated: for 15 seconds. A start ping that is later than that helps nobody. */
+const RETRIES = 5;
 
 /**
  * Pings that a run has started, sent to the dead-man's switches of its job. The run does not wait for them.
@@ -59,10 +63,28 @@ function addressOf({ url }: PingSettings, job: string, path: string): string {
   return address.href;
 }
 
-async function send(address: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const attempt = await request(address, { signal, now: new Date(), init: { method: 'POST' } });
-    if (attempt.kind === 'sent') return;
-    await sleep(RETRY_AFTER_MS, undefined, { signal }).catch(() => {});
+/** A check did not accept a ping. */
+class NotAccepted extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number | null) {
+    super('not accepted');
+    this.retryAfterMs = retryAfterMs ?? 0;
   }
+}
+
+async function send(address: string, signal: AbortSignal): Promise<void> {
+  async function attempt(): Promise<void> {
+    const answer = await request(address, { signal, now: new Date(), init: { method: 'POST' } });
+    if (answer.kind === 'failed') throw new NotAccepted(answer.retryAfterMs);
+  }
+  await pRetry(attempt, {
+    retries: RETRIES,
+    minTimeout: FIRST_WAIT_MS,
+    signal,
+    onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+      if (!(error instanceof NotAccepted) || retriesLeft === 0) return;
+      await sleep(Math.max(0, error.retryAfterMs - retryDelay), undefined, { signal });
+    },
+  }).catch(() => {});
 }

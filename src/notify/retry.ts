@@ -9,7 +9,8 @@ const LONGEST_WAIT_MS = 3_600_000;
 export const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**
- * Computes when a failed delivery is tried again. A pure function.
+ * Computes when a failed delivery is tried again. A pure function. p-retry cannot do this: a delivery waits in
+ * the database, for longer than this process may live, and any process tries it again.
  *
  * @param options.attempt number of attempts so far; 1 after the first.
  * @param options.dueAt when it was due.

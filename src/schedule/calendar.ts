@@ -1,5 +1,5 @@
-import { Cron } from 'croner';
 import type { JobTiming } from '../model/config.ts';
+import { openCronPattern } from '../model/time/cron-pattern.ts';
 import { zoneClock } from '../model/time/zone-clock.ts';
 
 /** The slots of a schedule: the instants at which its job has to run. */
@@ -16,29 +16,26 @@ export type Calendar = {
  */
 const LARGEST_JUMP_MS = 25 * 3_600_000;
 
-/** A schedule for every hour. It runs at a constant pace in real time, independent of clock changes. */
-const EVERY_HOUR = /^\S+\s+\*\s/;
-
 /**
  * Opens a cron expression (already checked by the configuration) in its time zone. The expression refers to
  * local time. On the two days of the year on which local time jumps:
  *
- * - A schedule for every hour (hour field `*`) runs in both passes of the repeated hour, and not in the
- *   skipped hour.
+ * - A schedule that names every hour (`*`, `0-23`, an hour field with a step of 1) runs in both passes of the
+ *   repeated hour, and not in the skipped hour: at a constant pace in real time.
  * - Any other schedule runs once for each local time that it names. If an hour is repeated, it runs in the
  *   first pass. If the local time is skipped, it runs as long after the jump as the time is after the start
  *   of the gap (02:30 becomes 03:30).
  *
- * croner only iterates over local times (it is given UTC). This function decides which instant a local time
- * means, because libraries differ here, and some fire such a time twice or not at all.
+ * The pattern names local times only. This function decides which instant a local time means, because
+ * libraries differ here: node-cron, given the time zone, leaves out a skipped time, and the second pass of a
+ * repeated hour even if a schedule is for every hour.
  */
 export function openCalendar({
   schedule,
   timeZone,
 }: Pick<JobTiming, 'timeZone'> & { schedule: string }): Calendar {
-  const pattern = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true });
+  const { isEveryHour, after: wallTimesAfter } = openCronPattern(schedule);
   const clock = zoneClock(timeZone);
-  const isEveryHour = EVERY_HOUR.test(schedule);
 
   function instantsOf(wallMs: number): readonly number[] {
     return isEveryHour ? clock.toInstantsMs(wallMs) : [clock.toInstantMs(wallMs)];
@@ -47,12 +44,8 @@ export function openCalendar({
   function marginMs(instantMs: number): number {
     return clock.isSteadyAround(instantMs) ? 0 : LARGEST_JUMP_MS;
   }
-  function* wallTimes(afterMs: number): Generator<number> {
-    let wall = pattern.nextRun(new Date(clock.toWallMs(afterMs) - marginMs(afterMs)));
-    while (wall !== null) {
-      yield wall.getTime();
-      wall = pattern.nextRun(wall);
-    }
+  function wallTimes(afterMs: number): Generator<number> {
+    return wallTimesAfter(clock.toWallMs(afterMs) - marginMs(afterMs));
   }
 
   function findNext(afterMs: number): number | null {

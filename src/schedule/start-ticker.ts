@@ -1,29 +1,39 @@
 import { schedule } from 'node-cron';
+import type { JobTiming } from '../model/config.ts';
+import { toNodeCron } from '../model/time/cron-pattern.ts';
 
-/** Slots are whole minutes. */
-const EVERY_MINUTE = '* * * * *';
-
-/** Frequent enough to renew a lease, and to start slots on time even if node-cron misses a minute. */
+/** Frequent enough to renew a lease, and to start slots soon even if node-cron misses one. */
 const TICK_MS = 5_000;
+
+export type TickedJob = Pick<JobTiming, 'schedule' | 'timeZone'> & { readonly name: string };
 
 export type Ticker = { stop(): void };
 
 /**
- * Ticks at once, on every full minute, and every five seconds in between. node-cron schedules the minutes by
- * the clock of the machine, and waits if that clock is set back. The ticks in between use the monotonic
- * clock, so a slot is at most five seconds late, whatever happens to the other clock. (node-cron must not
- * schedule those ticks: after a suspension it processes every tick that it missed.)
+ * Ticks at once, at each time of each job's schedule, and every five seconds in between. The schedule of a
+ * job is a task of node-cron in its time zone, which waits for the clock of the machine.
+ *
+ * The ticks in between are the safety net. They use the monotonic clock, so a slot is at most five seconds
+ * late if that clock is set back, or if node-cron leaves a time out (see `calendar.ts`). A tick only asks: the
+ * slots that have come, also those that were missed, are read from the same expression by the clock of the
+ * database, and a slot is claimed there once, whichever process ticks first. node-cron's own coordination of
+ * processes knows no missed slots and no process that died, so it has nothing to add.
  */
-export function startTicker(onTick: () => void): Ticker {
-  // A late or missed minute does not matter, because each poll reads the slots that have come from the
-  // database.
-  const minutes = schedule(EVERY_MINUTE, onTick, { logger: SILENT, suppressMissedWarning: true });
+export function startTicker(jobs: readonly TickedJob[], onTick: () => void): Ticker {
+  const tasks = jobs.flatMap(({ name, schedule: expression, timeZone: timezone }) =>
+    expression === null
+      ? []
+      : toNodeCron(expression).map((one) =>
+          // Late and missed times do not matter, because of the ticks in between.
+          schedule(one, onTick, { name, timezone, logger: SILENT, suppressMissedWarning: true }),
+        ),
+  );
   const timer = setInterval(onTick, TICK_MS);
   onTick();
   return {
     stop() {
       clearInterval(timer);
-      void minutes.destroy();
+      for (const task of tasks) void task.destroy();
     },
   };
 }

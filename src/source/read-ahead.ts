@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { SourceFile } from '../model/source.ts';
 import { type OpenFileOptions, openFile } from './open-file.ts';
 
@@ -49,15 +50,18 @@ const MAX_BYTES = 16 * LARGEST;
 export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOptions, 'signal'>): ReadAhead {
   const fetched = new Map<SourceFile, Promise<readonly Uint8Array[]>>();
   const stopping = new AbortController();
-  /** Files that are requested when others have arrived. */
-  const waiting: Waiting[] = [];
-  let underway = 0;
+  const limit = pLimit(AT_A_TIME);
   // Once a file has failed, the store may fail all of them. So no other is requested until it is known.
   let isPaused = false;
+  /** Files that got a place while that was so. They are requested once the store answers again. */
+  const waiting: Waiting[] = [];
+  /** The file whose turn it is. It is requested even then. */
+  let current: SourceFile | undefined;
   /** Place of the last file that was put in line. */
   let last = 0;
 
   async function fetchWhole(file: SourceFile): Promise<readonly Uint8Array[]> {
+    stopping.signal.throwIfAborted();
     const chunks: Uint8Array[] = [];
     for await (const chunk of openFile(file, { ...options, signal: stopping.signal })) chunks.push(chunk);
     return chunks;
@@ -66,31 +70,28 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   const isSmall = ({ sizeBytes }: SourceFile): boolean => sizeBytes <= LARGEST;
   const isLocal = ({ uri }: SourceFile): boolean => uri.startsWith('file:');
 
-  function putInLine(file: SourceFile): void {
+  function fetchAhead(file: SourceFile): void {
     const { promise, ...settle } = Promise.withResolvers<readonly Uint8Array[]>();
     // The error is thrown when the file is opened. This handler prevents an unhandled rejection until then.
     promise.catch(() => {});
     fetched.set(file, promise);
-    waiting.push({ file, ...settle });
+    putInLine({ file, ...settle });
+  }
+
+  function putInLine(next: Waiting): void {
+    void limit(async () => {
+      const isItsTurn = !isPaused || next.file === current || stopping.signal.aborted;
+      if (isItsTurn) await request(next);
+      else waiting.push(next);
+    });
   }
 
   async function request({ file, resolve, reject }: Waiting): Promise<void> {
-    underway += 1;
     try {
       resolve(await fetchWhole(file));
     } catch (error) {
       isPaused = true;
       reject(error);
-    }
-    underway -= 1;
-    requestNext();
-  }
-
-  function requestNext(): void {
-    while (!isPaused && underway < AT_A_TIME) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      void request(next);
     }
   }
 
@@ -104,22 +105,23 @@ export function readAhead(files: readonly SourceFile[], options: Omit<OpenFileOp
   return {
     moveTo(place, isAvailable) {
       for (const file of files.slice(Math.max(0, place - FILES), place)) fetched.delete(file);
+      current = files[place];
       isPaused = !isAvailable;
       if (isPaused) {
-        const isNext = waiting[0] !== undefined && waiting[0].file === files[place];
+        const isNext = waiting[0] !== undefined && waiting[0].file === current;
         for (const next of waiting.splice(0, isNext ? 1 : 0)) void request(next);
         return;
       }
+      for (const next of waiting.splice(0)) putInLine(next);
       let bytes = 0;
       for (const [index, file] of files.slice(place + 1, place + 1 + FILES).entries()) {
         if (isLocal(file) || !isSmall(file)) continue;
         bytes += file.sizeBytes;
         if (bytes > MAX_BYTES) break;
         if (place + index < last) continue;
-        putInLine(file);
+        fetchAhead(file);
         last = place + index + 1;
       }
-      requestNext();
     },
     open,
     isNear: (file) => fetched.has(file) || (isLocal(file) && isSmall(file)),

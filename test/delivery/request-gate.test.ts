@@ -1,25 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createRequestGate,
-  PROBE_WAITS_MS,
-  type RequestGateOptions,
-} from '../../src/delivery/request-gate.ts';
+import { createRequestGate, PROBES, type RequestGateOptions } from '../../src/delivery/request-gate.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 
 const accepted: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
 const doubt: Outcome = { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' };
 const notWritten: Outcome = { kind: 'not_written', reason: 'connection refused' };
 
+const OPTIONS = {
+  concurrency: 8,
+  probe: async () => true,
+  probes: { count: 1, firstWaitMs: 1, longestWaitMs: 1 },
+  isLeaseHeld: () => true,
+};
+
 function gateWith(options: Partial<RequestGateOptions> = {}) {
   const waits: string[] = [];
-  const gate = createRequestGate({
-    concurrency: 8,
-    probe: async () => true,
-    probeWaitsMs: [1],
-    isLeaseHeld: () => true,
-    onWait: (reason) => waits.push(reason),
-    ...options,
-  });
+  const gate = createRequestGate({ ...OPTIONS, onWait: (reason) => waits.push(reason), ...options });
   return { gate, waits };
 }
 
@@ -192,7 +188,7 @@ describe('a request gate', () => {
   it('stops if the service answers none of the probes', async () => {
     let probes = 0;
     const { gate, waits } = gateWith({
-      probeWaitsMs: [1, 2, 3],
+      probes: { count: 3, firstWaitMs: 1, longestWaitMs: 3 },
       async probe() {
         probes += 1;
         return false;
@@ -211,15 +207,40 @@ describe('a request gate', () => {
     });
   });
 
-  it('gives a service that does not answer one minute, and probes it more and more rarely', () => {
-    expect(PROBE_WAITS_MS.reduce((sum, waitMs) => sum + waitMs)).toBe(60_000);
-    expect(PROBE_WAITS_MS).toEqual(PROBE_WAITS_MS.toSorted((one, other) => one - other));
+  it('gives a service that does not answer one minute, and probes it more and more rarely', async () => {
+    const waits: number[] = [];
+    const { count, firstWaitMs, longestWaitMs } = PROBES;
+    const { gate } = gateWith({
+      // A thousand times as fast.
+      probes: { count, firstWaitMs: firstWaitMs / 1_000, longestWaitMs: longestWaitMs / 1_000 },
+      probe: async () => false,
+      onWait: (_reason, waitMs) => waits.push(waitMs),
+    });
+    for (let doubts = 0; doubts < 5; doubts += 1) gate.report(doubt);
+    expect(await gate.enter()).toBe(false);
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30]);
+  });
+
+  it('waits for no further probe once it was stopped, and does not call that an outage', async () => {
+    let probes = 0;
+    const { gate } = gateWith({
+      probes: { count: 2, firstWaitMs: 1, longestWaitMs: 60_000 },
+      async probe() {
+        probes += 1;
+        gate.stop({ kind: 'drained' });
+        return false;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    expect(await gate.enter()).toBe(false);
+    expect(probes).toBe(1);
+    expect(gate.stopped()).toEqual({ kind: 'drained' });
   });
 
   it('sends no probe after it was stopped', async () => {
     let probes = 0;
     const { gate } = gateWith({
-      probeWaitsMs: [60_000],
+      probes: { count: 1, firstWaitMs: 60_000, longestWaitMs: 60_000 },
       async probe() {
         probes += 1;
         return true;

@@ -77,3 +77,20 @@ it('an error of one item stops the gate, and is thrown after the items that were
   expect(await failed).toBe('the first');
   expect(begun).not.toContain(4);
 });
+
+it('a gate that narrows or widens while items are processed has as many in progress as it then allows', async () => {
+  const { gate, begun, work, end } = openWork(3);
+  let concurrency = 3;
+  const done = workThrough([1, 2, 3, 4, 5, 6], { gate: { ...gate, concurrency: () => concurrency }, work });
+  await expect.poll(() => begun).toEqual([1, 2, 3]);
+  concurrency = 1;
+  end(1);
+  end(2);
+  await new Promise(setImmediate);
+  expect(begun).toEqual([1, 2, 3]);
+  concurrency = 3;
+  end(3);
+  await expect.poll(() => begun).toEqual([1, 2, 3, 4, 5, 6]);
+  for (const item of [4, 5, 6]) end(item);
+  await done;
+});

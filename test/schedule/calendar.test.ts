@@ -54,10 +54,20 @@ describe('on the day when clocks go back (Amsterdam, 2026-10-25, 03:00 becomes 0
     expect(slots('30 2 * * *', 'Europe/Amsterdam', '2026-10-25T01:10Z', 1)).toEqual(['2026-10-26T01:30']);
   });
 
-  it('an hourly job runs every 60 minutes, in both passes', () => {
-    expect(slots('5 * * * *', 'Europe/Amsterdam', '2026-10-24T23:30Z', 3)).toEqual([
+  it.each(['5 * * * *', '5 */1 * * *', '5 0-23 * * *', '5 0-23/1 * * *', '5 0-11,12-23 * * *'])(
+    'an hourly job runs every 60 minutes, in both passes, also if it is written %s',
+    (schedule) => {
+      expect(slots(schedule, 'Europe/Amsterdam', '2026-10-24T23:30Z', 3)).toEqual([
+        '2026-10-25T00:05',
+        '2026-10-25T01:05',
+        '2026-10-25T02:05',
+      ]);
+    },
+  );
+
+  it('a job that leaves out an hour runs in the first pass only', () => {
+    expect(slots('5 0-22 * * *', 'Europe/Amsterdam', '2026-10-24T23:30Z', 2)).toEqual([
       '2026-10-25T00:05',
-      '2026-10-25T01:05',
       '2026-10-25T02:05',
     ]);
   });

@@ -162,7 +162,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     await pages?.close();
     throw error;
   });
-  const ticker = startTicker(() => {
+  const ticker = startTicker(jobs, () => {
     void schedule.poll().then(() => {
       void worker?.look();
       if (!isLittered || scheduler.atWork().length > 0) return;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Kysely,
   type MigrationLockOptions,
@@ -8,6 +7,7 @@ import {
   type PostgresPoolClient,
   sql,
 } from 'kysely';
+import pRetry from 'p-retry';
 import pg from 'pg';
 import type { ConnectOptions, Database } from '../connect.ts';
 import { currentPhase } from '../phase.ts';
@@ -34,15 +34,10 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
 /** Closing a connection to a dead server would otherwise never end. */
 const CLOSE_TIMEOUT_MS = 2_000;
 /**
- * Maximum number of attempts for a statement outside a transaction that the server rolled back in favour of
- * another one.
+ * A statement outside a transaction that the server rolled back in favour of another one is repeated, at most
+ * seven times. The waits are random, so that the same statements do not collide again.
  */
-const TRIES = 8;
-/**
- * Maximum wait before the second attempt, doubled for each further one. The wait is random so that the same
- * statements do not collide again.
- */
-const REST_MS = 10;
+const REPEATING = { retries: 7, minTimeout: 5, randomize: true };
 
 /** Opens a pool of connections to a server, whose statements are watched (`statement-watch.ts`). */
 export function connectServer(options: ConnectOptions): {
@@ -177,14 +172,11 @@ function guardClient(client: WireClient, { watch, reasons, owned }: Guard): Post
    * Repeats a single statement that the server rolled back in favour of another one (a deadlock, a stricter
    * isolation level). It can be repeated unchanged.
    */
-  async function askAgain(text: string, parameters: readonly unknown[], tries = TRIES): Promise<Executed> {
-    try {
-      return await ask(text, parameters);
-    } catch (error) {
-      if (tries === 1 || isInTransaction || !isUndone(error)) throw error;
-      await sleep(Math.random() * REST_MS * 2 ** (TRIES - tries));
-      return askAgain(text, parameters, tries - 1);
-    }
+  function askAgain(text: string, parameters: readonly unknown[]): Promise<Executed> {
+    return pRetry(() => ask(text, parameters), {
+      ...REPEATING,
+      shouldRetry: ({ error }) => !isInTransaction && isUndone(error),
+    });
   }
 
   return {

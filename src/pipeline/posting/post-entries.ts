@@ -35,7 +35,10 @@ const RETRIES = 3;
  */
 const TIMER_SLACK_MS = 20;
 
-/** An attempt that was provably not processed. The only failure that p-retry may retry. */
+/**
+ * An attempt that was provably not processed. The only failure that p-retry may retry: nothing below the
+ * ledger repeats a request that may have been processed. A doubt is recorded, and the ledger decides.
+ */
 class NotProcessed extends Error {
   readonly waitMs: number;
 

@@ -1,4 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs';
+import pLimit from 'p-limit';
 import type { ObjectName } from '../parse-source-uri.ts';
 import { explainQueueError, type QueueRequest } from './explain-queue-error.ts';
 import type { Queue } from './open-queue.ts';
@@ -20,10 +21,10 @@ const MESSAGES = 10;
 const PARALLEL = 8;
 
 /**
- * Maximum number of messages that are read at once, about a minute's work. What is left does not delay the
- * files that were announced.
+ * Maximum number of requests for messages that are made at once, about a minute's work. What is left does not
+ * delay the files that were announced.
  */
-const MAX_MESSAGES = 50_000;
+const MAX_REQUESTS = 5_000;
 
 /**
  * A message is hidden from others for this time. It is deleted within a fraction of a second. A message that
@@ -52,17 +53,26 @@ export async function takeEvents(
     readonly signal: AbortSignal;
   },
 ): Promise<TakenEvents> {
-  let [messages, notUnderstood, isEmpty] = [0, 0, false];
-  while (!isEmpty && messages < MAX_MESSAGES) {
-    const requests = Array.from({ length: PARALLEL }, () => takeBatch(queue, options));
-    // After an error, the others still record and delete what they have received.
-    await Promise.allSettled(requests);
-    for (const batch of await Promise.all(requests)) {
+  const limit = pLimit(PARALLEL);
+  let [messages, notUnderstood, isEmpty, hasFailed] = [0, 0, false, false];
+
+  async function takeMore(): Promise<void> {
+    if (isEmpty || hasFailed) return;
+    try {
+      const batch = await takeBatch(queue, options);
       messages += batch.messages;
       notUnderstood += batch.notUnderstood;
       isEmpty ||= batch.messages === 0;
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     }
   }
+
+  const requests = Array.from({ length: MAX_REQUESTS }, () => limit(takeMore));
+  // After an error, the others still record and delete what they have received.
+  await Promise.allSettled(requests);
+  await Promise.all(requests);
   return { messages, notUnderstood, isEmpty };
 }
 
