@@ -32,6 +32,7 @@ const MADE = {
   'src/api/key-mask.ts': 'the characters of the key, one after the other',
   'src/map/values/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
   'src/pipeline/text/guess-encoding.ts': 'one class of letters, for a word of a sample',
+  'src/retention/search-text.ts': 'the characters of an address, one after the other',
 };
 
 type Found = { readonly name: string; readonly isLinear: boolean };

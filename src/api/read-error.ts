@@ -1,3 +1,5 @@
+import { replaceAddresses } from '../model/text/mask-addresses.ts';
+
 const MAX_CHARACTERS = 300;
 
 /** How many characters of a text are read: a proxy's HTML page can be long, and masking takes time. */
@@ -96,14 +98,12 @@ function titleOf(part: string): string {
   return /<title[^>]*>([^<]*)<\/title>/i.exec(part)?.[1] ?? ' ';
 }
 
-/** The ways to write @ in a URL, in HTML, and in JSON that could not be parsed. */
-const WRITTEN_AT = /%40|\\u0040|&#0*64;|&#x0*40;|&commat;/gi;
+/** An address in a message, also in one that quotes JSON or a link. */
+const ADDRESS = /[^\s<>"'(),:;[\]{}=]+@[^\s<>"'(),:;[\]{}]+/g;
 
 function mask(text: string): string {
   return (
-    text
-      .replace(WRITTEN_AT, '@')
-      .replace(/[^\s<>"'(),:;[\]{}=]+@[^\s<>"'(),:;[\]{}]+/g, '[address]')
+    replaceAddresses(text, { written: ADDRESS, unescaped: ADDRESS }, () => '[address]')
       // Values that are named as a key.
       .replace(
         /((?:api[-_ ]?)?key|token|secret|signature|authorization|bearer|password)(["']?\s*[:=]\s*["']?)[^\s"',;]+/gi,

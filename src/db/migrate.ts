@@ -7,6 +7,7 @@ import { packageFile } from '../package/package-file.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
 import { hasTable } from './has-table.ts';
+import type { DatabaseTransaction } from './in-transaction.ts';
 import { inPhase } from './phase.ts';
 import { explainFailure } from './server/explain-failure.ts';
 
@@ -38,27 +39,45 @@ const fromFiles: MigrationProvider = {
 const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
 
 /**
- * Applies the migrations in one transaction, which holds the migration lock (`connect-server.ts`) until it
- * ends. If two processes find an empty database, one of them creates the table that is locked. The
- * transaction of the other one fails, and it starts again.
+ * Applies the migrations and replaces the views in one transaction, which holds the lock of migrations until it
+ * ends. If anything of it fails, the database is what it was, and the version that used it still works.
+ * If two processes find an empty database, one of them creates the table that is locked. The transaction of the
+ * other one fails, and it starts again.
  */
-async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResultSet> {
+async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
   const trx = await db.startTransaction().execute();
-  await sql`select set_config('lock_timeout', ${`${MIGRATING.lockLimitMs}ms`}, true)`.execute(trx);
-  const result = await migrator(trx)
-    .migrateToLatest()
-    .catch((error: unknown): MigrationResultSet => ({ error }));
-  if (result.error === undefined) {
+  let result: MigrationResultSet | null = null;
+  try {
+    await sql`select set_config('lock_timeout', ${`${MIGRATING.lockLimitMs}ms`}, true)`.execute(trx);
+    await lockMigrations(trx);
+    // A migration may change the tables that the views read. Another process may have applied it meanwhile.
+    if ((await pendingMigrations(trx)).some((name) => name !== VIEWS)) await dropViews(trx);
+    result = await migrator(trx)
+      .migrateToLatest()
+      .catch((error: unknown): MigrationResultSet => ({ error }));
+    if (result.error !== undefined) throw result.error;
+    const hasNewViews = await applyViews(trx);
     await trx.commit().execute();
-    return result;
+    const applied = result.results?.filter(({ status }) => status === 'Success') ?? [];
+    return [...applied.map(({ migrationName }) => migrationName), ...(hasNewViews ? [VIEWS] : [])];
+  } catch (error) {
+    // If the connection is gone, there is nothing to roll back, and the first error is the relevant one.
+    await trx
+      .rollback()
+      .execute()
+      .catch(() => {});
+    const hasBegun = result?.results !== undefined;
+    const isOvertaken = !hasBegun && hasSqlState(error, TABLE_MADE_BY_ANOTHER);
+    if (isOvertaken && attempt < 3) return migrateTogether(db, attempt + 1);
+    const migration = result?.results?.find(({ status }) => status === 'Error')?.migrationName;
+    throw explainFailed(migration ?? (result?.error === undefined ? VIEWS : 'unknown'), error);
   }
-  // If the connection is gone, there is nothing to roll back, and the first error is the relevant one.
-  await trx
-    .rollback()
-    .execute()
-    .catch(() => {});
-  const isOvertaken = result.results === undefined && hasSqlState(result.error, TABLE_MADE_BY_ANOTHER);
-  return isOvertaken && attempt < 3 ? migrateTogether(db, attempt + 1) : result;
+}
+
+/** Waits until no other process migrates. Only the owner of the table can take this lock. */
+async function lockMigrations(trx: DatabaseTransaction): Promise<void> {
+  const table = `${TABLE.schema}.${TABLE.name}_lock`;
+  if (await hasTable(trx, table)) await sql`lock table ${sql.table(table)} in exclusive mode`.execute(trx);
 }
 
 /**
@@ -123,13 +142,12 @@ async function readApplied(db: Database): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Brings the schema up to date: the migrations in one transaction, then the views in another. Drops the views
- * first, so that a migration may change the tables that they read. Changes nothing if nothing is pending, so
- * a user without the necessary privileges may call it.
+ * Brings the schema up to date: migrations and views in one transaction. Changes nothing if nothing is pending,
+ * so a user without the necessary privileges may call it.
  *
  * @returns the applied names, in order.
- * @throws KnownError `migration_failed` (exit 1), after which nothing of the failed migration remains;
- * `views_in_use` (exit 2).
+ * @throws KnownError `migration_failed` (exit 1) and `views_in_use` (exit 2), after which the database is what it
+ * was before.
  */
 export function migrate(db: Database): Promise<string[]> {
   return inPhase(MIGRATING, () => applyPending(db));
@@ -143,16 +161,7 @@ async function applyPending(db: Database): Promise<string[]> {
   if (pending.length === 0) return [];
   const skipped = await skippedMigration(db, pending);
   if (skipped !== null) throw ofAnotherVersion(`It has migrations later than ${skipped}, but not that one`);
-  if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
-  const { error, results = [] } = await migrateTogether(db);
-  if (error !== undefined) {
-    failed(results.find((result) => result.status === 'Error')?.migrationName ?? 'unknown')(error);
-  }
-  const applied = results
-    .filter((result) => result.status === 'Success')
-    .map((result) => result.migrationName);
-  const hasNewViews = await applyViews(db).catch(failed(VIEWS));
-  return hasNewViews ? [...applied, VIEWS] : applied;
+  return migrateTogether(db);
 }
 
 /**
@@ -174,21 +183,19 @@ function ofAnotherVersion(why: string): KnownError {
   });
 }
 
-function failed(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof KnownError) throw error;
-    // A missing privilege is explained below, with the way to grant it.
-    const failure = hasSqlState(error, [INSUFFICIENT_PRIVILEGE]) ? null : explainFailure(error);
-    if (failure !== null) throw failure;
-    throw new KnownError({
-      code: 'migration_failed',
-      message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
-      help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
-        ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
-        : 'Please report this with the message. An earlier version that worked still works.',
-      safe: 'The migration changed nothing.',
-      exitCode: EXIT.crash,
-      cause: error,
-    });
-  };
+function explainFailed(name: string, error: unknown): KnownError {
+  if (error instanceof KnownError) return error;
+  // A missing privilege is explained below, with the way to grant it.
+  const failure = hasSqlState(error, [INSUFFICIENT_PRIVILEGE]) ? null : explainFailure(error);
+  if (failure !== null) return failure;
+  return new KnownError({
+    code: 'migration_failed',
+    message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
+    help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
+      ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
+      : 'Please report this with the message. An earlier version that worked still works.',
+    safe: 'Nothing was changed: neither a table nor a view.',
+    exitCode: EXIT.crash,
+    cause: error,
+  });
 }

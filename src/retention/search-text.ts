@@ -1,6 +1,8 @@
+import { domainToUnicode } from 'node:url';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { FoundRows } from '../model/privacy/forget.ts';
+import { AT_SIGN, replaceAddresses, type Wanted } from '../model/text/mask-addresses.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*
@@ -8,10 +10,12 @@ import { blockRanges } from './block-ranges.ts';
  * masked or hashed before they are stored. But an export may contain an address in an unexpected place, such
  * as a discount code or a link, and forgetting a customer must cover that.
  *
- * Every column is searched, including columns that later versions add. Only columns on which nothing depends
- * are changed; in other columns, matches are reported. A table is searched some blocks at a time, so that no
- * statement takes long and only rows that change are locked. If a search is interrupted, it can simply be
- * repeated and finds what is left.
+ * The address is searched by value: texts are read as the mask of addresses reads them, with the escapes of
+ * links, JSON and HTML undone. Postgres only chooses the rows that have an at-sign in some form before the
+ * domain. Every column is searched, including columns that later versions add. Only columns on which nothing
+ * depends are changed; in other columns, matches are reported. A table is searched some blocks at a time, so
+ * that no statement takes long and only rows that change are locked. If a search is interrupted, it can simply
+ * be repeated and finds what is left.
  */
 
 /** Free text from exports and events. No key, match or sum depends on it. */
@@ -57,8 +61,8 @@ const WHY_KEPT = {
 };
 
 export type TextSearch = {
-  /** The address in all possible spellings. Case is ignored. */
-  readonly spellings: readonly string[];
+  /** The address, as intake parses it. Case is ignored. */
+  readonly address: string;
   /**
    * Replaces the address. It is always the same for one customer, so that rows with equal values stay equal.
    */
@@ -119,14 +123,21 @@ async function searchTable(
   { name, columns }: TextTable,
   search: TableSearch,
 ): Promise<readonly FoundRows[]> {
+  const changes = columns.filter((column) => !search.isDryRun && isRedactable(name, column, search));
   const counts = new Map<string, number>();
-  for await (const range of blockRanges(db, { table: name, alias: 't' })) {
-    const hits = await countHits(db, { name, columns, range, search });
-    const hit = columns.filter((column) => (hits[column.name] ?? 0) > 0);
-    for (const column of hit)
-      counts.set(column.name, (counts.get(column.name) ?? 0) + (hits[column.name] ?? 0));
-    const changed = search.isDryRun ? [] : hit.filter((column) => isRedactable(name, column, search));
-    if (changed.length > 0) await replace(db, { name, columns: changed, range, search });
+  let hasMissed = true;
+  // A row that somebody else changes meanwhile may move out of the blocks: then the table is searched again.
+  while (hasMissed) {
+    hasMissed = false;
+    for (const column of columns) if (!changes.includes(column)) counts.delete(column.name);
+    for await (const range of blockRanges(db, { table: name, alias: 't' }))
+      for (const { place, hits } of await findRows(db, { name, columns, range, search })) {
+        const changed = hits.filter(({ column }) => changes.includes(column));
+        const isMissed = changed.length > 0 && !(await replaceTexts(db, { name, place, hits: changed }));
+        hasMissed ||= isMissed;
+        for (const { column } of isMissed ? [] : hits)
+          counts.set(column.name, (counts.get(column.name) ?? 0) + 1);
+      }
   }
   return columns.flatMap((column) => {
     const rows = counts.get(column.name) ?? 0;
@@ -156,48 +167,100 @@ type Blocks = {
   readonly search: TextSearch;
 };
 
-/** Counts the matching rows by column. */
-async function countHits(
+/** A value that contains the address, as text. */
+type Hit = { readonly column: TextColumn; readonly before: string; readonly after: string };
+
+/** A row that contains the address, by its `ctid`. */
+type FoundRow = { readonly place: string; readonly hits: readonly Hit[] };
+
+async function findRows(
   db: Database,
   { name, columns, range, search }: Blocks,
-): Promise<Readonly<Record<string, number>>> {
-  const like = search.spellings.map((spelling) => `%${spelling.replace(/[\\%_]/g, '\\$&')}%`);
-  const mayHit = columns.map((column) => sql`${sql.ref(column.name)}::text ilike any (${like})`);
-  const counts = columns.map(
-    (column) =>
-      sql`count(*) filter (where ${sql.ref(column.name)}::text ~* ${patternOf(search)})::integer as ${sql.ref(column.name)}`,
-  );
-  const { rows } = await sql<Record<string, number>>`
-    select ${sql.join(counts)} from ${sql.table(name)} t where ${range} and (${sql.join(mayHit, sql` or `)})`.execute(
-    db,
-  );
-  return rows[0] ?? {};
+): Promise<readonly FoundRow[]> {
+  const mayHit = domainPattern(search);
+  const wanted = patternOf(search);
+  const mayHave = columns.map((column) => sql`${sql.ref(column.name)}::text ~* ${mayHit}`);
+  const { rows } = await sql<{ place: string; values: readonly (string | null)[] }>`
+    select t.ctid::text as place, json_build_array(${sql.join(columns.map(asText))}) as values
+    from ${sql.table(name)} t where ${range} and (${sql.join(mayHave, sql` or `)})`.execute(db);
+  return rows.flatMap(({ place, values }) => {
+    const hits = columns.flatMap((column, index) => {
+      const before = values[index] ?? null;
+      if (before === null) return [];
+      const after = withoutAddress(before, column, { wanted, replacement: search.replacement });
+      return after === before ? [] : [{ column, before, after }];
+    });
+    return hits.length === 0 ? [] : [{ place, hits }];
+  });
 }
 
-async function replace(db: Database, { name, columns, range, search }: Blocks): Promise<void> {
-  const changes = columns.map((column) => sql`${sql.ref(column.name)} = ${withoutAddress(column, search)}`);
-  const hits = columns.map((column) => sql`${sql.ref(column.name)}::text ~* ${patternOf(search)}`);
-  await sql`
-    update ${sql.table(name)} t set ${sql.join(changes)} where ${range} and (${sql.join(hits, sql` or `)})`.execute(
-    db,
-  );
+/** Changes one row. Returns false if somebody else changed it since it was read. */
+async function replaceTexts(
+  db: Database,
+  { name, place, hits }: FoundRow & { readonly name: string },
+): Promise<boolean> {
+  const changes = hits.map(({ column, after }) => sql`${sql.ref(column.name)} = ${fromText(column, after)}`);
+  const same = hits.map(({ column, before }) => sql`${asText(column)} = ${before}`);
+  const { numAffectedRows } = await sql`
+    update ${sql.table(name)} t set ${sql.join(changes)}
+    where t.ctid = ${place}::tid and ${sql.join(same, sql` and `)}`.execute(db);
+  return numAffectedRows === 1n;
 }
 
-function withoutAddress({ name, type }: TextColumn, search: TextSearch): RawBuilder<unknown> {
-  const replaced = (text: RawBuilder<unknown>) =>
-    sql`regexp_replace(${text}, ${patternOf(search)}, ${search.replacement}, 'gi')`;
-  const column = sql.ref(name);
-  if (type === 'jsonb') return sql`${replaced(sql`${column}::text`)}::jsonb`;
-  if (type === 'text') return replaced(sql`${column}`);
-  return sql`case when ${column} is not null then array(
-    select ${replaced(sql`u.item`)} from unnest(${column}) with ordinality as u(item, place) order by u.place) end`;
+/** A value as text. A list becomes JSON, which shows where each of its texts ends. */
+function asText({ name, type }: TextColumn): RawBuilder<string | null> {
+  return type === 'text[]' ? sql`to_jsonb(${sql.ref(name)})::text` : sql`${sql.ref(name)}::text`;
+}
+
+function fromText({ type }: TextColumn, text: string): RawBuilder<unknown> {
+  if (type === 'text[]') return sql`array(select jsonb_array_elements_text(${text}::jsonb))`;
+  return type === 'jsonb' ? sql`${text}::jsonb` : sql`${text}`;
+}
+
+/** A text in JSON: the name of a member, or a value. */
+const JSON_TEXT = /"(?:[^"\\]|\\.)*"/g;
+
+function withoutAddress(
+  value: string,
+  { type }: TextColumn,
+  { wanted, replacement }: { readonly wanted: Wanted; readonly replacement: string },
+): string {
+  const replaced = (text: string) => replaceAddresses(text, wanted, () => replacement);
+  if (type === 'text') return replaced(value);
+  // Only texts are parsed, so that no number changes.
+  return value.replace(JSON_TEXT, (written) => {
+    const text: string = JSON.parse(written);
+    const after = replaced(text);
+    return after === text ? written : JSON.stringify(after);
+  });
+}
+
+/** The domain as mail servers write it, and as people do. */
+function domainsOf({ address }: TextSearch): readonly string[] {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  return [...new Set([domain, domainToUnicode(domain)])].map(escaped);
 }
 
 /**
- * Builds the pattern for the whole address. `maryjane@example.com` and `jane@example.com.au` are other
- * people.
+ * Matches any text that may contain the address: an at-sign in any form, and after it the domain, or a word in
+ * which something is escaped or not ASCII.
  */
-function patternOf({ spellings }: TextSearch): string {
-  const escaped = spellings.map((spelling) => spelling.replace(/[^\p{L}\p{N}@ ]/gu, '\\$&'));
-  return `(?<![[:alnum:]._+-])(${escaped.join('|')})(?![[:alnum:]-]|[.][[:alnum:]])`;
+function domainPattern(search: TextSearch): string {
+  return `(${AT_SIGN.source});?(${domainsOf(search).join('|')}|[[:alnum:].-]*([%&\\\\;[:cntrl:]]|[^\\u0001-\\u007f]))`;
+}
+
+/**
+ * Matches the whole address. `maryjane@example.com` and `jane@example.com.au` are other people. The n of an
+ * escaped line break before an address is no part of it.
+ */
+function patternOf(search: TextSearch): Wanted {
+  const local = escaped(search.address.slice(0, search.address.lastIndexOf('@')));
+  const whole = `(?:(?<![\\p{L}\\p{N}._+-])|(?<=\\\\[bfnrt]))${local}@(?:${domainsOf(search).join('|')})(?![\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}])`;
+  const pattern = new RegExp(whole, 'giu');
+  return { written: pattern, unescaped: pattern };
+}
+
+/** Escapes what has a meaning in a regular expression, of JavaScript and Postgres. */
+function escaped(text: string): string {
+  return text.replace(/[$()*+./?[\\\]^{|}-]/g, (char) => (char === '-' ? '[-]' : `\\${char}`));
 }

@@ -39,6 +39,8 @@ test('the error reader masks e-mail addresses and API keys', () => {
 
 test.each([
   'no account planted%40example.com',
+  'no account planted%2540example.com',
+  'no account planted＠example.com',
   '{"message": "no account planted\\u0040example.com',
   '<p>no account planted&#64;example.com</p>',
   '<p>no account planted&#x40;example.com</p>',

@@ -30,6 +30,35 @@ it('a database that lacks a migration before its latest one is reported and left
   await sql`select from bi.runs`.execute(db);
 });
 
+it('a migration that fails leaves all views of bi, and the version that was there before still works', async () => {
+  const { db } = await setup();
+  const views = async () =>
+    (
+      await sql<{ view: string }>`
+        select v.schemaname || '.' || v.viewname || ' ' || v.definition as view, obj_description(to_regclass('bi.' || v.viewname)) as comment
+        from pg_views v where v.schemaname = 'bi' order by 1`.execute(db)
+    ).rows;
+  const before = await views();
+  expect(before.length).toBeGreaterThan(29);
+  // What these migrations make exists, so that the first of them fails.
+  const { rows: later } = await sql<{ name: string; timestamp: string }>`
+    delete from influencer_sync_migrations where name >= '0086' returning name, timestamp`.execute(db);
+  await expect(migrate(db)).rejects.toMatchObject({
+    details: {
+      code: 'migration_failed',
+      exitCode: 1,
+      message: expect.stringContaining('0086_renamed_jobs'),
+      safe: expect.stringContaining('Nothing was changed'),
+    },
+  });
+  expect(await views()).toEqual(before);
+  for (const { name, timestamp } of later)
+    await sql`insert into influencer_sync_migrations values (${name}, ${timestamp})`.execute(db);
+  // As the earlier version sees it: it has all that it needs.
+  expect(await pendingMigrations(db)).toEqual([]);
+  expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
+});
+
 it('a process that serves from such a database does nothing, and readyz gives the reason', async () => {
   const { db } = await setup();
   await sql`insert into influencer_sync_migrations values ('0999_not_released', now()::text)`.execute(db);

@@ -119,3 +119,28 @@ it('only one of two processes migrates an empty database', async () => {
     await db.destroy();
   }
 });
+
+it('views that cannot be created undo the migrations before them', async () => {
+  const { url } = await emptyDatabase();
+  const db = await connect({ url, embeddedFolder: '' });
+  onTestFinished(() => db.destroy());
+  await sql`create function refuse_views() returns event_trigger language plpgsql as $$ begin
+    if exists (select from pg_event_trigger_ddl_commands() where schema_name = 'bi') then raise exception 'no view for you'; end if; end $$`.execute(
+    db,
+  );
+  await sql`create event trigger refuse_views on ddl_command_end when tag in ('CREATE VIEW') execute function refuse_views()`.execute(
+    db,
+  );
+  await expect(migrate(db)).rejects.toMatchObject({
+    details: {
+      code: 'migration_failed',
+      message: expect.stringContaining('bi (views) failed: no view for you'),
+    },
+  });
+  const { rows } =
+    await sql`select nspname from pg_namespace where nspname in ('bi', 'ledger', 'ops')`.execute(db);
+  expect(rows).toEqual([]);
+  await sql`drop event trigger refuse_views`.execute(db);
+  expect((await migrate(db)).at(-1)).toBe('bi (views)');
+  expect(await pendingMigrations(db)).toEqual([]);
+});

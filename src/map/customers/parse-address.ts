@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { toNfkc } from '../../model/text/normal-form.ts';
+import { INVISIBLE, toNfkc } from '../../model/text/normal-form.ts';
 import type { Fault } from '../fault.ts';
 
 /** Matches nearly every address. Such an address needs no change. */
@@ -7,8 +7,6 @@ const PLAIN = /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-
 /** The dot-atom of RFC 5322, and letters of any script (RFC 6531). */
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
-const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+/g;
 /** From RFC 5321. */
 const MAX_LOCAL_CHARS = 64;
 const MAX_CHARS = 254;

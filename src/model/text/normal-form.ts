@@ -1,6 +1,11 @@
 /** Real words have at most three marks in a row. UAX #15 ("Stream-Safe Text Format") allows thirty. */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 
+/** Characters that nobody sees. In an address, they mean nothing. */
+export const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
+  /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+/g;
+
 /** In a text this short, combining marks cannot cost much time. */
 const SHORT_CHARS = 100;
 

@@ -1,5 +1,5 @@
 import { exactNumber, isObject, parseJsonWith } from './exact-json.ts';
-import { maskAddresses } from './mask-addresses.ts';
+import { maskAddresses, mayHaveAddress } from './mask-addresses.ts';
 
 /** Maximum nesting depth. No real payload is deeper, and Postgres accepts far more. */
 const MAX_DEPTH = 100;
@@ -8,10 +8,10 @@ const MAX_DEPTH = 100;
 const MAX_EXPONENT = 300;
 
 /**
- * Matches text that plain parsing may not handle: an address, an escape, or a number that JavaScript may
+ * Matches text that plain parsing may not handle: an escape, or a number that JavaScript may
  * change. Other text is parsed by `JSON.parse`, which is fast.
  */
-const NEEDS_CARE = /@|\\u|(?:^|[:,[])\s*-?(?:\d{16}|\d+[.eE])|-0/;
+const NEEDS_CARE = /\\u|(?:^|[:,[])\s*-?(?:\d{16}|\d+[.eE])|-0/;
 
 /**
  * Parses JSON text from any sender into a value that Postgres can store when it is written again. Numbers
@@ -23,7 +23,7 @@ const NEEDS_CARE = /@|\\u|(?:^|[:,[])\s*-?(?:\d{16}|\d+[.eE])|-0/;
 export function parseStorable(text: string): { readonly value: unknown } | null {
   if (depthOf(text) > MAX_DEPTH) return null;
   try {
-    if (!NEEDS_CARE.test(text)) return { value: JSON.parse(text) };
+    if (!NEEDS_CARE.test(text) && !mayHaveAddress(text)) return { value: JSON.parse(text) };
     const value = parseJsonWith(text, (inner, digits) => {
       if (typeof inner === 'string') return cleanText(inner);
       if (digits !== undefined) return storableNumber(inner, digits);

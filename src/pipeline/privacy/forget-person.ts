@@ -70,7 +70,7 @@ async function forget(db: Database, options: Forgetting): Promise<Certificate> {
     return { rows, requests };
   });
 
-  const search = { spellings: spellingsOf(options), replacement: `forgotten-${shortTombstone(tombstone)}` };
+  const search = { address, replacement: `forgotten-${shortTombstone(tombstone)}` };
   const { found, tables, columns } = await searchText(db, { ...search, isDryRun });
   await unlessDryRun(db, isDryRun, async (trx) => {
     await noteSearched(trx, tombstone);
@@ -111,12 +111,6 @@ function sayRows(deleted: DeletedRows): string {
   const said = Object.entries(deleted).filter(([, rows]) => rows > 0);
   if (said.length === 0) return 'nothing was stored about them';
   return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
-}
-
-/** The spellings of an address in exports and links. */
-function spellingsOf({ address, typed }: Forgetting): readonly string[] {
-  const written = [address, typed.trim()];
-  return [...new Set(written.flatMap((text) => [text, encodeURIComponent(text)]))];
 }
 
 /** Runs the work in one transaction. Rolls it back if this is a dry run. */

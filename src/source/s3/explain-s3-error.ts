@@ -50,11 +50,27 @@ export function explainS3Error(error: unknown, request: S3Request): KnownError |
   return new KnownError({ ...explanation, where, safe: 'The store was only read.' });
 }
 
+/** The error for a listing that cannot be read to its end. */
+export function unusableListing(why: string, { bucket, client }: S3Request): KnownError {
+  return new KnownError({
+    code: 's3_listing_unusable',
+    message: `The listing by ${storeOf(client)} ${why}. Exports may be missing from it, so nothing of it is used.`,
+    where: `s3://${bucket}/`,
+    help: 'Update the store, or the proxy before it, or ask its operator (ListObjectsV2: IsTruncated and NextContinuationToken). Until then, point `uri` of the source to a folder with fewer than 1,000 objects, or copy the exports to a local folder.',
+    safe: 'No file was read, and nothing was sent.',
+    exitCode: EXIT.crash,
+  });
+}
+
+function storeOf({ endpoint }: S3Request['client']): string {
+  return endpoint === null ? 'S3' : `the store at ${withoutLogin(endpoint)}`;
+}
+
 function explain(error: unknown, request: S3Request): Explanation | null {
   if (!(error instanceof Error)) return null;
   const { bucket, key, client } = request;
   const status = statusOf(error);
-  const at = client.endpoint === null ? 'S3' : `the store at ${withoutLogin(client.endpoint)}`;
+  const at = storeOf(client);
   if (/Credentials?ProviderError|TokenProviderError/.test(error.name)) return withoutCredentials(client);
   if (error.name === 'RequestTimeTooSkewed') {
     return {

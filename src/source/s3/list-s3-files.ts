@@ -11,7 +11,7 @@ import { isBefore } from '../../model/text/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from '../exclude.ts';
 import type { ObjectName, SourcePlace } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
-import { explainS3Error } from './explain-s3-error.ts';
+import { explainS3Error, type S3Request, unusableListing } from './explain-s3-error.ts';
 import { etagOf, versionText } from './s3-version.ts';
 
 export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
@@ -115,6 +115,7 @@ async function* listPages(
   { bucket, prefix }: S3Place,
   { client, signal, from }: ListOptions,
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
+  const isNext = pageOrder({ bucket, key: null, client });
   let token: string | undefined;
   do {
     const page: ListObjectsV2CommandOutput = await client.api
@@ -133,8 +134,34 @@ async function* listPages(
         throw explainS3Error(error, { bucket, key: null, client }) ?? error;
       });
     yield page;
-    token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    const marker = page.NextContinuationToken;
+    token = isNext(marker, page.IsTruncated ?? (marker !== undefined || isFull(page))) ? marker : undefined;
   } while (token !== undefined);
+}
+
+/** A page of so many keys is not the last one unless the store says that it is. */
+const PAGE_KEYS = 1_000;
+
+function isFull({ Contents: objects = [] }: ListObjectsV2CommandOutput): boolean {
+  return objects.length >= PAGE_KEYS;
+}
+
+/**
+ * Creates the function that decides whether a listing goes on at a marker. A part of a listing is never taken for
+ * the whole.
+ *
+ * @throws KnownError `s3_listing_unusable` (exit 1) from that function, if the store says that there is more but
+ * not where, or sends the same marker again.
+ */
+function pageOrder(request: S3Request): (marker: string | undefined, isTruncated: boolean) => boolean {
+  const seen = new Set<string>();
+  return (marker = '', isTruncated) => {
+    if (!isTruncated) return false;
+    if (marker === '') throw unusableListing('is cut off, and does not say where the rest begins', request);
+    if (seen.has(marker)) throw unusableListing('begins at the same place again, and never ends', request);
+    seen.add(marker);
+    return true;
+  };
 }
 
 /**
@@ -147,6 +174,7 @@ async function listVersionIds(
   { client, signal, from }: ListOptions,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
+  const isNext = pageOrder({ bucket, key: null, client });
   let next: { KeyMarker?: string; VersionIdMarker?: string } | null =
     from === null ? {} : { KeyMarker: justBefore(from) };
   while (next !== null) {
@@ -164,10 +192,10 @@ async function listVersionIds(
       const { IsLatest: isLatest, VersionId: id } = version;
       if (key !== null && isLatest === true && id !== undefined && id !== 'null') ids.set(key, id);
     }
-    const { IsTruncated: isTruncated, NextVersionIdMarker: version } = page;
+    const { IsTruncated: isTruncated = false, NextVersionIdMarker: version } = page;
     const key = keyOf({ Key: page.NextKeyMarker }, page.EncodingType === 'url');
     next =
-      isTruncated === true && key !== null
+      isNext(key === null ? undefined : `${key}\n${version ?? ''}`, isTruncated) && key !== null
         ? { KeyMarker: key, ...(version ? { VersionIdMarker: version } : {}) }
         : null;
   }
