@@ -999,6 +999,8 @@ CREATE TABLE intake.clicks (
     owner_deal_id text,
     owner_collab_id text,
     decided_at timestamp with time zone,
+    also_stated_by bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    contradicted_by bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     CONSTRAINT attributed_clicks_have_an_owner CHECK (((outcome <> 'attributed'::text) OR (target IS NOT NULL))),
     CONSTRAINT clicks_clicks_check CHECK ((clicks >= 0)),
     CONSTRAINT clicks_outcome_check CHECK ((outcome = ANY (ARRAY['attributed'::text, 'unattributed'::text, 'held'::text, 'excluded'::text]))),
@@ -1017,7 +1019,7 @@ COMMENT ON COLUMN intake.clicks.day IS 'Day of the clicks, as the export counts 
 
 COMMENT ON COLUMN intake.clicks.country IS 'ISO 3166-1 alpha-2; empty where the export does not say.';
 
-COMMENT ON COLUMN intake.clicks.clicks IS 'Clicks of that day, as the file read last states; rows of one file are added up.';
+COMMENT ON COLUMN intake.clicks.clicks IS 'Clicks of that day, as the newest file states; rows of one file are added up.';
 
 COMMENT ON COLUMN intake.clicks.written IS 'What was clicked, for people: the address without its other parameters, the code or the handle.';
 
@@ -1039,7 +1041,7 @@ COMMENT ON COLUMN intake.clicks.stated_at IS 'When a file last stated another nu
 
 COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null before the first decision.';
 
-COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it); excluded.';
+COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.';
 
 COMMENT ON COLUMN intake.clicks.reason IS 'Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.';
 
@@ -1054,6 +1056,10 @@ COMMENT ON COLUMN intake.clicks.owner_deal_id IS 'Deal that the request names.';
 COMMENT ON COLUMN intake.clicks.owner_collab_id IS 'Collaboration that the request names.';
 
 COMMENT ON COLUMN intake.clicks.decided_at IS 'When it was decided.';
+
+COMMENT ON COLUMN intake.clicks.also_stated_by IS 'Other files that state the same, and of which nothing says whether they are older.';
+
+COMMENT ON COLUMN intake.clicks.contradicted_by IS 'Files that state something else, and of which nothing says whether they are newer. While one of them is held, so are the clicks.';
 
 CREATE VIEW bi.clicks AS
  SELECT click_id,
@@ -1087,9 +1093,9 @@ COMMENT ON COLUMN bi.clicks.country_code IS 'ISO 3166-1 alpha-2; null if the exp
 
 COMMENT ON COLUMN bi.clicks.clicked IS 'The link, code, handle or deal that was clicked. E-mail addresses are masked.';
 
-COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the file that was read last states.';
+COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the newest file states.';
 
-COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
+COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners, or conflicting_states: a held file states another number), excluded (before the first day of the job, or of a source that the job no longer reads); null: not decided yet.';
 
 COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why it is not attributed; null if it is, or source_removed if the job no longer reads the source of attributed clicks: no more of them are posted.';
 
@@ -1547,6 +1553,8 @@ CREATE TABLE intake.creators (
     stage_taken integer,
     is_active_taken boolean,
     update_problem text,
+    also_stated_by bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    contradicted_by bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     CONSTRAINT creators_code_percent_check CHECK (((code_percent >= (0)::numeric) AND (code_percent <= (100)::numeric))),
     CONSTRAINT creators_commission_percent_check CHECK (((commission_percent >= (0)::numeric) AND (commission_percent <= (100)::numeric))),
     CONSTRAINT creators_handle_folded_check CHECK ((handle_folded <> ''::text)),
@@ -1622,6 +1630,10 @@ COMMENT ON COLUMN intake.creators.stage_taken IS 'Stage that the service took la
 COMMENT ON COLUMN intake.creators.is_active_taken IS 'Active status that the service took last for this deal.';
 
 COMMENT ON COLUMN intake.creators.update_problem IS 'Why the service refused the stage or the status last; null: it did not.';
+
+COMMENT ON COLUMN intake.creators.also_stated_by IS 'Other files that state the same, and of which nothing says whether they are older.';
+
+COMMENT ON COLUMN intake.creators.contradicted_by IS 'Files that state something else, and of which nothing says whether they are newer. While one of them is held, so is the creator.';
 
 CREATE VIEW bi.creators_imported AS
  SELECT c.creator_id,
@@ -2511,6 +2523,9 @@ CREATE TABLE intake.source_files (
     age_basis text,
     orders_older bigint DEFAULT 0 NOT NULL,
     orders_conflicting bigint DEFAULT 0 NOT NULL,
+    rows_older bigint DEFAULT 0 NOT NULL,
+    newest_since timestamp with time zone,
+    newest_by text,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
@@ -2521,7 +2536,8 @@ CREATE TABLE intake.source_files (
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
-    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text, 'released'::text])))
+    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text, 'released'::text]))),
+    CONSTRAINT who_says_that_a_file_is_newest_is_known CHECK (((newest_since IS NULL) = (newest_by IS NULL)))
 );
 
 COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
@@ -2611,6 +2627,12 @@ COMMENT ON COLUMN intake.source_files.age_basis IS 'What says whether it is newe
 COMMENT ON COLUMN intake.source_files.orders_older IS 'Orders of which a newer file states something else. They are kept as versions that were never in force.';
 
 COMMENT ON COLUMN intake.source_files.orders_conflicting IS 'Orders of which another file states something else, and nothing says which of them is newer. They are held. Part of orders_changed.';
+
+COMMENT ON COLUMN intake.source_files.rows_older IS 'Clicks or creators of which a newer file states something else. They changed nothing.';
+
+COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all that were there by then. Null: nobody did.';
+
+COMMENT ON COLUMN intake.source_files.newest_by IS 'Who said that it is newer.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,

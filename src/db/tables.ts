@@ -225,17 +225,25 @@ export interface IntakeCheckFindings {
 
 export interface IntakeClicks {
   /**
+   * Other files that state the same, and of which nothing says whether they are older.
+   */
+  also_stated_by: Generated<ArrayType<Int8>>;
+  /**
    * Counts up.
    */
   click_id: Generated<Int8>;
   /**
-   * Clicks of that day, as the file read last states; rows of one file are added up.
+   * Clicks of that day, as the newest file states; rows of one file are added up.
    */
   clicks: Int8;
   /**
    * Collaboration that the export itself names.
    */
   collab_id: string | null;
+  /**
+   * Files that state something else, and of which nothing says whether they are newer. While one of them is held, so are the clicks.
+   */
+  contradicted_by: Generated<ArrayType<Int8>>;
   /**
    * ISO 3166-1 alpha-2; empty where the export does not say.
    */
@@ -273,7 +281,7 @@ export interface IntakeClicks {
    */
   matched_by: string | null;
   /**
-   * attributed; unattributed (nobody owns it); held (several own it); excluded.
+   * attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.
    */
   outcome: string | null;
   /**
@@ -484,6 +492,10 @@ export interface IntakeCodes {
 
 export interface IntakeCreators {
   /**
+   * Other files that state the same, and of which nothing says whether they are older.
+   */
+  also_stated_by: Generated<ArrayType<Int8>>;
+  /**
    * Brand that the row names; empty: that of the job.
    */
   brand_id: string;
@@ -499,6 +511,10 @@ export interface IntakeCreators {
    * Commission in percent.
    */
   commission_percent: Numeric | null;
+  /**
+   * Files that state something else, and of which nothing says whether they are newer. While one of them is held, so is the creator.
+   */
+  contradicted_by: Generated<ArrayType<Int8>>;
   /**
    * Counts up.
    */
@@ -1572,6 +1588,14 @@ export interface IntakeSourceFiles {
    */
   modified_at: Timestamp | null;
   /**
+   * Who said that it is newer.
+   */
+  newest_by: string | null;
+  /**
+   * When a person said that the file is newer than all that were there by then. Null: nobody did.
+   */
+  newest_since: Timestamp | null;
+  /**
    * Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.
    */
   order_id_column: string | null;
@@ -1639,6 +1663,10 @@ export interface IntakeSourceFiles {
    * Who asked for it (files reread).
    */
   reread_by: string | null;
+  /**
+   * Clicks or creators of which a newer file states something else. They changed nothing.
+   */
+  rows_older: Generated<Int8>;
   /**
    * Records in the file, header excluded.
    */
