@@ -51,7 +51,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'it is another order',
   },
   similar_order: {
-    what: 'Another source states an order with the same code, amount and minute, or with the same id',
+    what: 'Another source states an order with the same code, amount and minute, or with the same id, or one of them names the id of the other',
     fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
     confirms: 'it is another order',
   },
