@@ -272,4 +272,25 @@ describe('an order whose tags name the id of another one', () => {
       '113-0000000-0000000: organic',
     ]);
   });
+
+  test('of three sources, only the later one of the two is held', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon', 'tiktok');
+    const [shop, amazon, tiktok] = shops;
+    await amazon?.read({ orders: [order(NAMED, { codes: ['MIRA'] })] });
+    await tiktok?.read({ orders: [order('577', { ...tagged, codes: ['MIRA'] })] });
+    await state(context, { 7: { total: '70.00' } }, { shop, isBrandShared });
+    expect(await decided(context, shop)).toEqual(['7: attributed']);
+    expect(await decided(context, amazon)).toEqual([`${NAMED}: attributed`]);
+    expect(await decided(context, tiktok)).toEqual(['577: held similar_order']);
+  });
+
+  test('is held although the shop has an order with that id too', async () => {
+    const brandId = newBrand();
+    const { context: channel } = await openJob(brandId, 'amazon');
+    await state(channel, { [NAMED]: {} }, { isBrandShared });
+    await channel.prepare();
+    const { context: shop } = await openJob(brandId, 'shopify');
+    await state(shop, { 7: tagged, [NAMED]: { total: '99.00' } }, { isBrandShared });
+    expect(await decided(shop)).toContain('7: held similar_order');
+  });
 });
