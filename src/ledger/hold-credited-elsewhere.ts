@@ -68,4 +68,4 @@ export async function holdCreditedElsewhere(
 }
 
 /** True if entry `e` is ready and no request for it can have been processed. */
-const isUnsent = sql`e.state = 'ready' and e.attempt = e.not_sent and e.doubtful_attempt is null`;
+const isUnsent = sql`e.state = 'ready' and e.doubtful_attempt is null`;

@@ -1,12 +1,13 @@
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
+import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { keepPlace } from '../../src/ledger/continuity/machines.ts';
+import type { Claim } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
 
@@ -102,6 +103,38 @@ it('journals of another account are not compared; all are while the account is n
   await loseClaim(db, newest);
   expect((await checkContinuity(db, { ...options, accountId: 'A2' })).kind).toBe('unmarked');
   expect((await checkContinuity(db, { ...options, accountId: null })).kind).toBe('went_back');
+});
+
+it('a journal of a process that is alive, or was killed before its first claim, is not compared', async () => {
+  const { db, folder, ledgerId, newest, options } = await openPosted();
+  await loseClaim(db, newest);
+  rmSync(folder, { recursive: true });
+  const open = () =>
+    openJournal({ folder, ledgerId, accountId: ACCOUNT, owner: crypto.randomUUID(), mark: null });
+  const living = open();
+  const worker = await startWorker(db, { journal: living });
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: 'living' });
+  await mustClaim(worker, entryId);
+  await loseClaim(db, entryId);
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.ndjson'));
+  const [head = ''] = readFileSync(join(folder, name), 'utf8').split('\n');
+  writeFileSync(join(folder, `${crypto.randomUUID()}.open.ndjson`), `${head}\n`);
+  expect(await checkContinuity(db, options)).toMatchObject({ kind: 'unmarked' });
+  await living.close();
+  expect(await checkContinuity(db, options)).toMatchObject({ kind: 'went_back' });
+});
+
+it('amounts are added up by currency; a claim without an amount adds nothing', () => {
+  const claims = [
+    ['2.10', 'USD'],
+    [null, null],
+    ['1.00', 'EUR'],
+    ['0.05', 'EUR'],
+  ].map(([amount = null, currency = null]) => ({ claim: { amount, currency } as Claim }));
+  expect(addUp(claims)).toEqual([
+    { currency: 'EUR', amount: '1.0500' },
+    { currency: 'USD', amount: '2.1000' },
+  ]);
 });
 
 it('a journal whose process was killed is compared like a closed one', async () => {

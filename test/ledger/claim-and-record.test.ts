@@ -39,6 +39,27 @@ it('claims and answers that wait at the same time share one commit', async () =>
   expect(noted).toEqual([{ entry_id: sent.entryId }]);
 });
 
+it('of the answers beside a claim each has its own result: one changes its entry, one comes too late, and one belongs to an earlier attempt', async () => {
+  const { db } = await setup();
+  const { worker, sent, next } = await claimOne(db);
+  const late = await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId: 'late' }));
+  const twice = await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId: 'twice' }));
+  await worker.record(accepted(late));
+  await worker.record({ ...accepted(twice), outcome: { kind: 'not_written', reason: 'refused' } });
+  const again = await mustClaim(worker, twice.entryId);
+  const refused = { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false } as const;
+  const results = await Promise.all([
+    worker.claim(next),
+    ...[accepted(sent), accepted(late), accepted(twice), { ...accepted(again), outcome: refused }].map(
+      worker.record,
+    ),
+  ]);
+  expect(results).toEqual([
+    expect.objectContaining({ entryId: next }),
+    ...['accepted', null, null, 'rejected'],
+  ]);
+});
+
 it('nothing is claimed if the database is no longer where it was when it was found complete', async () => {
   const { db } = await setup();
   const { rows } = await sql<{ place: string }>`select ledger.place() as place`.execute(db);

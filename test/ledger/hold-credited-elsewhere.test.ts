@@ -4,11 +4,13 @@ import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { holdCreditedElsewhere } from '../../src/ledger/hold-credited-elsewhere.ts';
+import { recordAnswers } from '../../src/ledger/record.ts';
+import { approveResend } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
 import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { insertEntry, startWorker } from './entries.ts';
+import { insertEntry, mustClaim, startWorker } from './entries.ts';
 
 const JOB = { job: 'attribute-orders', accountId: 'A1' };
 
@@ -32,6 +34,38 @@ async function isWaiting(db: Database): Promise<boolean> {
       and database = (select oid from pg_database where datname = current_database())`.execute(db);
   return rows.length > 0;
 }
+
+it('evidence holds an order that waits to be sent, and none that may have been sent or is held for another reason', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const ids = ['waiting', 'sending', 'approved', 'held'];
+  await db.transaction().execute(async (trx) => {
+    for (const orderId of ids) await tellOf(trx, orderId);
+  });
+  const [waiting = '', sending = '', approved = '', held = ''] = await Promise.all(
+    ids.map((orderId) =>
+      insertEntry(db, {
+        ...{ runId: worker.runId, orderId },
+        ...(orderId === 'held' ? { state: 'held', reason: 'not_eligible' } : {}),
+      }),
+    ),
+  );
+  await mustClaim(worker, sending);
+  await mustClaim(worker, approved);
+  const doubt = { kind: 'in_doubt', httpStatus: null, reason: 'timeout' } as const;
+  await recordAnswers(db, [{ entryId: approved, attempt: 1, outcome: doubt, backoffMs: 0 }], 'direct');
+  await approveResend(db, { entryId: approved, reason: 'not in the dashboard', decidedBy: 'ada' });
+  expect(await holdCreditedElsewhere(db, JOB)).toBe(1);
+  const { rows } = await sql<{ entry_id: string; state: string; state_reason: string | null }>`
+    select entry_id, state, state_reason from ledger.entries`.execute(db);
+  const stateOf = (entryId: string) => {
+    const row = rows.find(({ entry_id }) => entry_id === entryId);
+    return [row?.state, row?.state_reason];
+  };
+  expect(stateOf(waiting)).toEqual(['held', 'evidence_of_another_poster']);
+  expect(stateOf(held)).toEqual(['held', 'not_eligible']);
+  expect([stateOf(sending)[0], stateOf(approved)[0]]).toEqual(['sending', 'ready']);
+});
 
 describe('evidence that is written while entries are created', () => {
   it.each([

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
 import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
@@ -144,6 +145,20 @@ describe('an order that is ready, and whose claim was lost', () => {
       state_reason: 'a file of the service names the order',
     });
     for (const entryId of [elsewhere, undone]) expect((await readEntry(db, entryId)).state).toBe('in_doubt');
+  });
+
+  it('is in doubt although an event names it: only a list of the service says that this claim was processed', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    await db.transaction().execute((trx) =>
+      applyEvidence(trx, {
+        ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
+        ...{ amount: null, currency: null, bodySha256: 'a' },
+      }),
+    );
+    const entryId = await insertEntry(db, { runId, orderId: 'named' });
+    await lose(db, 'named');
+    expect(await readEntry(db, entryId)).toMatchObject({ state: 'in_doubt' });
   });
 
   it('is accepted if any of its lost claims was, also if a newer one is in doubt', async () => {

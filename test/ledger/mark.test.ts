@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
@@ -93,6 +94,27 @@ it('journals older than 90 days are removed, except the newest of a ledger and c
   expect(names()).toEqual([...kept, ...recent].sort());
   expect(closings()).toBe(1);
 });
+
+it.each([[['s3://a']], [['s3://a', 's3://b']]])(
+  'what a process downloads from marks is removed when the process ends: %o',
+  (uris) => {
+    const url = new URL('../../src/ledger/continuity/mark.ts', import.meta.url).href;
+    const script = `
+    const { createMark } = await import(${JSON.stringify(url)});
+    const store = { list: async () => [], close() {} };
+    for (const uri of ${JSON.stringify(uris)})
+      console.log(await createMark({ store, uri, journals: '/absent' }).fetch({ all: true }));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    const folders = stdout.trim().split('\n');
+    expect(folders).toHaveLength(uris.length);
+    for (const folder of folders) {
+      expect(folder).toContain('influencer-sync-mark-');
+      expect(existsSync(folder)).toBe(false);
+    }
+  },
+);
 
 it('a mark that cannot be reached stops what needs it; closing and pruning are tried again later', async () => {
   const { mark, fail } = openMark();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -177,6 +177,36 @@ describe('a restored database', () => {
       expect((await readPlace(db, null)).isSame).toBe(isComplete);
     },
   );
+
+  it('counts the claims that no journal describes from the newest claim that it has of the same ledger', async () => {
+    const { db, folder, ledgerId, options, runId } = await leaveJournal();
+    rmSync(folder, { recursive: true });
+    const note = async (ledger: string, claimNo: number) => {
+      const owner = randomUUID();
+      const journal = openJournal({ folder, ledgerId: ledger, accountId: ACCOUNT, owner, mark: null });
+      const [hash, claimId] = ['a'.repeat(64), randomUUID()];
+      const claim = { ledgerId: ledger, accountId: ACCOUNT, claimNo, claimId, effect: 'referral' as const };
+      const sum = { keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' };
+      await journal.claimed([{ claim: { ...claim, ...sum }, entryId: '99', attempt: 1 }]);
+      await journal.close();
+    };
+    // It has claims 1 to 4, and one that was made after the restore.
+    await note(ledgerId, 7);
+    await note(randomUUID(), 3);
+    await sql`select setval('ledger.claim_numbers', 8)`.execute(db);
+    await mustClaim(await startWorker(db), await insertEntry(db, { runId, orderId: 'after' }));
+    const recovered = await recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false });
+    expect(recovered).toMatchObject({ claims: 2, undescribed: 2 + 2 });
+    const { rows } = await sql`select ranges from ledger.recoveries`.execute(db);
+    expect(rows).toEqual([
+      {
+        ranges: expect.arrayContaining([
+          { ledger_id: ledgerId, above: 4, up_to: 7 },
+          expect.objectContaining({ above: 0, up_to: 3 }),
+        ]),
+      },
+    ]);
+  });
 
   it('disregards them if a person begins a new ledger', async () => {
     const { db, restore, options, runId } = await leaveJournal();

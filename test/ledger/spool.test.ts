@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import type { Answer } from '../../src/ledger/record.ts';
 import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
@@ -82,6 +83,29 @@ it('an answer that the database cannot store is stored without what it cannot st
   expect((await readFacts(db, broken)).state).toBe('sending');
   expect((await readFacts(db, sound)).state).toBe('accepted');
   expect(readdirSync(join(folder, 'spool'))).toEqual(['unreadable']);
+});
+
+it('a line that is no answer of an attempt is set aside, whichever part of it is wrong', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { claim } = await mustClaim(worker, entryId);
+  await bindAccount(db, claim.accountId);
+  const answer = { ...accepted(entryId), claim };
+  const path = join(folder, 'spool', `${worker.owner}.ndjson`);
+  const odd = [
+    { ...answer, entryId: 'one' },
+    { ...answer, attempt: 1.5 },
+    { ...answer, outcome: { kind: 'perhaps' } },
+    { ...accepted(entryId), outcome: { kind: 'perhaps' } },
+    { ...answer, claim: { ...claim, claimId: 7 } },
+  ];
+  mkdirSync(join(folder, 'spool'));
+  writeFileSync(path, [...odd, answer].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
+    ...{ answers: 1, lost: 0, unreadable: odd.length },
+  });
+  expect((await readFacts(db, entryId)).state).toBe('accepted');
 });
 
 it('several processes can replay the same files at once', async () => {
