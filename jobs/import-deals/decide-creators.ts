@@ -5,12 +5,14 @@ import { isContradicted } from '../../src/intake/files/replace-rows.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
 import { CONFLICTING_STATES } from '../../src/model/source.ts';
+import { CREATORS } from './decide-conflicting.ts';
 
 /*
  * A deal that exists must not be created again. The job creates a deal for a creator only if it knows of
  * none:
  *
  *   this ledger has sent one for the same handle, platform, brand and dealflow   → that one, whatever its result
+ *   the row names a deal of another handle or platform                           → held
  *   the row names a deal                                                         → known
  *   the mirror or this ledger has one deal of that handle, platform and brand    → known
  *   they have several                                                            → held: a person names one in the row
@@ -39,21 +41,30 @@ export type DealRules = {
 const wasSent = sql`(not ${neverSent} and e.state <> 'rejected')`;
 
 /**
- * The creators of the job, with the defaults for brand and dealflow filled in. If several rows name the same
- * creator, the newest one has `place` 1.
+ * The creators of the job, with the defaults for brand and dealflow filled in. If several rows name the same creator, in
+ * several sources or with and without the brand of the job, the one of the newest file has `place` 1. `is_disputed`: rows
+ * of which nothing says which is newer state different things.
  */
 function statedCreators({ sources, brandId, dealflowId }: DealRules) {
+  const says = sql.join(CREATORS.states.map((column) => sql.ref(`c.${column}`)));
+  const creator = sql`partition by s.handle_folded, s.platform, s.brand_id, s.dealflow_id`;
   return sql`
     select s.*, ${dealKey('s')} as deal_key,
-      row_number() over (partition by s.handle_folded, s.platform, s.brand_id, s.dealflow_id
-        order by s.stated_at desc, s.source_file_id desc, s.line_no desc) as place
+      row_number() over (${creator} order by s.aged_at desc nulls last, s.stated_at desc, s.source_file_id desc, s.line_no desc) as place,
+      min(s.may_be_newest) over (${creator}) <> max(s.may_be_newest) over (${creator}) as is_disputed
     from (
-      select c.creator_id, c.source, c.handle_folded, c.platform, coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
-        coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id, nullif(c.dealflow_id, '') as stated_dealflow_id,
-        c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent, c.commission_percent, c.custom_link,
-        c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id, c.deal_id as deal_before,
-        ${isContradicted} as is_contradicted
-      from intake.creators c where c.source = any(${sources}::text[])
+      select s.*, case when s.aged_at is null or s.aged_at = max(s.aged_at) over (${creator}) then s.says end as may_be_newest
+      from (
+        select c.creator_id, c.source, c.handle_folded, c.platform, coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
+          coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id, nullif(c.dealflow_id, '') as stated_dealflow_id,
+          c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent, c.commission_percent, c.custom_link,
+          c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id, c.deal_id as deal_before,
+          ${isContradicted} as is_contradicted, row(${says})::text as says,
+          -- Of a file that was read before ages were stored, it is known when it was first seen.
+          case when f.age_basis is null then coalesce(f.modified_at, f.first_seen_at) else f.aged_at end as aged_at
+        from intake.creators c left join intake.source_files f on f.source_file_id = c.source_file_id
+        where c.source = any(${sources}::text[])
+      ) s
     ) s`;
 }
 
@@ -95,19 +106,26 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
       select s.*, own.deal_id as own_deal_id, own.body as own_body, f.deal_id as fitting_deal_id,
         case
           when s.place > 1 then 'superseded'
-          when s.is_contradicted then 'held'
+          when s.is_contradicted or s.is_disputed then 'held'
           when own.entry_id is not null then 'create'
+          when of_another.creator is not null then 'held'
           when s.stated_deal_id is not null or (f.deals = 1 and f.doubts = 0) then 'known'
           when f.deals > 1 or f.doubts > 0 or s.dealflow_id is null or is_unread then 'held'
           else 'create'
         end as outcome,
-        case when s.is_contradicted then ${CONFLICTING_STATES} when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
+        case when s.is_contradicted then ${CONFLICTING_STATES} when s.is_disputed then 'conflicting_rows'
+          when of_another.creator is not null then 'deal_of_another' when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
           else 'deal_not_mirrored' end as hold_reason
       from stated s
       left join lateral (
         select e.entry_id, e.deal_id, e.body::json as body from ledger.entries e where ${ofAccount} and e.key = s.deal_key and ${wasSent} limit 1
       ) own on true
       left join fitting f on f.creator_id = s.creator_id
+      -- The deal that the row names is one of somebody else.
+      left join lateral (
+        select min(m.handle_folded) as creator from mirrored m where m.deal_id = s.stated_deal_id
+        having not bool_or(m.handle_folded = s.handle_folded and coalesce(m.platform, s.platform) = s.platform)
+      ) of_another on true
       cross join lateral (
         select s.found_deal_id is not null
           and not exists (select from mirror.deal_versions v where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
@@ -115,7 +133,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
     with_deal as (
       select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id)
           -- What its deal has taken is not forgotten meanwhile.
-          when 'held' then case when is_contradicted then deal_before end end as deal_id,
+          when 'held' then case when is_contradicted or is_disputed then deal_before end end as deal_id,
         case outcome when 'superseded' then 'newer_row' when 'held' then hold_reason end as reason
       from decided d
     ),

@@ -109,6 +109,10 @@ const HELD_HELP: Readonly<Record<string, string>> = {
   no_dealflow: 'name a dealflow_id in the row or in the job',
   conflicting_states:
     'two lists state the creator differently, and it is not known which is newer: see the held file',
+  conflicting_rows:
+    'several rows state the creator differently, and it is not known which is newer: keep one of them',
+  deal_of_another:
+    'the deal that the row names is one of another handle or platform: correct deal_id or the handle',
   deal_not_mirrored: 'the service has a deal for this handle: run mirror-account, then this job again',
 };
 

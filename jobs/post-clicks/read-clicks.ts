@@ -127,10 +127,15 @@ function dayOf(written: string, instant: string): string {
   return ISO_DAY.exec(written.trim())?.[1] ?? instant.slice(0, 10);
 }
 
-/** Parses a whole number that may contain the thousands separator of the layout. */
-function parseCount(text: string, { money }: Layout): number | null {
-  const digits = money.thousands === null ? text : text.replaceAll(money.thousands, '');
-  return /^\d{1,12}$/.test(digits) ? Number(digits) : null;
+/**
+ * Parses a whole number. The thousands separator of the layout may stand only where thousands are: `1,5` is one and a
+ * half in another country, and not 15.
+ */
+function parseCount(text: string, { money: { thousands } }: Layout): number | null {
+  const [first = '', ...groups] = thousands === null ? [text] : text.split(thousands);
+  if (!/^\d{1,12}$/.test(first) || (groups.length > 0 && first.length > 3)) return null;
+  if (!groups.every((group) => /^\d{3}$/.test(group)) || groups.length > 3) return null;
+  return Number(first + groups.join(''));
 }
 
 function subjectFinder(

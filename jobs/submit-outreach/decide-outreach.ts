@@ -82,6 +82,9 @@ async function listMembers(trx: Transaction<DB>, accountId: string): Promise<voi
   await sql`analyze outreach_members`.execute(trx);
 }
 
+/** SQL that is true if two look-ups `u` and `f` may be about accounts of one platform. */
+const isSamePlatform = sql<boolean>`coalesce(u.platform = f.platform, true)`;
+
 /**
  * Creates `outreach_choice`, with one row for each influencer. A row with neither an entry nor a reason meets
  * the rule.
@@ -96,13 +99,22 @@ async function chooseInfluencers(
     create temporary table outreach_choice on commit drop as
     with found as (
       select coalesce(lower(l.platform), '?') || ':' || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
-        lower(l.platform) as platform, l.user_id, l.username, l.followers, l.is_verified, l.looked_up_at, l.brand_id,
-        c.customer_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.bought_with_code
+        lower(l.platform) as platform, l.user_id, l.username, l.profile_url, l.followers, l.is_verified, l.looked_up_at, l.brand_id,
+        c.customer_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.currency, c.bought_with_code
       from intake.lookups l left join intake.customers c on c.customer_hash = l.customer_hash
       where l.outcome = 'influencer'
     ),
-    -- Who has unsubscribed as a customer of one brand hears of none.
-    unsubscribed as materialized (select distinct influencer from found where is_unsubscribed),
+    -- Who has unsubscribed as a customer of one brand hears of none, by whatever a look-up names the account.
+    unsubscribed as materialized (
+      select influencer from found where is_unsubscribed
+      union select f.influencer from found f join found u on u.is_unsubscribed and u.user_id = f.user_id and ${isSamePlatform}
+      union select f.influencer from found f join found u on u.is_unsubscribed and lower(u.username) = lower(f.username) and ${isSamePlatform}
+      union select f.influencer from found f join found u on u.is_unsubscribed and u.profile_url = f.profile_url
+    ),
+    -- Amounts of several currencies cannot be compared with one limit.
+    units as materialized (
+      select count(distinct coalesce(currency, '')) as currencies from found where brand_id = ${brandId} and spent is not null
+    ),
     newest as (select distinct on (influencer) * from found where brand_id = ${brandId} order by influencer, looked_up_at desc),
     -- One influencer may be several customers, with an address each.
     bought as (
@@ -137,15 +149,19 @@ async function chooseInfluencers(
         when n.platform is null or n.platform <> all (${platforms}::text[]) then 'other_platform'
         when n.followers < ${minFollowers}::bigint or (n.followers is null and ${minFollowers}::bigint is not null) then 'too_few_followers'
         when n.followers > ${maxFollowers}::bigint or (n.followers is null and ${maxFollowers}::bigint is not null) then 'too_many_followers'
-        when coalesce(n.is_verified, false) <> ${isVerified}::boolean then case when ${isVerified}::boolean then 'not_verified' else 'verified' end
+        when n.is_verified <> ${isVerified}::boolean then case when n.is_verified then 'verified' else 'not_verified' end
+        when n.is_verified is null and ${isVerified}::boolean is not null then 'verification_unknown'
         when coalesce(w.orders, 0) < ${minOrders}::integer then 'too_few_orders'
-        when coalesce(w.spent, 0) < ${minSpent}::numeric then 'spent_too_little'
+        when coalesce(w.spent, 0) <= 0 and ${minSpent}::numeric > 0 then 'spent_too_little'
+        when ${minSpent}::numeric is not null and m.currencies > 1 then 'spent_in_several_currencies'
+        when w.spent < ${minSpent}::numeric then 'spent_too_little'
         when ${withCode}::boolean and w.with_code is not true then 'no_code_used'
         when exists (select from deals d where d.handle = lower(ltrim(n.username, '@')) and (d.platform is null or d.platform = n.platform)) then 'has_deal'
         when c.user_id is not null then 'contacted_recently'
       end as reason,
       false as is_chosen
     from newest n
+    cross join units m
     join bought w using (influencer)
     left join unsubscribed u using (influencer)
     left join batched b using (platform, user_id)

@@ -89,6 +89,11 @@ test.each([
   ['clicks', 'within a day', 'clicks,link,day\n12,bit.ly/MIA10,2026-04-1'],
   ['clicks', 'within a link that names nobody', 'day,clicks,link\n2026-04-11,12,https://acme.test/'],
   ['clicks', 'before its last cells', 'day,link,clicks\n2026-04-10,bit.ly/MIA10,7\n2026-04-11,bit'],
+  [
+    'clicks',
+    'before a column that is read',
+    'day,link,remark,clicks\n2026-04-10,bit.ly/MIA10,x,7\n2026-04-11,bit.ly/MIA10,g',
+  ],
   ['creators', 'within a code', 'handle,platform,code\nmia.test,tiktok,MIA1'],
   ['creators', 'with a blank cell', 'handle,platform,code\nmia.test,tiktok,'],
 ] as const)('a file of %s that ends %s is held until it is read whole', async (readFor, _where, text) => {

@@ -79,3 +79,31 @@ it('says of a late list how many of its rows changed nothing', async () => {
   await shop.runDeals();
   expect(await shop.trueDeal({ deal_id: 'DEALMIA' })).toMatchObject({ funnel_step: 2 });
 });
+
+it('holds a creator of whom two rows of the job state different things, if their files are as old as each other', async () => {
+  const shop = await openCreatorShop();
+  const header = 'handle,platform,brand_id,code';
+  const drop = (name: string, rows: readonly string[], modifiedAt = TIME): void => {
+    shop.drop(name, `${[header, ...rows].join('\n')}\n`);
+    utimesSync(join(shop.folder, 'exports', name), modifiedAt, modifiedAt);
+  };
+  // A row without a brand is about that of the job.
+  drop('east.csv', ['noor.test,tiktok,,NOOR10', 'ben.test,youtube,,BEN15']);
+  drop('west.csv', ['noor.test,tiktok,4819,NOOR15', 'ben.test,youtube,4819,BEN15']);
+  expect((await shop.runDeals('--limit', '5')).counts).toMatchObject({ creators: 2, held: 1 });
+  expect((await shop.creators()).filter((one) => one.includes('noor')).toSorted()).toEqual([
+    'noor.test tiktok held (conflicting_rows)',
+    'noor.test tiktok superseded (newer_row)',
+  ]);
+  drop('south.csv', ['noor.test,tiktok,4819,NOOR20'], new Date('2026-11-02T00:00:00Z'));
+  expect((await shop.runDeals()).counts).toMatchObject({ held: 0 });
+  const deal = await shop.trueDeal({ influencer_handle: 'noor.test' });
+  expect(deal.collabs).toMatchObject([{ code: 'NOOR20' }]);
+});
+
+it('holds a row that names the deal of another creator, and sends it no note', async () => {
+  const shop = await openCreatorShop();
+  shop.drop('list.csv', 'handle,platform,deal_id,note\nnoor.test,tiktok,DEALMIA,Hello\n');
+  expect((await shop.runDeals()).counts).toMatchObject({ held: 1, notes_sent: 0 });
+  expect(await shop.creators()).toEqual(['noor.test tiktok held (deal_of_another)']);
+});

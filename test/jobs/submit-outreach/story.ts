@@ -19,6 +19,8 @@ export type Person = {
   readonly brand?: string;
   readonly orders?: number | null;
   readonly spent?: number | null;
+  /** Of `spent`. Default: EUR. */
+  readonly currency?: string;
   readonly withCode?: boolean | null;
   readonly isUnsubscribed?: boolean;
   /** The customer's row was deleted, as docs/customers.md describes. */
@@ -108,8 +110,8 @@ export async function openOutreach(
       });
       await sql`
         insert into intake.customers (customer_hash, brand_id, source, orders_count, spent, currency, bought_with_code, is_unsubscribed)
-        select md5(name)::uuid, coalesce(brand, '4819'), 'shop', orders, spent, 'EUR', "withCode", coalesce("isUnsubscribed", false)
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p(name text, brand text, orders int, spent numeric, "withCode" boolean,
+        select md5(name)::uuid, coalesce(brand, '4819'), 'shop', orders, spent, coalesce(currency, 'EUR'), "withCode", coalesce("isUnsubscribed", false)
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p(name text, brand text, orders int, spent numeric, currency text, "withCode" boolean,
           "isUnsubscribed" boolean, "isForgotten" boolean)
         where "isForgotten" is not true`.execute(db);
       await sql`

@@ -80,7 +80,7 @@ describe('submit-outreach', () => {
     expect(counts.excluded).toEqual({
       too_few_followers: 2,
       too_many_followers: 1,
-      not_verified: 1,
+      verification_unknown: 1,
       too_few_orders: 1,
       spent_too_little: 1,
       no_code_used: 1,
@@ -113,6 +113,33 @@ describe('submit-outreach', () => {
       excluded: { unsubscribed: 2 },
     });
     expect(await shop.named()).toEqual([idOf(0)]);
+  });
+
+  it('excludes who has unsubscribed, even if another look-up names the account by its handle only', async () => {
+    const shop = await openOutreach();
+    await shop.meet([
+      { userId: idOf(0), username: 'ann' },
+      { userId: null, username: 'Ann', isUnsubscribed: true, brand: '5207' },
+      { userId: idOf(2), username: 'cem' },
+      { userId: null, username: 'cem', platform: 'tiktok', isUnsubscribed: true, brand: '5207' },
+    ]);
+    expect((await shop.submit()).counts).toMatchObject({ submitted: 1, excluded: { unsubscribed: 1 } });
+    expect(await shop.named()).toEqual([idOf(2)]);
+  });
+
+  it('takes an account of which nobody knows whether it is verified for neither kind', async () => {
+    const shop = await openOutreach('platform: instagram, verified: no, credits: 40, approve: true');
+    await shop.meet([{ isVerified: null }, { isVerified: false }, { isVerified: true }]);
+    expect((await shop.submit()).counts.excluded).toEqual({ verification_unknown: 1, verified: 1 });
+    expect(await shop.named()).toEqual([idOf(1)]);
+  });
+
+  it('compares no amounts of several currencies with one limit', async () => {
+    const shop = await openOutreach('platform: instagram, min_spent: 100, credits: 40, approve: true');
+    await shop.meet([{ spent: 120 }, { spent: 15_000, currency: 'JPY' }, { spent: null }]);
+    const { counts } = await shop.submit();
+    expect(counts).toMatchObject({ submitted: 0 });
+    expect(counts.excluded).toEqual({ spent_in_several_currencies: 2, spent_too_little: 1 });
   });
 
   it('submits no one to another outreach within not_contacted_days', async () => {
