@@ -10,6 +10,7 @@ import { request } from './channels/post-json.ts';
 const WITHIN_MS = 5_000;
 /** How long the end of a run waits for the start ping. Longer than an answer usually takes. */
 const START_WITHIN_MS = 1_000;
+/** Doubles with each attempt. */
 const RETRY_AFTER_MS = 500;
 
 /**
@@ -29,7 +30,8 @@ export type StartedPing = {
 export function startPing(pings: readonly PingSettings[], job: string): StartedPing {
   const mine = pings.filter(({ jobs }) => jobs?.includes(job) !== false);
   const starting = new AbortController();
-  const started = Promise.all(mine.map((ping) => send(addressOf(ping, job, '/start'), starting.signal)));
+  const signal = AbortSignal.any([starting.signal, AbortSignal.timeout(WITHIN_MS)]);
+  const started = Promise.all(mine.map((ping) => send(addressOf(ping, job, '/start'), signal)));
   return {
     async ended(exitCode) {
       // The active run of the job will report its result.
@@ -59,10 +61,15 @@ function addressOf({ url }: PingSettings, job: string, path: string): string {
   return address.href;
 }
 
+/** Refusals that may pass: a time limit, and too many requests. */
+const REFUSED_FOR_NOW = ['HTTP 408', 'HTTP 429'];
+
 async function send(address: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  for (let waitMs = RETRY_AFTER_MS; !signal.aborted; waitMs *= 2) {
     const attempt = await request(address, { signal, now: new Date(), init: { method: 'POST' } });
     if (attempt.kind === 'sent') return;
-    await sleep(RETRY_AFTER_MS, undefined, { signal }).catch(() => {});
+    // The next ping of a check that does not exist is refused as well.
+    if (/^HTTP [34]/.test(attempt.reason) && !REFUSED_FOR_NOW.includes(attempt.reason)) return;
+    await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 }
