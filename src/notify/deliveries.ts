@@ -13,33 +13,35 @@ export type ClaimedDelivery = {
   readonly notice: Omit<Notice, 'link'> & { readonly page: string };
 };
 
+/** Limits one attempt. HTTP has a shorter limit of its own. */
+export const ATTEMPT_WITHIN_MS = 20_000;
 /**
- * Longer than the time limit of a channel, and short enough that a dead process does not delay a notice for
- * long.
+ * Three times the limit of an attempt, which ends whatever the channel does: no other process sends a notice that
+ * is still under way. Short enough that a dead process does not delay a notice for long.
  */
-const LEASE = '60 seconds';
+const LEASE_MS = 3 * ATTEMPT_WITHIN_MS;
 
 /**
- * Claims due deliveries, oldest first, until the lease expires. No other process gets them in the meantime.
- * The notices of a problem reach a channel in the order of events: a later notice waits for the previous one.
- *
- * @param options.channels channels that this process knows.
+ * Claims due deliveries of a channel, oldest first, until the lease expires. No other process gets them in the
+ * meantime. The due notices of a problem reach a channel in the order of events: a later notice waits for the
+ * previous one, unless that one waits for the end of the quiet hours.
  */
 export async function claimDeliveries(
   db: Database,
-  { channels, limit }: { readonly channels: readonly string[]; readonly limit: number },
+  { channel, limit }: { readonly channel: string; readonly limit: number },
 ): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await sql<Row>`
-    update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE}::interval
+    update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
     from (
       select c.notice_id, c.channel, n.problem_id, n.event, n.message, n.created_at
       from ops.notice_deliveries c join ops.notices n using (notice_id)
       where c.state = 'pending' and c.not_before <= clock_timestamp() and coalesce(c.leased_until <= clock_timestamp(), true)
-        and c.channel = any(${channels}::text[])
+        and c.channel = ${channel}
         and not exists (
           select from ops.notice_deliveries b join ops.notices m on m.notice_id = b.notice_id
-          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id and m.problem_id = n.problem_id)
-      order by c.notice_id, c.channel limit ${limit}
+          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id and m.problem_id = n.problem_id
+            and b.due_at <= clock_timestamp())
+      order by c.notice_id limit ${limit}
       for update of c skip locked
     ) n
     where d.notice_id = n.notice_id and d.channel = n.channel and d.state = 'pending'

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { Database } from '../db/connect.ts';
+import { ATTEMPT_WITHIN_MS, giveUpOld } from './deliveries.ts';
 import { makeDigest } from './digest.ts';
 import { type ObserveOptions, observeProblems } from './observe-problems.ts';
 import { recordProblems } from './record-problems.ts';
-import { ATTEMPT_WITHIN_MS, sendNotices } from './send-notices.ts';
+import { sendNotices, sendToOne } from './send-notices.ts';
 
 /** Frequent enough that notices are not delayed, and reading an index costs the database little. */
 const SEND_EVERY_MS = 5_000;
@@ -71,29 +72,42 @@ export function keepNotices(
   const stopping = new AbortController();
   let observedAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
-  let looking: Promise<void> | null = null;
+  const atWork = new Map<string, Promise<void>>();
+
+  /** Begins work, unless the same is still going on: a slow channel delays neither observing nor another channel. */
+  function begin(name: string, work: () => Promise<unknown>): void {
+    if (atWork.has(name)) return;
+    const ended = work().then(
+      () => {
+        if (isFailing) options.onRecovered();
+        isFailing = false;
+      },
+      (error: unknown) => {
+        if (!isFailing) options.onFailure(error);
+        isFailing = true;
+      },
+    );
+    atWork.set(
+      name,
+      ended.finally(() => atWork.delete(name)),
+    );
+  }
 
   async function look(): Promise<void> {
-    if (!options.isReady()) return;
     const now = performance.now();
-    try {
-      if (now - observedAt >= OBSERVE_EVERY_MS) {
-        observedAt = now;
-        await observe(db, options);
-      }
-      await sendNotices(db, { config: options.config, signal: stopping.signal });
-      if (isFailing) options.onRecovered();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) options.onFailure(error);
-      isFailing = true;
+    if (now - observedAt >= OBSERVE_EVERY_MS) {
+      observedAt = now;
+      await observe(db, options);
     }
+    await giveUpOld(db);
+    for (const channel of options.config.notify.channels)
+      begin(`channel ${channel.name}`, () =>
+        sendToOne(db, channel, { config: options.config, signal: stopping.signal }),
+      );
   }
 
   const poll = (): void => {
-    looking ??= look().finally(() => {
-      looking = null;
-    });
+    if (options.isReady()) begin('observing', look);
   };
   const timer = setInterval(poll, SEND_EVERY_MS);
   timer.unref();
@@ -105,7 +119,7 @@ export function keepNotices(
     async stop() {
       clearInterval(timer);
       stopping.abort();
-      await looking;
+      while (atWork.size > 0) await Promise.all(atWork.values());
       if (options.isReady()) await notifyWithin(db, options);
     },
   };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { PingSettings } from '../model/notify/settings.ts';
+import type { Attempt } from './channels/channel.ts';
 import { request } from './channels/post-json.ts';
 
 /**
@@ -15,6 +16,8 @@ const START_WITHIN_MS = 1_000;
 const FIRST_WAIT_MS = 500;
 /** Number of times that a ping is repeated: for 15 seconds. A start ping that is later than that helps nobody. */
 const RETRIES = 5;
+/** Refusals that may pass: a time limit, and too many requests. Others are final, as of a check that does not exist. */
+const REFUSED_FOR_NOW = ['HTTP 408', 'HTTP 429'];
 
 /**
  * Pings that a run has started, sent to the dead-man's switches of its job. The run does not wait for them.
@@ -33,7 +36,8 @@ export type StartedPing = {
 export function startPing(pings: readonly PingSettings[], job: string): StartedPing {
   const mine = pings.filter(({ jobs }) => jobs?.includes(job) !== false);
   const starting = new AbortController();
-  const started = Promise.all(mine.map((ping) => send(addressOf(ping, job, '/start'), starting.signal)));
+  const signal = AbortSignal.any([starting.signal, AbortSignal.timeout(WITHIN_MS)]);
+  const started = Promise.all(mine.map((ping) => send(addressOf(ping, job, '/start'), signal)));
   return {
     async ended(exitCode) {
       // The active run of the job will report its result.
@@ -66,24 +70,27 @@ function addressOf({ url }: PingSettings, job: string, path: string): string {
 /** A check did not accept a ping. */
 class NotAccepted extends Error {
   readonly retryAfterMs: number;
+  readonly isFinal: boolean;
 
-  constructor(retryAfterMs: number | null) {
+  constructor({ reason, retryAfterMs }: Extract<Attempt, { readonly kind: 'failed' }>) {
     super('not accepted');
     this.retryAfterMs = retryAfterMs ?? 0;
+    this.isFinal = /^HTTP [34]/.test(reason) && !REFUSED_FOR_NOW.includes(reason);
   }
 }
 
 async function send(address: string, signal: AbortSignal): Promise<void> {
   async function attempt(): Promise<void> {
     const answer = await request(address, { signal, now: new Date(), init: { method: 'POST' } });
-    if (answer.kind === 'failed') throw new NotAccepted(answer.retryAfterMs);
+    if (answer.kind === 'failed') throw new NotAccepted(answer);
   }
   await pRetry(attempt, {
     retries: RETRIES,
     minTimeout: FIRST_WAIT_MS,
     signal,
+    shouldRetry: ({ error }) => !(error instanceof NotAccepted && error.isFinal),
     onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
-      if (!(error instanceof NotAccepted) || retriesLeft === 0) return;
+      if (!(error instanceof NotAccepted) || error.isFinal || retriesLeft === 0) return;
       await sleep(Math.max(0, error.retryAfterMs - retryDelay), undefined, { signal });
     },
   }).catch(() => {});

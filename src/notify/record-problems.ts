@@ -119,7 +119,8 @@ async function openProblems(db: Database, records: Records, at: Date): Promise<n
 }
 
 /**
- * Updates open problems. Sends a reminder for those whose last notice is too old or that have become errors.
+ * Updates open problems. Sends a reminder for those whose last notice is too old or that have become errors. What
+ * waits for the end of the quiet hours is then sent before it, because a warning must not follow its error.
  */
 async function keepProblems(
   db: Database,
@@ -149,7 +150,11 @@ async function keepProblems(
       select p.problem_id, 'reminded', p.reminders, ${messageOf(sql`s.title`, sql`p.summary`)}
       from changed p join seen s on s.kind = p.kind and s.job is not distinct from p.job
       returning notice_id, problem_id
-    ), delivered as (${DELIVER})
+    ), delivered as (${DELIVER}), hastened as (
+      update ops.notice_deliveries d set due_at = s.due_at, not_before = s.due_at
+      from ops.notices n join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
+      where d.notice_id = n.notice_id and d.state = 'pending' and d.due_at > s.due_at
+    )
     select count(*) as notices from told`.execute(db);
   return Number(rows[0]?.notices ?? 0);
 }

@@ -14,7 +14,8 @@ export const GIVE_UP_AFTER_MS = 86_400_000;
  *
  * @param options.attempt number of attempts so far; 1 after the first.
  * @param options.dueAt when it was due.
- * @param options.retryAfterMs wait that the channel asked for. Null if it did not.
+ * @param options.retryAfterMs wait that the channel asked for. Null if it did not. However long it is, the delivery
+ * is tried once more before it is given up.
  * @returns null if the delivery is given up.
  */
 export function nextAttempt(options: {
@@ -25,6 +26,8 @@ export function nextAttempt(options: {
 }): Date | null {
   const { attempt, dueAt, now, retryAfterMs } = options;
   const ownMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 20));
-  const next = now.getTime() + Math.max(ownMs, retryAfterMs ?? 0);
-  return next - dueAt.getTime() > GIVE_UP_AFTER_MS ? null : new Date(next);
+  const own = now.getTime() + ownMs;
+  const givenUp = dueAt.getTime() + GIVE_UP_AFTER_MS;
+  const asked = Math.min(now.getTime() + (retryAfterMs ?? 0), givenUp - LONGEST_WAIT_MS);
+  return own > givenUp ? null : new Date(Math.max(own, asked));
 }

@@ -1,7 +1,15 @@
 import type { Database } from '../db/connect.ts';
 import type { PipelineConfig } from '../model/config.ts';
+import type { ChannelSettings } from '../model/notify/settings.ts';
 import { sendToChannel } from './channels/index.ts';
-import { type ClaimedDelivery, claimDeliveries, giveUpOld, settleFailed, settleSent } from './deliveries.ts';
+import {
+  ATTEMPT_WITHIN_MS,
+  type ClaimedDelivery,
+  claimDeliveries,
+  giveUpOld,
+  settleFailed,
+  settleSent,
+} from './deliveries.ts';
 import { nextAttempt } from './retry.ts';
 
 /** The part of the configuration that sending needs. */
@@ -10,37 +18,53 @@ export type SendingConfig = {
   readonly console: Pick<PipelineConfig['console'], 'url'>;
 };
 
-/** Number of deliveries that are claimed at once and sent in parallel. */
+/** Number of deliveries of a channel that are claimed at once and sent in parallel. */
 const BATCH = 8;
-/** Limits one attempt: shorter than the lease of a delivery. HTTP has a shorter limit of its own. */
-export const ATTEMPT_WITHIN_MS = 20_000;
+
+export type SendNoticesOptions = {
+  readonly config: SendingConfig;
+  /**
+   * Begins no attempt any more once it is aborted. An attempt that was begun is not cut off: a channel that is
+   * slow may have accepted it already, and would get it once more from each process.
+   */
+  readonly signal: AbortSignal;
+};
 
 /**
- * Sends due notices until none is left. Failed ones are tried again later, by any process.
+ * Sends due notices until none is left. Failed ones are tried again later, by any process. Each channel has a
+ * queue of its own, so that none waits for a slow one.
  *
- * @param signal begins no attempt any more once it is aborted. An attempt that was begun is not cut off: a
- * channel that is slow may have accepted it already, and would get it once more from each process.
  * @returns the number of deliveries that a channel accepted.
  */
-export async function sendNotices(
-  db: Database,
-  { config, signal }: { readonly config: SendingConfig; readonly signal: AbortSignal },
-): Promise<number> {
-  const channels = config.notify.channels.map(({ name }) => name);
-  let sent = 0;
+export async function sendNotices(db: Database, options: SendNoticesOptions): Promise<number> {
   await giveUpOld(db);
+  const sent = await Promise.all(
+    options.config.notify.channels.map((channel) => sendToOne(db, channel, options)),
+  );
+  return sent.reduce((sum, count) => sum + count, 0);
+}
+
+/** Sends the due notices of one channel. */
+export async function sendToOne(
+  db: Database,
+  channel: ChannelSettings,
+  { config, signal }: SendNoticesOptions,
+): Promise<number> {
+  let sent = 0;
   while (!signal.aborted) {
-    const claimed = await claimDeliveries(db, { channels, limit: BATCH });
+    const claimed = await claimDeliveries(db, { channel: channel.name, limit: BATCH });
     if (claimed.length === 0) break;
-    const results = await Promise.all(claimed.map((delivery) => send(db, delivery, config)));
+    const results = await Promise.all(claimed.map((delivery) => send(db, delivery, { channel, config })));
     sent += results.filter((isSent) => isSent).length;
   }
   return sent;
 }
 
-async function send(db: Database, delivery: ClaimedDelivery, config: SendingConfig): Promise<boolean> {
-  const channel = config.notify.channels.find(({ name }) => name === delivery.channel);
-  if (channel === undefined) throw new Error(`channel ${delivery.channel} was claimed and is not configured`);
+async function send(
+  db: Database,
+  delivery: ClaimedDelivery,
+  { channel, config }: { readonly channel: ChannelSettings; readonly config: SendingConfig },
+): Promise<boolean> {
   const { page, ...notice } = delivery.notice;
   const link = linkTo(page, config);
   const signal = AbortSignal.timeout(ATTEMPT_WITHIN_MS);

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Notice } from '../../src/model/notify/notice.ts';
 import type { ChannelSettings } from '../../src/model/notify/settings.ts';
 import type { Attempt } from '../../src/notify/channels/channel.ts';
 import { sendToChannel } from '../../src/notify/channels/index.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { type Received, SECRET, startReceiver, webhookTo } from './receivers.ts';
 import { startMailServer } from './smtp-receiver.ts';
 
@@ -225,6 +227,44 @@ describe('a PagerDuty channel', () => {
 });
 
 describe('an email channel', () => {
+  it.each(['tls', 'none'] as const)(
+    'ends a connection (%s) at the time limit, however slowly its server goes on',
+    async (encryption) => {
+      let isOpen = false;
+      // Each line resets a limit on silence, and the greeting never ends.
+      const server = createServer((socket) => {
+        isOpen = true;
+        const timer = setInterval(() => socket.write('220-one moment\r\n'), 20);
+        socket.on('error', () => {});
+        socket.on('close', () => {
+          clearInterval(timer);
+          isOpen = false;
+        });
+      });
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      const mail = {
+        name: 'mail',
+        kind: 'email',
+        host: '127.0.0.1',
+        user: '',
+        password: '',
+        from: 'a@b.example',
+      } as const;
+      const began = performance.now();
+      const signal = AbortSignal.timeout(300);
+      const channel = { ...mail, port, encryption, to: ['c@d.example'] };
+      const attempt = await sendToChannel(channel, NOTICE, { signal, now: new Date() });
+      expect(attempt.kind).toBe('failed');
+      if (encryption === 'none') expect(attempt).toMatchObject({ reason: 'no answer in time' });
+      expect(performance.now() - began).toBeLessThan(5_000);
+      await waitFor(() => !isOpen);
+    },
+  );
+
   const channel = (port: number, more: object = {}): ChannelSettings => ({
     name: 'mail',
     kind: 'email',

@@ -4,6 +4,7 @@ import { connect, type Database } from '../../src/db/connect.ts';
 import { claimDeliveries } from '../../src/notify/deliveries.ts';
 import { sendNotices } from '../../src/notify/send-notices.ts';
 import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { type Receiver, startReceiver, webhookTo } from './receivers.ts';
 
 /**
@@ -112,7 +113,7 @@ it('another process sends the claimed notices of a dead process when the lease e
   const receiver = await startReceiver();
   const options = { config: configOf(receiver), signal: forever() };
   await fill(db, ['doubts']);
-  expect(await claimDeliveries(db, { channels: ['ops'], limit: 9 })).toHaveLength(1);
+  expect(await claimDeliveries(db, { channel: 'ops', limit: 9 })).toHaveLength(1);
   expect(await sendNotices(db, options)).toBe(0);
   await wait(db, '61 seconds');
   expect(await sendNotices(db, options)).toBe(1);
@@ -132,4 +133,37 @@ it('the outbox gives up a delivery after a day, also if its channel is no longer
   await wait(db, '25 hours');
   await sendNotices(db, options);
   expect(await statesIn(db)).toEqual(['given_up 0 no process sent it in time', 'given_up 1 HTTP 404']);
+});
+
+it('no channel waits for a slow one', async () => {
+  const { db } = await setup();
+  const [slow, quick] = [await startReceiver(), await startReceiver()];
+  slow.slowDown(1_500);
+  await fill(
+    db,
+    Array.from({ length: 9 }, (_, index) => `kind_${index}`),
+  );
+  await sql`insert into ops.notice_deliveries (notice_id, channel) select notice_id, 'quick' from ops.notices`.execute(
+    db,
+  );
+  const channels = [webhookTo(slow), { ...webhookTo(quick), name: 'quick' }];
+  const sending = sendNotices(db, {
+    config: { notify: { channels }, console: { url: '' } },
+    signal: forever(),
+  });
+  await waitFor(() => quick.received.length === 9);
+  // The second batch has not begun.
+  expect(slow.received.length).toBeLessThan(9);
+  expect(await sending).toBe(18);
+});
+
+it('a notice that is due does not wait for one of the same problem that is not', async () => {
+  const { db } = await setup();
+  const receiver = await startReceiver();
+  const options = { config: configOf(receiver), signal: forever() };
+  await fill(db, ['doubts'], { resolved: true });
+  await sql`update ops.notice_deliveries set due_at = now() + interval '1 hour', not_before = now() + interval '1 hour'
+    where notice_id = (select min(notice_id) from ops.notices)`.execute(db);
+  expect(await sendNotices(db, options)).toBe(1);
+  expect(receiver.received.map(({ json }) => json.event)).toEqual(['resolved']);
 });

@@ -33,3 +33,16 @@ it('a check that asks for a longer wait is not pinged before that', async () => 
   await ping.ended(EXIT.rowsRejected);
   expect(receiver.received.at(-1)?.path).toBe(`/${EXIT.rowsRejected}`);
 });
+
+it('a start ping that the check refuses for good is not repeated', async () => {
+  const receiver = await startReceiver();
+  receiver.answer(404);
+  const ping = startPing([pingOf(`${receiver.url}/{job}`)], JOB);
+  await waitFor(() => receiver.received.length === 1);
+  // The end of the run sends its own, once.
+  await ping.ended(EXIT.rowsRejected);
+  expect(receiver.received.map(({ path }) => path)).toEqual([
+    `/${JOB}/start`,
+    `/${JOB}/${EXIT.rowsRejected}`,
+  ]);
+});

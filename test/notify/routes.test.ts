@@ -87,6 +87,15 @@ describe('the retry of a failed delivery', () => {
     expect(waitS(5, 0, 1_000)).toBe(160);
   });
 
+  it('comes before the delivery is given up, however long the channel asks to wait', () => {
+    const day = GIVE_UP_AFTER_MS;
+    expect(waitS(1, 0, day + 1)).toBe(23 * 3600);
+    expect(waitS(2, 1_000, 365 * day)).toBe(23 * 3600 - 1);
+    expect(waitS(3, 0, Number.MAX_SAFE_INTEGER)).toBe(23 * 3600);
+    // The last hour keeps its own pace.
+    expect(waitS(4, day - 1_800_000, 2 * day)).toBe(80);
+  });
+
   it('does not come once the delivery has been due for a day', () => {
     expect(waitS(30, GIVE_UP_AFTER_MS - 3_600_000)).toBe(3600);
     expect(waitS(30, GIVE_UP_AFTER_MS - 3_599_000)).toBe(null);

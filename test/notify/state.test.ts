@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/model/notify/notice.ts';
 import type { NotifySettings } from '../../src/model/notify/settings.ts';
+import { claimDeliveries } from '../../src/notify/deliveries.ts';
 import type { Observation } from '../../src/notify/observe-problems.ts';
 import { recordProblems } from '../../src/notify/record-problems.ts';
 import { readDatabaseClock } from '../../src/schedule/poll-schedule.ts';
@@ -67,6 +68,29 @@ async function age(db: Database, interval: string): Promise<void> {
 }
 
 describe('the state of a problem', () => {
+  it('ends the quiet hours for what is known of it when a warning becomes an error', async () => {
+    const { db } = await setup();
+    // Quiet hours that began an hour ago and end in an hour.
+    const time = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+    const quietHours = { from: time(-1), to: time(1), timeZone: 'UTC' };
+    const due = async () => {
+      const { rows } = await sql<{ event: string; isDue: boolean }>`
+        select n.event, d.due_at <= clock_timestamp() and d.not_before <= clock_timestamp() as "isDue"
+        from ops.notice_deliveries d join ops.notices n using (notice_id) where d.channel = 'ops' order by notice_id`.execute(
+        db,
+      );
+      return rows.map(({ event, isDue }) => `${event} ${isDue}`);
+    };
+    await record(db, [problem('disk', { severity: 'warning' })], { quietHours });
+    expect(await due()).toEqual(['opened false']);
+    await record(db, [problem('disk', { severity: 'error' })], { quietHours });
+    expect(await due()).toEqual(['opened true', 'reminded true']);
+    // As in the morning, the opening comes first.
+    const claim = async () =>
+      (await claimDeliveries(db, { channel: 'ops', limit: 9 })).map(({ notice }) => notice.event);
+    expect(await claim()).toEqual(['opened']);
+  });
+
   it('yields one opened and one resolved notice per channel for any number of observations', async () => {
     const { db } = await setup();
     for (let round = 0; round < 100; round += 1) await record(db, [problem('doubts')]);

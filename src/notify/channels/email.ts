@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { ChannelSettings } from '../../model/notify/settings.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import { cut, factsOf, headline, type Send } from './channel.ts';
@@ -8,10 +10,15 @@ type Email = Extract<ChannelSettings, { kind: 'email' }>;
 const SUBJECT_CHARS = 150;
 const TIMEOUT_MS = 10_000;
 
-/** Sends a plain-text mail. Mails about the same problem form one thread. */
+/**
+ * Sends a plain-text mail. Mails about the same problem form one thread. The connection is ours, because
+ * nodemailer cannot cut its own: a server that answers each command slowly would keep a mail under way after its
+ * time limit, while another process sends it again.
+ */
 export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
   const { host, port, encryption, user, password, from, to } = settings;
   const { createTransport } = await import('nodemailer');
+  const sockets: Socket[] = [];
   const transport = createTransport({
     host,
     port,
@@ -24,12 +31,19 @@ export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+    getSocket(_options, callback) {
+      const socket = connect({ host, port, signal });
+      sockets.push(socket);
+      socket.once('error', callback);
+      socket.once('connect', () => {
+        socket.off('error', callback);
+        callback(null, { connection: socket });
+      });
+    },
   });
-  const close = () => transport.close();
-  signal.addEventListener('abort', close);
   try {
     const thread = `<${notice.problemId}@influencer-sync>`;
-    await transport.sendMail({
+    const sending = transport.sendMail({
       from,
       to: [...to],
       // The value of a header must be a single line.
@@ -38,14 +52,22 @@ export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
       ...(notice.event === 'opened' ? { messageId: thread } : { inReplyTo: thread, references: thread }),
     });
+    await Promise.race([sending, aborted(signal)]);
     return { kind: 'sent' };
   } catch (error) {
-    return { kind: 'failed', reason: reasonOf(error), retryAfterMs: null };
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(error);
+    return { kind: 'failed', reason, retryAfterMs: null };
   } finally {
-    signal.removeEventListener('abort', close);
+    for (const socket of sockets) socket.destroy();
     transport.close();
   }
 };
+
+/** Rejects once the signal is aborted. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+}
 
 function bodyOf(notice: Parameters<Send<Email>>[1]): string {
   const facts = factsOf(notice).map(([label, text]) => `${label}: ${text}`);
