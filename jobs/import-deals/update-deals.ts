@@ -1,6 +1,6 @@
 import type { Client, ExchangeInput } from '../../src/api/client.ts';
 import type { OperationName } from '../../src/api/contract.ts';
-import { readBatchAnswer } from '../../src/delivery/classify.ts';
+import { readUpdateAnswer } from '../../src/delivery/classify.ts';
 import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
@@ -41,7 +41,7 @@ export async function updateDeals(
     for (const { sets, operation, input } of updatesOf(deal)) {
       if (left <= 0) return;
       left -= 1;
-      const answer = await sendRepeatable({ client, gate }, { operation, input, read: readBatchAnswer });
+      const answer = await sendRepeatable({ client, gate }, { operation, input, read: readUpdateAnswer });
       // Without a clear answer, the update waits for the next run.
       if (answer === null) return;
       const { outcome } = answer;

@@ -5,7 +5,7 @@ import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
 import { classify, type Said } from './classify.ts';
-import type { RequestGate } from './request-gate.ts';
+import { type RequestGate, reasonOf } from './request-gate.ts';
 
 /**
  * Number of times that a request without a clear answer is repeated within a run. After that it waits for the
@@ -18,6 +18,8 @@ export type Repeatable = {
   readonly input: ExchangeInput;
   /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
+  /** True if the request can be divided, so that whoever finds it too large (413) has refused it. */
+  readonly isDivisible?: boolean;
 };
 
 export type RepeatableSender = {
@@ -38,16 +40,16 @@ export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
  */
 export async function sendRepeatable(
   { client, gate, begin = () => true }: RepeatableSender,
-  { operation, input, read }: Repeatable,
+  { operation, input, read, isDivisible = false }: Repeatable,
 ): Promise<Sent | null> {
   for (let attempt = 1; ; attempt += 1) {
     if (!(await gate.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
-    const outcome = classify(exchange, { isRepeatable: true, read, now: new Date() });
+    const outcome = classify(exchange, { isRepeatable: true, isDivisible, read, now: new Date() });
     gate.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
     const isOver = isClear || attempt > RETRIES || gate.stopped() !== null;
-    if (isOver && !isClear) gate.leaveUnanswered(outcome);
+    if (isOver && !isClear) gate.leaveUnanswered(reasonOf(outcome));
     if (isOver) return { outcome, exchange };
     // A throttled gate pauses by itself. After a lost answer, wait as after a request that was never written.
     const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
