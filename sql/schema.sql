@@ -6034,6 +6034,7 @@ CREATE TABLE mirror.prefixes (
     answer_hash text,
     is_split boolean DEFAULT false NOT NULL,
     last_error text,
+    says_more boolean DEFAULT false NOT NULL,
     CONSTRAINT prefixes_prefix_check CHECK (((length(prefix) >= 1) AND (length(prefix) <= 30)))
 );
 
@@ -6050,6 +6051,8 @@ COMMENT ON COLUMN mirror.prefixes.answer_hash IS 'Digest of the ids in the answe
 COMMENT ON COLUMN mirror.prefixes.is_split IS 'Its answer looked cut off, and longer ones were added.';
 
 COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be requested, without addresses and secrets; null after a success.';
+
+COMMENT ON COLUMN mirror.prefixes.says_more IS 'Whether the last answer said itself that it was cut off, for example by a larger total.';
 
 CREATE UNLOGGED TABLE mirror.staged (
     record_kind text NOT NULL,
