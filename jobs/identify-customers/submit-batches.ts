@@ -173,7 +173,8 @@ export async function submitBatches(
 function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string | null) {
   const label = sourceType === null ? '' : `,"source_type":${JSON.stringify(sourceType)}`;
   const body = `{"influencer_list":${influencerList},"brand_id":${brandId}${label}}`;
-  return { operation: 'identify_influencers', input: { body }, read: readBatchAnswer } as const;
+  const input = { body };
+  return { operation: 'identify_influencers', input, read: readBatchAnswer, isDivisible: true } as const;
 }
 
 /** The error of a run if the service accepts no batch at all. */

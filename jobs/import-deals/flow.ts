@@ -66,7 +66,7 @@ export function createCreatorIntake(): Intake {
 }
 
 type Sending = { readonly stop: RunStop | null; readonly updates: SentUpdates };
-const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0 } };
+const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0, unseen: 0 } };
 
 /**
  * Sends what was decided: deals first, because notes, stages and statuses need their ids. Once a step stops

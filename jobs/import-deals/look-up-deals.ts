@@ -31,8 +31,12 @@ export async function lookUpDeals(
   const ask = createAsk({ client, gate, budget, clock: () => new Date() });
   await forEach(handles, async ({ folded, handle }) => {
     const answer = await ask('get_deal_details', { query: { influencer_handle: handle } });
+    if (answer.kind !== 'answer' && answer.kind !== 'not_found') return;
     const dealId = answer.kind === 'answer' ? readDealId(answer.text) : null;
-    if (dealId === null && answer.kind !== 'not_found') return;
+    if (dealId === null && answer.kind === 'answer') {
+      gate.leaveUnanswered('the answer contains no deal');
+      return;
+    }
     if (dealId !== null) await discoverDeals(db, [{ dealId, way: 'handle' }]);
     await saveLookup(db, { job: job.name, folded, dealId });
     progress.advance(1);

@@ -98,6 +98,11 @@ function describeUpdates({ report: { counts }, isPlan = false }: Summary): reado
   const waitingText = list(waiting);
   const lines = [
     ...(sentText === '' ? [] : [`Sent for deals in this run: ${sentText}.`]),
+    ...(counts.updates_unseen === 0
+      ? []
+      : [
+          `The service accepted ${counts.updates_unseen} of these without showing them: its deals have no such field.`,
+        ]),
     ...(waitingText === '' ? [] : [`${isPlan ? 'Would be sent' : 'To be sent'}: ${waitingText}.`]),
   ];
   return lines.length === 0 ? [] : [{ kind: 'text', text: lines.join('\n') }];

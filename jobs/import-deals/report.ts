@@ -39,9 +39,11 @@ export type DealCounts = FileCounts & {
   readonly notes_sent: number;
   readonly notes_waiting: number;
   readonly notes_refused: number;
-  /** Stages and statuses that the service accepted in this run. */
+  /** Stages and statuses that the service accepted in this run. Its deals were read back and show them. */
   readonly stages_sent: number;
   readonly statuses_sent: number;
+  /** The part of both that could not be seen, because the deals of the service have no such field. */
+  readonly updates_unseen: number;
   /** Stages and statuses that wait to be sent, and the number of deals whose update the service refused. */
   readonly updates_waiting: number;
   readonly updates_refused: number;
@@ -87,7 +89,7 @@ export async function reportDeals(
     ...files.counts,
     ...dispositions,
     ...(await readNotes(db, { job, runId })),
-    ...{ stages_sent: sent.stages, statuses_sent: sent.statuses },
+    ...{ stages_sent: sent.stages, statuses_sent: sent.statuses, updates_unseen: sent.unseen },
     ...(await readUpdates(db, job)),
   };
   const { creators, created, already, known, to_create, refused, in_doubt, written_off, held } = counts;

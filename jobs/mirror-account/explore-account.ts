@@ -1,3 +1,4 @@
+import type { Database } from '../../src/db/connect.ts';
 import type { Budget } from '../../src/delivery/ask.ts';
 import { type Discovery, discoverDeals } from '../../src/mirror/discover-deals.ts';
 import {
@@ -9,15 +10,17 @@ import {
 } from '../../src/mirror/known-handles.ts';
 import {
   askedPrefixes,
+  countDuePrefixes,
   duePrefixes,
   growPrefixes,
   type PrefixAnswer,
   savePrefixAnswers,
 } from '../../src/mirror/known-prefixes.ts';
 import { foldHandle, readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
-import { splitPrefixes } from '../../src/mirror/split-prefixes.ts';
+import { findUncovered, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/pipeline/run.ts';
+import { type AskedList, askPages } from './ask-pages.ts';
 import { dealQuery, readOutcome } from './fetch-account.ts';
 import type { Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';
@@ -83,6 +86,16 @@ type FoundByHandle = {
   readonly deals: readonly AskedDeal[];
 };
 
+/** Asks autocomplete, within its budget. The sizes of all answers together show where it cuts them off. */
+function suggest(questions: Questions, autocomplete: Budget, text: string): Promise<AskedList> {
+  return askPages(questions, {
+    operation: 'autocomplete',
+    query: { q: text },
+    mayAskMore: autocomplete.take,
+    ignoresGuesses: true,
+  });
+}
+
 /** Autocomplete lists all deals of a handle. If it lists none, `get_deal_details` may return one. */
 async function askHandle(
   run: MirrorRun,
@@ -90,9 +103,9 @@ async function askHandle(
   { handle, handleFolded }: DueHandle,
 ): Promise<FoundByHandle | null> {
   if (autocomplete.take()) {
-    const answer = await questions.ask('autocomplete', { query: { q: handle } });
-    const read = answer.kind === 'answer' ? readSuggestions(answer.text) : null;
-    if (answer.kind === 'answer' && read !== null && 'deals' in read) {
+    const answer = await suggest(questions, autocomplete, handle);
+    const read = answer.kind === 'list' ? readSuggestions(answer.list) : null;
+    if (answer.kind === 'list' && read !== null && 'deals' in read) {
       const own = read.deals.filter(
         (deal) => deal.handle !== null && foldHandle(deal.handle) === handleFolded,
       );
@@ -142,9 +155,9 @@ export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Pro
     const suggestions: Suggestions[] = [];
     await questions.forEach(wave, async (prefix) => {
       if (!questions.isOpen() || !autocomplete.take()) return;
-      const answer = await questions.ask('autocomplete', { query: { q: prefix } });
+      const answer = await suggest(questions, autocomplete, prefix);
       if (answer.kind === 'not_asked') return;
-      const read = answer.kind === 'answer' ? readSuggestions(answer.text) : { reason: answer.problem };
+      const read = answer.kind === 'list' ? readSuggestions(answer.list) : { reason: answer.problem };
       const isRead = 'deals' in read;
       if (isRead) suggestions.push(read);
       else if ('raw' in read) await keepUnreadable(db, { runId, kind: 'autocomplete', items: [read] });
@@ -164,7 +177,24 @@ export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Pro
     }
     await growPrefixes(db, splitPrefixes(await askedPrefixes(db)));
   }
-  return { discovered, problems: [] };
+  return { discovered, problems: await describeSearch(db, exploring) };
+}
+
+/** Says what the search for deals has not covered. Without a budget, nobody wants to search. */
+async function describeSearch(
+  db: Database,
+  { autocomplete, askedBefore }: Exploring,
+): Promise<readonly string[]> {
+  if (autocomplete.left() + autocomplete.used() === 0) return [];
+  const problems: string[] = [];
+  const waiting = await countDuePrefixes(db, { askedBefore });
+  if (waiting > 0)
+    problems.push(
+      `The search for deals is not finished: ${waiting} prefixes of handles wait for the next run. Others may exist. Raise autocomplete_budget to finish in one run.`,
+    );
+  const uncovered = findUncovered(await askedPrefixes(db));
+  if (uncovered !== null) problems.push(uncovered);
+  return problems;
 }
 
 function toDiscoveries({ deals }: Suggestions): readonly Discovery[] {

@@ -13,6 +13,7 @@ import {
   stageListing,
 } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/pipeline/run.ts';
+import { askPages } from './ask-pages.ts';
 import type { Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';
 
@@ -31,13 +32,13 @@ export async function fetchListings(run: MirrorRun, questions: Questions): Promi
   const { db, runId } = run;
   const problems: string[] = [];
   for (const { kind, shape, operation, many } of LISTINGS) {
-    const answer = await questions.ask(operation);
+    const answer = await askPages(questions, { operation });
     if (answer.kind === 'not_asked') continue;
-    if (answer.kind !== 'answer') {
+    if (answer.kind !== 'list') {
       problems.push(`The ${many} could not be listed: ${answer.problem}. Known ones do not change.`);
       continue;
     }
-    const listing = readListing(shape, answer.text);
+    const listing = readListing(shape, answer.list);
     await keepUnreadable(db, { runId, kind, items: listing.unreadable });
     await stageListing(db, { runId, kind, listing, fetchedAt: answer.fetchedAt });
     if (listing.problem !== null)

@@ -18,9 +18,9 @@ export const renderMirror: ReportRenderer<MirrorReport> = {
   sum: sumOfDeals,
   attention: ({ counts, details }) =>
     [
-      clause(counts.deals.failed, 'deal could not be read', 'deals could not be read'),
+      clause(counts.deals_failing, 'deal could not be read', 'deals could not be read'),
       clause(counts.unreadable, 'answer could not be read', 'answers could not be read'),
-      clause(details.problems.length, 'list is incomplete', 'lists are incomplete'),
+      clause(details.problems.length, 'list or search is incomplete', 'lists or searches are incomplete'),
       clause(counts.drift, 'field changed at the service', 'fields changed at the service'),
     ].flat(),
   events: ({ details }) => details.drift.map((drift) => ({ event: 'drift', ...drift })),

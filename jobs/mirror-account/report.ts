@@ -156,7 +156,7 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
     sumsAddUp: addUp(published, coverage),
     doubts: 0,
     needsAttention:
-      problems.length > 0 || drift.length > 0 || unreadable.length > 0 || published.deals.failed > 0,
+      problems.length > 0 || drift.length > 0 || unreadable.length > 0 || disposition.failing > 0,
   };
 }
 

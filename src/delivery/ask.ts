@@ -1,13 +1,21 @@
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
 import { readErrorText } from '../api/read-error.ts';
-import { isOwnWord } from './classify.ts';
+import type { Exchange } from '../model/http/exchange.ts';
+import { findNo, isOwnWord, readObject, type Said } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
+type AnswerHeaders = Extract<Exchange, { kind: 'answer' }>['headers'];
+
 /** The result of a read-only request to the service. Returned, never thrown. */
 export type Answer =
-  | { readonly kind: 'answer'; readonly text: string; readonly fetchedAt: Date }
+  | {
+      readonly kind: 'answer';
+      readonly text: string;
+      readonly headers: AnswerHeaders;
+      readonly fetchedAt: Date;
+    }
   /** 404 or 410 with a reason in JSON: the service itself confirms that the object does not exist. */
   | { readonly kind: 'not_found'; readonly problem: string; readonly fetchedAt: Date }
   | { readonly kind: 'failed'; readonly problem: string; readonly fetchedAt: Date }
@@ -62,20 +70,29 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
       fetchedAt = clock();
       return budget.take();
     };
-    // The caller reads the content of a 2xx answer.
-    const read = () => ({ kind: 'taken' }) as const;
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
-    return toAnswer(sent, fetchedAt);
+    const answer = toAnswer(sent, fetchedAt);
+    // `sendRepeatable` has counted the others.
+    if (answer.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(answer.problem);
+    return answer;
   };
+}
+
+/** The caller reads the content of a 2xx answer, unless it says no. */
+function read(text: string): Said {
+  const no = findNo(readObject(text) ?? {}, text);
+  return no === null ? { kind: 'taken' } : { kind: 'nothing', why: `that says no: ${no}` };
 }
 
 function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
   if (exchange.kind === 'failure') return { kind: 'failed', problem: exchange.reason, fetchedAt };
-  const { status, text } = exchange;
-  if (outcome.kind === 'accepted') return { kind: 'answer', text, fetchedAt };
+  const { status, text, headers } = exchange;
+  if (outcome.kind === 'accepted') return { kind: 'answer', text, headers, fetchedAt };
   if (outcome.kind === 'throttled')
     return { kind: 'failed', problem: 'HTTP 429: the service asks to slow down', fetchedAt };
+  if (outcome.kind === 'in_doubt' && status < 300)
+    return { kind: 'failed', problem: outcome.reason, fetchedAt };
   const said = readErrorText(text);
   const problem = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`;
   const isGone = (status === 404 || status === 410) && isOwnWord(text);

@@ -21,6 +21,8 @@ export type ClassifyOptions = {
    * gateway, because a mistake costs only a request.
    */
   readonly isRepeatable: boolean;
+  /** True if a smaller request may pass, so that 413 is a refusal whoever says it. */
+  readonly isDivisible?: boolean;
   /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
   /** The current time, for a `Retry-After` that is a date in an answer that states no time of its own. */
@@ -33,14 +35,15 @@ const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
 /** 4xx statuses that say nothing about the request itself: the service was slow or not ready. */
 const UNCLEAR = new Set([408, 425]);
 
-/** Whoever says it, a gateway too, has not let the request through: a smaller one may pass. */
+/** Whoever says it, a gateway too, has not let the request through. */
 const TOO_LARGE = 413;
 
 /**
  * Classifies the outcome of an exchange. A pure function. Everything that is not proven is in doubt. The
  * sender of a repeatable request then repeats it; an entry of the ledger waits for evidence or a person.
  */
-export function classify(exchange: Exchange, { isRepeatable, read, now }: ClassifyOptions): Outcome {
+export function classify(exchange: Exchange, options: ClassifyOptions): Outcome {
+  const { isRepeatable, isDivisible = false, read, now } = options;
   if (exchange.kind === 'failure') {
     return exchange.written
       ? { kind: 'in_doubt', httpStatus: null, reason: exchange.reason }
@@ -68,7 +71,10 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
   }
   const message = readErrorText(text);
   const isRefusal = isRepeatable
-    ? status >= 400 && status < 500 && !UNCLEAR.has(status) && (status === TOO_LARGE || !isPage(text))
+    ? status >= 400 &&
+      status < 500 &&
+      !UNCLEAR.has(status) &&
+      ((isDivisible && status === TOO_LARGE) || !isPage(text))
     : REFUSALS.has(status) && isOwnWord(text);
   if (isRefusal) return refused(message ?? `HTTP ${status}`);
   return {
@@ -125,12 +131,23 @@ export function readObject(text: string): Record<string, unknown> | null {
 
 const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
-/** Reads the answer to a request that may be repeated, a JSON object: a no in it is a refusal. */
-export function readBatchAnswer(text: string): Said {
+/**
+ * Reads the answer to an update, whose response the specification does not show: any JSON object is an answer, and a no
+ * in it is a refusal. Only reading the state back shows that it was done.
+ */
+export function readUpdateAnswer(text: string): Said {
   const answer = readObject(text);
   if (answer === null) return NOTHING;
   const no = findNo(answer, text);
   return no === null ? { kind: 'taken' } : { kind: 'refused', message: no };
+}
+
+/** Reads the answer to a batch: a no is a refusal, a yes is a `message` or `success`, and anything else is unclear. */
+export function readBatchAnswer(text: string): Said {
+  const said = readUpdateAnswer(text);
+  const { message, success } = readObject(text) ?? {};
+  const isYes = success !== undefined || (typeof message === 'string' && message.trim() !== '');
+  return said.kind === 'taken' && !isYes ? { kind: 'nothing', why: 'without a message or success' } : said;
 }
 
 /** Reads the answer to a look-up. An empty body and any JSON that does not say no are answers; a proxy's page is not. */

@@ -38,9 +38,12 @@ export type RequestGate = {
   stop(stop: RunStop): void;
   /** Returns why the gate is stopped, or null. Entries that are ready stay ready for the next run. */
   stopped(): RunStop | null;
-  /** Counts a request that may be repeated and has no clear answer. What it is about waits for the next run. */
-  leaveUnanswered(outcome: Outcome): void;
-  /** Returns why the run has not done all its work: the gate is stopped, or requests have no clear answer. */
+  /**
+   * Counts a request without an answer that can be used, after its repetitions. What it is about waits for the
+   * next run.
+   */
+  leaveUnanswered(reason: string): void;
+  /** Returns why the run has not done all its work: the gate is stopped, or requests have no usable answer. */
   unfinished(): RunStop | null;
   /** Returns how many requests may be in flight now. */
   concurrency(): number;
@@ -79,7 +82,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   let stopped: RunStop | null = null;
   let pausedUntil = 0;
   let unanswered = 0;
-  let firstUnanswered: Outcome | null = null;
+  let firstReason = '';
   let probing: Promise<void> | null = null;
 
   function stop(reason: RunStop): void {
@@ -158,11 +161,11 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
     stop,
     mayWrite: () => stopped === null && options.isLeaseHeld(),
     stopped: () => stopped,
-    leaveUnanswered(outcome) {
+    leaveUnanswered(reason) {
+      if (unanswered === 0) firstReason = reason;
       unanswered += 1;
-      firstUnanswered ??= outcome;
     },
-    unfinished: () => stopped ?? (firstUnanswered === null ? null : toStop(unanswered, firstUnanswered)),
+    unfinished: () => stopped ?? (unanswered === 0 ? null : toStop(unanswered, firstReason)),
     concurrency: () => limiter.size(),
     signal: stopping.signal,
     report(outcome) {
@@ -188,11 +191,17 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   };
 }
 
-function toStop(requests: number, outcome: Outcome): RunStop {
-  const count = requests === 1 ? 'One request' : `${requests} requests`;
-  const why = 'reason' in outcome ? outcome.reason : 'HTTP 429: the service asks to slow down';
+function toStop(requests: number, reason: string): RunStop {
+  const [count, they] = requests === 1 ? ['One request', 'it is'] : [`${requests} requests`, 'they are'];
   return {
     kind: 'unanswered',
-    message: `${count} got no clear answer, although each was repeated (${why}). What they are about waits for the next run.`,
+    message: `${count} got no clear answer, not even when repeated (${reason}). What ${they} about waits for the next run.`,
   };
+}
+
+/** Why an outcome is not the end of a request, for people. */
+export function reasonOf(outcome: Outcome): string {
+  if (outcome.kind === 'throttled') return 'HTTP 429: the service asks to slow down';
+  if (outcome.kind === 'rejected') return `HTTP ${outcome.httpStatus}: ${outcome.message}`;
+  return 'reason' in outcome ? outcome.reason : outcome.kind;
 }

@@ -6,7 +6,7 @@ import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
 import { classify, type Said } from './classify.ts';
-import type { RequestGate } from './request-gate.ts';
+import { type RequestGate, reasonOf } from './request-gate.ts';
 
 /**
  * Number of times that a request without a clear answer is repeated within a run. After that it waits for the
@@ -19,6 +19,8 @@ export type Repeatable = {
   readonly input: ExchangeInput;
   /** Reads the body of a 2xx answer. */
   readonly read: (text: string) => Said;
+  /** True if the request can be divided, so that whoever finds it too large (413) has refused it. */
+  readonly isDivisible?: boolean;
 };
 
 export type RepeatableSender = {
@@ -50,12 +52,12 @@ class NoClearAnswer extends Error {
  */
 export async function sendRepeatable(
   { client, gate, begin = () => true }: RepeatableSender,
-  { operation, input, read }: Repeatable,
+  { operation, input, read, isDivisible = false }: Repeatable,
 ): Promise<Sent | null> {
   async function attempt(): Promise<Sent | null> {
     if (!(await gate.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
-    const outcome = classify(exchange, { isRepeatable: true, read, now: new Date() });
+    const outcome = classify(exchange, { isRepeatable: true, isDivisible, read, now: new Date() });
     gate.report(outcome);
     const sent = { outcome, exchange };
     if (outcome.kind === 'accepted' || outcome.kind === 'rejected') return sent;
@@ -80,7 +82,7 @@ export async function sendRepeatable(
     });
   } catch (error) {
     if (!(error instanceof NoClearAnswer)) throw error;
-    gate.leaveUnanswered(error.sent.outcome);
+    gate.leaveUnanswered(reasonOf(error.sent.outcome));
     return error.sent;
   }
 }

@@ -72,23 +72,37 @@ export async function countSending(db: Database, backlog: Backlog): Promise<numb
 }
 
 /**
- * Counts the entries that can be claimed now. `nextInMs` is the time until the next entry that is backing off
- * becomes ready, in milliseconds; null if there is none.
+ * Counts the entries that can be claimed now, and those that are backing off (`resting`), because their last request
+ * was not processed: `why` says the reason of one, null if the service asked to slow down. `nextInMs` is the time until
+ * the next of those becomes ready, in milliseconds; null if there is none.
  */
-export async function countReady(
-  db: Database,
-  backlog: Backlog,
-): Promise<{ readonly ready: number; readonly nextInMs: number | null }> {
-  const { rows } = await sql<{ ready: string; next_in_ms: string | null }>`
+export async function countReady(db: Database, backlog: Backlog): Promise<Waiting> {
+  const { rows } = await sql<{
+    ready: string;
+    resting: string;
+    why: string | null;
+    next_in_ms: string | null;
+  }>`
     select count(*) filter (where not_before is null or not_before <= clock_timestamp()) as ready,
+      count(*) filter (where not_before > clock_timestamp()) as resting,
+      min(state_reason) filter (where not_before > clock_timestamp()) as why,
       ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000) as next_in_ms
     from ledger.entries where ${isIn(backlog, 'ready')}`.execute(db);
   const [row] = rows;
   return {
     ready: Number(row?.ready ?? 0),
+    resting: Number(row?.resting ?? 0),
+    why: row?.why ?? null,
     nextInMs: row === undefined || row.next_in_ms === null ? null : Math.max(0, Number(row.next_in_ms)),
   };
 }
+
+export type Waiting = {
+  readonly ready: number;
+  readonly resting: number;
+  readonly why: string | null;
+  readonly nextInMs: number | null;
+};
 
 /** Written for the partial index of unsettled entries, which `is not distinct from` cannot use. */
 function isIn({ job, backfillId }: Backlog, state: 'ready' | 'sending'): RawBuilder<boolean> {

@@ -9,7 +9,7 @@ export type PrefixAnswer = {
   readonly prefix: string;
   readonly askedAt: Date;
   /** Null if the request failed. */
-  readonly answer: { readonly size: number; readonly answerHash: string } | null;
+  readonly answer: { readonly size: number; readonly answerHash: string; readonly saysMore: boolean } | null;
   readonly problem: string | null;
 };
 
@@ -54,26 +54,23 @@ export async function savePrefixAnswers(db: Database, answers: readonly PrefixAn
     asked_at: askedAt.toISOString(),
     results: answer?.size ?? null,
     answer_hash: answer?.answerHash ?? null,
+    says_more: answer?.saysMore ?? null,
     problem,
   }));
   await sql`
     update mirror.prefixes p
     set asked_at = a.asked_at, results = coalesce(a.results, p.results), answer_hash = coalesce(a.answer_hash, p.answer_hash),
-        last_error = a.problem
+        says_more = coalesce(a.says_more, p.says_more), last_error = a.problem
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
-      as a(prefix text, asked_at timestamptz, results integer, answer_hash text, problem text)
+      as a(prefix text, asked_at timestamptz, results integer, answer_hash text, says_more boolean, problem text)
     where p.prefix = a.prefix`.execute(db);
 }
 
 export async function askedPrefixes(db: Database): Promise<readonly AskedPrefix[]> {
-  const { rows } = await sql<{ prefix: string; results: number; answer_hash: string; is_split: boolean }>`
-    select prefix, results, answer_hash, is_split from mirror.prefixes where results is not null`.execute(db);
-  return rows.map((row) => ({
-    prefix: row.prefix,
-    results: row.results,
-    answerHash: row.answer_hash,
-    isSplit: row.is_split,
-  }));
+  const { rows } = await sql<AskedPrefix>`
+    select prefix, results, answer_hash as "answerHash", says_more as "saysMore", is_split as "isSplit"
+    from mirror.prefixes where results is not null`.execute(db);
+  return rows;
 }
 
 export async function growPrefixes(

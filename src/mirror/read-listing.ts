@@ -1,4 +1,4 @@
-import { isObject, numberText } from '../model/text/exact-json.ts';
+import { isObject } from '../model/text/exact-json.ts';
 import { parseStorable } from '../model/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
@@ -19,24 +19,12 @@ export type Listing = {
  */
 const LIST_KEYS = ['items', 'results', 'brands', 'dealflows', 'deals', 'data'];
 
-/** Members that indicate that the answer does not contain everything. */
-const MORE_KEYS = [
-  'next',
-  'next_page',
-  'next_cursor',
-  'next_page_url',
-  'next_offset',
-  'has_more',
-  'has_next',
-];
-const TOTAL_KEYS = ['total', 'total_count', 'total_results', 'count'];
-
 /**
- * Reads an answer that lists records: a bare array, or an array under a key of the top level or one level
- * below.
+ * Reads a list of records.
+ *
+ * @param list the list of one answer, or of all pages together.
  */
-export function readListing(shape: RecordShape, text: string): Listing {
-  const list = findList(text);
+export function readListing(shape: RecordShape, list: FoundList): Listing {
   if (list.items === null) {
     return { records: [], unreadable: [{ reason: list.problem, raw: list.raw }], problem: list.problem };
   }
@@ -54,23 +42,30 @@ export function readListing(shape: RecordShape, text: string): Listing {
 }
 
 export type FoundList =
-  | { readonly items: readonly unknown[]; readonly problem: string | null }
+  | { readonly items: readonly unknown[]; readonly problem: string | null; readonly answer?: unknown }
   | { readonly items: null; readonly problem: string; readonly raw: unknown };
 
-/** Finds the list of an answer, whatever its key, and determines whether it is complete. */
+/**
+ * Finds the list of an answer, whatever its key: a bare array, or an array under a key of the top level or one level
+ * below. `findMore` determines whether it goes on.
+ */
 export function findList(text: string): FoundList {
   const parsed = parseStorable(text);
   // The text is not stored, because it may come from a proxy.
   if (parsed === null)
     return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
   const { value } = parsed;
-  if (Array.isArray(value)) return { items: value, problem: value.length === 0 ? EMPTY : null };
+  if (Array.isArray(value)) return toFound(value, value);
   const raw = redact(value, true);
   if (!isObject(value))
     return { items: null, problem: `the answer is ${describeType(value)}, not a list`, raw };
   const found = listIn(value) ?? listInOnly(value);
   if (found === null) return { items: null, problem: 'the answer contains no list', raw };
-  return { items: found, problem: found.length === 0 ? EMPTY : sayMore(value, found.length) };
+  return toFound(found, value);
+}
+
+function toFound(items: readonly unknown[], answer: unknown): FoundList {
+  return { items, problem: items.length === 0 ? EMPTY : null, answer };
 }
 
 /** A list without any brand or dealflow may be the result of a fault. */
@@ -87,11 +82,4 @@ function listIn(record: Readonly<Record<string, unknown>>): readonly unknown[] |
 function listInOnly(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
   const inner = Object.values(record).filter(isObject);
   return inner.length === 1 && inner[0] !== undefined ? listIn(inner[0]) : null;
-}
-
-function sayMore(record: Readonly<Record<string, unknown>>, length: number): string | null {
-  const more = MORE_KEYS.find((key) => ![undefined, null, false, ''].includes(record[key] as null));
-  if (more !== undefined) return `the answer says that there is more (${more})`;
-  const total = TOTAL_KEYS.find((key) => Number(numberText(record[key]) ?? 0) > length);
-  return total === undefined ? null : `the answer contains ${length} of ${numberText(record[total])}`;
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../model/text/exact-json.ts';
-import { findList } from './read-listing.ts';
+import type { FoundList } from './read-listing.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 
 /**
@@ -12,12 +12,13 @@ export type Suggestions = {
   readonly handles: readonly string[];
   /** Number of items. Shows whether the answer is cut off. */
   readonly size: number;
+  /** The answer says itself that it is cut off, and not how to ask for the rest. */
+  readonly saysMore: boolean;
   /** Digest of the named deals and handles, independent of their order. */
   readonly answerHash: string;
 };
 
-export function readSuggestions(text: string): Suggestions | NotARecord {
-  const list = findList(text);
+export function readSuggestions(list: FoundList): Suggestions | NotARecord {
   if (list.items === null) return { reason: list.problem, raw: list.raw };
   const deals = new Map<string, string | null>();
   const handles = new Set<string>();
@@ -35,6 +36,7 @@ export function readSuggestions(text: string): Suggestions | NotARecord {
     deals: [...deals].map(([dealId, handle]) => ({ dealId, handle })),
     handles: [...handles],
     size: list.items.length,
+    saysMore: list.problem !== null && list.items.length > 0,
     answerHash: digest(named.sort().join('\n')),
   };
 }

@@ -3,6 +3,8 @@ export type AskedPrefix = {
   readonly prefix: string;
   readonly results: number;
   readonly answerHash: string;
+  /** The answer said itself that it was cut off. */
+  readonly saysMore: boolean;
   readonly isSplit: boolean;
 };
 
@@ -50,13 +52,13 @@ export function ignoresQuestion(asked: readonly AskedPrefix[]): boolean {
  * @param asked all prefixes that were requested so far.
  */
 export function splitPrefixes(asked: readonly AskedPrefix[]): ReadonlyMap<string, readonly string[]> {
-  const cut = cutSize(asked);
-  if (cut === null || ignoresQuestion(asked)) return new Map();
+  const cut = cutSize(asked) ?? Number.POSITIVE_INFINITY;
+  if (ignoresQuestion(asked)) return new Map();
   const split = new Map<string, readonly string[]>();
   const taken = asked.filter(({ isSplit }) => isSplit);
   for (const candidate of asked.toSorted((one, other) => one.prefix.length - other.prefix.length)) {
-    const { prefix, results, isSplit } = candidate;
-    if (isSplit || results < cut || prefix.length >= MAX_PREFIX_LENGTH) continue;
+    const { prefix, results, isSplit, saysMore } = candidate;
+    if (isSplit || (results < cut && !saysMore) || prefix.length >= MAX_PREFIX_LENGTH) continue;
     if (taken.some((other) => sayTheSame(candidate, other))) continue;
     taken.push(candidate);
     split.set(
@@ -65,6 +67,24 @@ export function splitPrefixes(asked: readonly AskedPrefix[]): ReadonlyMap<string
     );
   }
   return split;
+}
+
+/**
+ * Says which deals longer prefixes cannot find: the service gives the same, full answer whatever it is asked, or the
+ * longest prefix still has a full answer. Null if there are none.
+ *
+ * @param asked all prefixes that were requested so far.
+ */
+export function findUncovered(asked: readonly AskedPrefix[]): string | null {
+  const cut = cutSize(asked) ?? Number.POSITIVE_INFINITY;
+  const full = asked.filter(({ results, saysMore, isSplit }) => !isSplit && (saysMore || results >= cut));
+  const first = full[0];
+  if (first !== undefined && ignoresQuestion(asked))
+    return `Autocomplete gives the same ${first.results} results for every letter, so it cannot find other deals. They may exist.`;
+  const long = full.filter(({ prefix }) => prefix.length >= MAX_PREFIX_LENGTH).length;
+  return long === 0
+    ? null
+    : `${long} of the longest prefixes still have an answer that is cut off, so other deals may exist.`;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Exchange } from '../../src/model/http/exchange.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 
 const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
-  classify(exchange, { isRepeatable: true, read, now: new Date(0) });
+  classify(exchange, { isRepeatable: true, isDivisible: true, read, now: new Date(0) });
 
 const answer = (status: number, text: string, headers = {}) =>
   ({ kind: 'answer', status, text, headers }) as const;
@@ -28,6 +28,9 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ['a gateway that finds it too large', answer(413, '<html>413</html>'), { kind: 'rejected' }],
     ['nothing', answer(200, ''), { kind: 'in_doubt' }],
     ['a list', answer(200, '[]'), { kind: 'in_doubt' }],
+    ['an object that says nothing', answer(200, '{}'), { kind: 'in_doubt' }],
+    ['an empty message', answer(200, '{"message":" "}'), { kind: 'in_doubt' }],
+    ['success without a message', answer(200, '{"success":true}'), { kind: 'accepted' }],
     ['a refusal', answer(422, '{"error":"bad"}'), { kind: 'rejected', message: 'bad', stopsGate: false }],
     ['a bad request', answer(400, ''), { kind: 'rejected', message: 'HTTP 400', stopsGate: false }],
     ['a refusal without words', answer(413, ''), { kind: 'rejected', message: 'HTTP 413' }],
@@ -46,6 +49,13 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ],
   ])('%s', (_what, exchange, outcome) => {
     expect(classifyRepeatable(exchange, readBatchAnswer)).toMatchObject(outcome);
+  });
+
+  test('the page of a gateway that finds it too large is a refusal only if a smaller request may pass', () => {
+    const exchange = answer(413, '<html>413</html>');
+    const options = { isRepeatable: true, read: readLookupAnswer, now: new Date(0) };
+    expect(classify(exchange, options).kind).toBe('in_doubt');
+    expect(classify(exchange, { ...options, isDivisible: true }).kind).toBe('rejected');
   });
 
   test('a lookup is answered by any JSON or an empty body, but not by an HTML page', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { readListing } from '../../src/mirror/read-listing.ts';
+import { findList, readListing } from '../../src/mirror/read-listing.ts';
 import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
 import { cutSize, ignoresQuestion, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { knowDeals, openStory, rowsOf } from './story.ts';
@@ -22,7 +22,7 @@ describe('the answer to a listing:', () => {
     ['one level down', { data: { brands: [ACME, HOME] } }],
     ['a total that fits', { items: [ACME, HOME], total: 2, next: null, has_more: false }],
   ])('%s', (_what, body) => {
-    const { records, problem, unreadable } = readListing(brandShape, JSON.stringify(body));
+    const { records, problem, unreadable } = readListing(brandShape, findList(JSON.stringify(body)));
     expect(records.map(({ id, fields }) => [id, fields.name])).toEqual([
       ['4819', 'Acme'],
       ['B_HOME', 'Home'],
@@ -40,13 +40,13 @@ describe('the answer to a listing:', () => {
     ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer contains no list'],
     ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is not JSON'],
   ])('%s is not a list, which is reported', (_what, text, problem) => {
-    expect(readListing(brandShape, text)).toMatchObject({ records: [], problem });
+    expect(readListing(brandShape, findList(text))).toMatchObject({ records: [], problem });
   });
 
   it('items that are not records are stored separately, and the listing is incomplete', () => {
     const listing = readListing(
       brandShape,
-      JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }]),
+      findList(JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }])),
     );
     expect(listing.records).toHaveLength(1);
     expect(listing.problem).toBe('4 of 5 items could not be read');
@@ -61,7 +61,7 @@ describe('the answer to a listing:', () => {
   it('IDs are opaque text: numbers of any length, letters, surrounding blanks', () => {
     const body =
       '[{"id": 12345678901234567890}, {"id": "D_FSSI4P"}, {"dealflow_id": " X "}, {"dashboard_id": 7}]';
-    expect(readListing(dealflowShape, body).records.map(({ id }) => id)).toEqual([
+    expect(readListing(dealflowShape, findList(body)).records.map(({ id }) => id)).toEqual([
       '12345678901234567890',
       'D_FSSI4P',
       'X',
@@ -306,6 +306,7 @@ describe('truncation of autocomplete answers, as learned from the answers:', () 
     prefix,
     results,
     answerHash,
+    saysMore: false,
     isSplit: false,
   });
 

@@ -74,7 +74,9 @@ export async function executeBackfill(
       await untilResumed(run, backfillId);
       continue;
     }
-    if (stop !== null && stop.kind !== 'drained') return stopped(run, backfillId, stop);
+    // What the service did not take yet is posted below, after a pause.
+    const mayGoOn = stop === null || stop.kind === 'drained' || stop.kind === 'unanswered';
+    if (!mayGoOn) return stopped(run, backfillId, stop);
     const { ready, nextInMs } = await countReady(db, { job: job.name, backfillId });
     if (ready === 0 && nextInMs === null) {
       const isDone = await endBackfill(db, backfillId, { ...rules, from: ['running'], to: 'done' });

@@ -26,6 +26,10 @@ export function applicationName(purpose: string): string {
  *   for the same reason.
  * - `lock_timeout` is a fallback: this process should have ended the wait earlier.
  * - A plan is a transaction in which files are read, so it may be idle for a long time.
+ * - The driver reads times, intervals and bytes in one format only, numbers must come back with all their digits, and
+ *   a day is a day in UTC unless a statement names a zone.
+ * - Statements name the schema of each table; the table of migrations is in `public`. What they say (`=`, strings,
+ *   names of tables) means the same everywhere.
  */
 export const SESSION_SETTINGS = {
   default_transaction_isolation: 'read committed',
@@ -33,6 +37,16 @@ export const SESSION_SETTINGS = {
   lock_timeout: '35s',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  search_path: 'public',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  array_nulls: 'on',
+  quote_all_identifiers: 'off',
 } as const;
 
 /** How soon a server on Linux notices that this process is gone, and stops its statement. */

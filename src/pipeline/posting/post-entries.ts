@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pRetry from 'p-retry';
 import { backoffMs } from '../../delivery/backoff.ts';
-import type { RequestGate } from '../../delivery/request-gate.ts';
+import { type RequestGate, reasonOf } from '../../delivery/request-gate.ts';
 import type { Send } from '../../delivery/send.ts';
 import { workThrough } from '../../delivery/work-through.ts';
 import type { ClaimEntry } from '../../ledger/claim.ts';
@@ -42,8 +42,8 @@ const TIMER_SLACK_MS = 20;
 class NotProcessed extends Error {
   readonly waitMs: number;
 
-  constructor(waitMs: number) {
-    super('not processed');
+  constructor(outcome: Outcome, waitMs: number) {
+    super(reasonOf(outcome));
     this.waitMs = waitMs;
   }
 }
@@ -79,13 +79,14 @@ export async function postEntries(
     return outcome;
   }
 
-  async function attempt(entryId: string): Promise<void> {
-    if (!(await gate.enter())) return;
+  /** @returns false if the entry could not be claimed. */
+  async function attempt(entryId: string): Promise<boolean> {
+    if (!(await gate.enter())) return false;
     const entry = await claim(entryId).catch((error: unknown) => {
       gate.stop(stopFor(error));
       return null;
     });
-    if (entry === null) return;
+    if (entry === null) return false;
     const outcome = await wire(send, entry);
     // An entry that was held back because the run ends needs no waiting time, so that the next run can send
     // it at once.
@@ -101,21 +102,28 @@ export async function postEntries(
     }
     onOutcome(outcome);
     if (outcome.kind === 'not_written' || outcome.kind === 'throttled')
-      throw new NotProcessed(answer.backoffMs);
+      throw new NotProcessed(outcome, answer.backoffMs);
+    return true;
   }
 
   async function post(entryId: string): Promise<void> {
-    await pRetry(() => attempt(entryId), {
+    let why: string | null = null;
+    const isTaken = await pRetry(() => attempt(entryId), {
       retries: RETRIES,
       minTimeout: 0,
       shouldRetry: ({ error }) => error instanceof NotProcessed && gate.stopped() === null,
       onFailedAttempt: async ({ error, retriesLeft }) => {
-        if (!(error instanceof NotProcessed) || retriesLeft === 0) return;
+        if (!(error instanceof NotProcessed)) return;
+        why = error.message;
+        if (retriesLeft === 0) return;
         await sleep(error.waitMs + TIMER_SLACK_MS, undefined, { signal: gate.signal }).catch(() => {});
       },
     }).catch((error: unknown) => {
       if (!(error instanceof NotProcessed)) throw error;
+      return false;
     });
+    // An entry whose time has not come cannot be claimed again either.
+    if (!isTaken && why !== null) gate.leaveUnanswered(why);
   }
 
   await workThrough(listIds(pages), { gate, placesFor, work: post });

@@ -34,7 +34,8 @@ export type PostReadyOptions = {
 /**
  * Posts the ready entries, within the configured limits.
  *
- * @returns why it stopped before everything was posted. Null if it posted everything.
+ * @returns why it stopped before everything was posted, or `unanswered` if the service took some entries in no
+ * attempt. Null if it posted everything.
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
   const { db, job, nouns, progress, owner, runId } = run;
@@ -100,7 +101,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   // run checks this.
   await settleByEvidence(db).catch(() => {});
   await keepAtLast(unkept, record);
-  return gate.stopped();
+  return gate.unfinished();
 }
 
 /**

@@ -1,6 +1,7 @@
 import { analyzeGrown } from '../../db/analyze.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../../ledger/hold-credited-elsewhere.ts';
+import { countReady } from '../../ledger/ready-entries.ts';
 import type { RunStop } from '../../model/run.ts';
 import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
@@ -58,8 +59,26 @@ export async function postProposed(run: Run, { ledger, accountId }: Posting): Pr
  */
 export async function postAll(run: Run, options: Omit<PostReadyOptions, 'range'>): Promise<RunStop | null> {
   const spread = await spreadPosting(run, options);
-  if (spread === null) return postReady(run, options);
-  let { stop } = spread;
-  for (const range of spread.left) stop ??= await postReady(run, { ...options, range });
-  return stop ?? spread.givenUp;
+  let stop = spread === null ? await postReady(run, options) : spread.stop;
+  for (const range of spread?.left ?? [])
+    if (stop === null || stop.kind === 'unanswered')
+      stop = (await postReady(run, { ...options, range })) ?? stop;
+  return stop ?? spread?.givenUp ?? (await findUnposted(run, options.backfill?.backfillId ?? null));
+}
+
+/**
+ * Whoever has posted everything leaves no entry ready. Those of earlier runs may still wait for the time that the
+ * service asked for, and workers leave those that the service did not take. With a limit, the others wait for a reason.
+ */
+async function findUnposted(
+  { db, job, options, nouns }: Run,
+  backfillId: string | null,
+): Promise<RunStop | null> {
+  const { ready, resting, why } = await countReady(db, { job: job.name, backfillId });
+  const waiting = options.limit === null ? ready + resting : resting;
+  if (waiting === 0) return null;
+  return {
+    kind: 'unanswered',
+    message: `${waiting} of the ${nouns.items} ${waiting === 1 ? 'was' : 'were'} not posted (${why ?? 'HTTP 429: the service asks to slow down'}), and the time of the next attempt has not come. A later run posts what waits.`,
+  };
 }

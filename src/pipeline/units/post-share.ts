@@ -110,7 +110,8 @@ export async function postShare({
   const backfill = kind === 'post-backfill' ? toBackfill(payload) : null;
   const stop = await postReady(run, { client, ledger, backfill, range });
   throwIfOnlyHere(stop);
-  return { stop };
+  // Another share may be accepted. The run counts what waits in all of them.
+  return { stop: stop?.kind === 'unanswered' ? null : stop };
 }
 
 function toBackfill({ backfillId, requestsPerSecond, concurrency }: UnitPayload): BackfillShare {

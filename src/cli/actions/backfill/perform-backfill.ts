@@ -4,17 +4,14 @@ import {
   continueBackfill,
   resumeBackfill,
 } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import {
-  type BackfillEnd,
-  executeBackfill,
-} from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { executeBackfill } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import {
   planBackfill,
   planRules,
   readNews,
 } from '../../../../jobs/attribute-orders/backfill/plan-backfill.ts';
 import { renderBackfillEnd } from '../../../../jobs/attribute-orders/backfill/render.ts';
-import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
+import { describeUnposted, readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
 import {
   type BackfillRun,
   withBackfillRun,
@@ -58,6 +55,7 @@ import {
   planChanged,
   planGone,
 } from './errors.ts';
+import { exitCodeOf, exitCodeOfIdle, hasNothingToPost } from './exit-codes.ts';
 import {
   approve,
   type CommandContext,
@@ -94,8 +92,8 @@ export async function performBackfill(
       output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
       const isWhole = await warnOfHeldFiles(run, { output, options });
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
-      if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
-        return planned;
+      if (options.plan === true) return planned;
+      if (hasNothingToPost(backfill)) return planned === EXIT.ok ? exitCodeOfIdle(backfill) : planned;
       if (!(await approve(backfill, changes, { output, options }))) return planned;
       return start(run, backfill, { output, options });
     },
@@ -121,7 +119,7 @@ export async function performResume(
     // The plan must still hold with the files and codes that are new since then.
     await readNews(run);
     showPlan(run, now, { output, options });
-    if (now.plan.groups.every(({ standing }) => standing !== 'to_post')) return EXIT.ok;
+    if (hasNothingToPost(now)) return exitCodeOfIdle(now);
     if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
     if (!(await approve(now, null, { output, options }))) return EXIT.ok;
     return start(run, now, { output, options });
@@ -250,7 +248,7 @@ async function execute(
   const end = await executeBackfill(run, backfill, { client: run.client, ledger });
   run.progress.end();
   const progress = await readBackfillProgress(run.db, backfill);
-  const problem = end.kind === 'stopped' ? describeStop(end.stop) : null;
+  const problem = end.kind === 'stopped' ? describeStop(end.stop) : await describeUnposted(run.db, run.runId);
   const { backfillId, job, period } = backfill;
   output.emit({
     event: 'backfill_finished',
@@ -264,20 +262,6 @@ async function execute(
   const command = commandOf(options);
   output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.terminal));
   return exitCodeOf(end, progress);
-}
-
-function exitCodeOf(
-  end: BackfillEnd,
-  { inDoubt, rejected, held }: { inDoubt: number; rejected: number; held: number },
-): ExitCode {
-  if (end.kind === 'cancelled') return EXIT.interrupted;
-  if (end.kind === 'stopped') {
-    if (end.stop.kind === 'drained') return EXIT.interrupted;
-    if (end.stop.kind === 'ledger_went_back') return EXIT.ledgerWentBack;
-    return end.stop.kind === 'unauthorised' ? EXIT.authentication : EXIT.crash;
-  }
-  if (inDoubt > 0) return EXIT.doubts;
-  return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
 function isSame(one: Period, other: Period): boolean {

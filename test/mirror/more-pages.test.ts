@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { findMore } from '../../src/mirror/more-pages.ts';
+import { openStory, rowsOf } from './story.ts';
+import type { StubService } from './stub-service.ts';
+
+const PATH = '/v1/account/search_brands';
+
+function find(
+  answer: unknown,
+  headers: Record<string, string> = {},
+  of: { items?: number; itemsSoFar?: number } = {},
+) {
+  const { items = 2, itemsSoFar = items } = of;
+  return findMore({ answer, headers, items, itemsSoFar, path: PATH });
+}
+
+describe('a list goes on', () => {
+  it.each<[string, unknown, Record<string, string> | null]>([
+    ['next as an address', { next: `https://host/api${PATH}?page=2&q=a` }, { page: '2', q: 'a' }],
+    ['next as a path', { links: { next: `${PATH}?cursor=x%20y` } }, { cursor: 'x y' }],
+    ['next as a query', { next: '?offset=50' }, { offset: '50' }],
+    ['next elsewhere', { next: 'https://host/v1/account/delete_webhook?page=2' }, null],
+    ['a number of the next page', { meta: { next_page: 3 } }, { page: '3' }],
+    ['a cursor', { next_cursor: 'eyJ' }, { cursor: 'eyJ' }],
+    ['more, on a page', { pagination: { has_more: true, page: 1 } }, { page: '2' }],
+    ['more, from somewhere', { has_more: true }, null],
+    ['pages', { page: 2, pages: 5 }, { page: '3' }],
+    ['pages without a page', { total_pages: '3' }, null],
+    ['a total', { total: 7 }, null],
+    ['a total and an offset', { total: 7, offset: 4 }, { offset: '6' }],
+    ['a count that is larger', { count: 3 }, null],
+  ])('if it says so: %s', (_what, answer, next) => {
+    expect(find(answer)).toMatchObject({ kind: 'more', next, isGuess: false });
+  });
+
+  it.each<[string, Record<string, string>, Record<string, string> | null]>([
+    [
+      'a link',
+      { link: `<https://host${PATH}?page=1>; rel="prev", <https://host${PATH}?page=3>; rel="next"` },
+      { page: '3' },
+    ],
+    ['a link to another host or path', { link: '<https://elsewhere/orders?page=3>; rel=next' }, null],
+    ['a total', { 'x-total-count': '12' }, null],
+    ['pages', { 'x-total-pages': '2' }, null],
+  ])('if a header says so: %s', (_what, headers, next) => {
+    expect(find([], headers)).toMatchObject({ kind: 'more', next });
+  });
+
+  it('if it is as long as a page would be, and nothing says that it is whole', () => {
+    for (const items of [10, 20, 25, 50, 100, 1_000])
+      expect(find([], {}, { items })).toMatchObject({ kind: 'more', isGuess: true });
+    expect(find({ limit: 7 }, {}, { items: 7 })).toMatchObject({ kind: 'more' });
+    for (const whole of [
+      { total: 50 },
+      { next: null },
+      { has_more: false },
+      { page: 1, pages: 1 },
+      { limit: 100 },
+    ])
+      expect(find(whole, {}, { items: 50 })).toEqual({ kind: 'whole' });
+  });
+
+  it('and otherwise it is whole', () => {
+    for (const answer of [
+      [],
+      {},
+      { next: null },
+      { next: '' },
+      { next: false },
+      { total: 2, page: 1, pages: 1 },
+      { has_more: 'false' },
+    ])
+      expect(find(answer)).toEqual({ kind: 'whole' });
+    expect(find({ total: 12, page: 6, pages: 6 }, {}, { items: 2, itemsSoFar: 12 })).toEqual({
+      kind: 'whole',
+    });
+    expect(find({ __proto__: { next: 'x' }, constructor: 3 }, { link: '<broken' })).toEqual({
+      kind: 'whole',
+    });
+  });
+});
+
+const brand = (number: number) => ({ id: number, name: `Brand ${number}` });
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => brand(from + index));
+
+/** The service answers with two pages of three brands. */
+function answerInPages(
+  service: StubService,
+  toPage: (page: number) => { body: unknown; headers?: Record<string, string> },
+) {
+  service.override = ({ path, query }) => (path === PATH ? toPage(Number(query.page ?? 1)) : null);
+}
+
+const known = async (db: Parameters<typeof rowsOf>[0]) =>
+  (
+    await rowsOf(db, 'select is_deleted, count(*)::int as brands from mirror.brands group by 1 order by 1')
+  ).map(({ is_deleted, brands }) => `${brands} ${is_deleted === true ? 'gone' : 'there'}`);
+
+describe('the list of brands', () => {
+  it('is followed to its end, by page or by link, and only then is a missing brand gone', async () => {
+    const { db, service, run } = await openStory();
+    service.brands = range(1, 7);
+    await run();
+    answerInPages(service, (page) => ({
+      body: { items: page === 1 ? range(1, 3) : range(4, 6), page, pages: 2 },
+    }));
+    expect(await run()).toMatchObject({ exitCode: 0, report: { details: { problems: [] } } });
+    expect(await known(db)).toEqual(['6 there', '1 gone']);
+    answerInPages(service, (page) => ({
+      body: page === 1 ? range(1, 3) : range(4, 5),
+      ...(page === 1 && { headers: { link: `<http://else${PATH}?page=2>; rel="next"` } }),
+    }));
+    expect(await run()).toMatchObject({ exitCode: 0 });
+    expect(await known(db)).toEqual(['5 there', '2 gone']);
+  });
+
+  it.each<[string, (page: number) => { body: unknown; headers?: Record<string, string> }, string]>([
+    [
+      'it says that there is more, and not how',
+      () => ({ body: { items: range(1, 3), has_more: true } }),
+      'there is more',
+    ],
+    [
+      'a header has a larger total',
+      () => ({ body: range(1, 3), headers: { 'X-Total-Count': '9' } }),
+      'contains 3 of 9',
+    ],
+    ['it is as long as a page', () => ({ body: range(1, 10) }), 'as many as a full page'],
+    ['its pages repeat', () => ({ body: { items: range(1, 3), next_page: 2 } }), 'page 2 repeats'],
+    [
+      'a later page fails',
+      (page) => (page === 1 ? { body: { items: range(1, 3), next_page: 2 } } : { body: '<html>' }),
+      'page 2',
+    ],
+  ])('marks nothing as gone if %s, and the run is not ok', async (_what, toPage, problem) => {
+    const { db, service, run } = await openStory();
+    service.brands = range(1, 12);
+    await run();
+    answerInPages(service, toPage);
+    const { exitCode, report } = await run();
+    expect([exitCode, report.details.problems.join()]).toEqual([3, expect.stringContaining(problem)]);
+    expect(await known(db)).toEqual(['12 there']);
+  });
+});
+
+describe('the search for deals', () => {
+  const suggestions = (ids: readonly number[]) =>
+    ids.map((id) => ({ deal_id: `D${id}`, influencer_handle: `h${id}` }));
+
+  it('is not ok as long as prefixes wait, and is ok once it is complete', async () => {
+    const { run } = await openStory();
+    const first = await run({ autocompleteBudget: 30, refreshAfterHours: 20 });
+    expect(first.exitCode).toBe(3);
+    expect(first.report.details.problems).toEqual([expect.stringContaining('7 prefixes of handles wait')]);
+    expect((await run({ autocompleteBudget: 30, refreshAfterHours: 20 })).exitCode).toBe(0);
+  });
+
+  it('says so if every answer is the same and full, so that it finds nothing new', async () => {
+    const { service, run } = await openStory();
+    service.override = ({ path }) =>
+      path === '/v1/crm/autocomplete' ? { body: suggestions([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) } : null;
+    const { exitCode, report } = await run({ autocompleteBudget: 100 });
+    expect(exitCode).toBe(3);
+    expect(report.details.problems).toEqual([
+      expect.stringContaining('the same 10 results for every letter'),
+    ]);
+  });
+
+  it('asks for longer prefixes if an answer says that it is cut off, whatever its size', async () => {
+    const { db, service, run } = await openStory();
+    service.override = ({ path, query }) => {
+      if (path !== '/v1/crm/autocomplete') return null;
+      if (query.q === 'h') return { body: { items: suggestions([1, 2]), total: 3 } };
+      return { body: { items: query.q === 'h3' ? suggestions([3]) : [] } };
+    };
+    await run({ autocompleteBudget: 200 });
+    expect(await rowsOf(db, 'select deal_id from mirror.known_deals order by 1')).toEqual([
+      { deal_id: 'D1' },
+      { deal_id: 'D2' },
+      { deal_id: 'D3' },
+    ]);
+    expect(await rowsOf(db, "select says_more, is_split from mirror.prefixes where prefix = 'h'")).toEqual([
+      { says_more: true, is_split: true },
+    ]);
+  });
+});
