@@ -116,8 +116,9 @@ async function decide(db: Database, resolution: Resolution, change: Change): Pro
       .where('entry_id', '=', resolution.entryId)
       .forUpdate()
       .executeTakeFirst();
-    const state = (entry?.state ?? null) as EntryState | null;
-    if (entry === undefined || state === null || !change.from.includes(state)) return { done: false, state };
+    if (entry === undefined) return { done: false, state: null };
+    const state = entry.state as EntryState;
+    if (!change.from.includes(state)) return { done: false, state };
     const { shown } = resolution;
     if (shown !== undefined && (shown.state !== state || shown.attempt !== entry.attempt))
       return { done: false, state };

@@ -105,6 +105,30 @@ it('journals of another account are not compared; all are while the account is n
   expect((await checkContinuity(db, { ...options, accountId: null })).kind).toBe('went_back');
 });
 
+it('what is missing are the claims of the account, or of all while it is not known, from the first to the last', async () => {
+  const { db, folder, older, newest, options } = await openPosted();
+  const owner = crypto.randomUUID();
+  const ledgerId = crypto.randomUUID();
+  const journal = openJournal({ folder, ledgerId, accountId: 'A2', owner, mark: null });
+  const worker = await startWorker(db, { journal, accountId: 'A2' });
+  const other = await insertEntry(db, { runId: worker.runId, orderId: 'other', accountId: 'A2' });
+  await mustClaim(worker, other);
+  await journal.close();
+  const { rows } = await sql<{ at: Date }>`
+    select claimed_at as at from ledger.attempts order by claim_no`.execute(db);
+  for (const entryId of [older, newest, other]) await loseClaim(db, entryId);
+  const missing = async (accountId: string | null) => {
+    const continuity = await checkContinuity(db, { ...options, accountId });
+    return continuity.kind === 'went_back' ? continuity.missing : null;
+  };
+  expect(await missing(ACCOUNT)).toMatchObject({ entries: 2, from: expect.any(Date), to: expect.any(Date) });
+  expect(await missing(null)).toMatchObject({ entries: 3 });
+  const { from = null, to = null } = (await missing(null)) ?? {};
+  expect(from?.getTime()).toBeLessThan(to?.getTime() ?? 0);
+  // A claim is in the journal once it is committed.
+  expect(to?.getTime()).toBeGreaterThanOrEqual(rows.at(-1)?.at.getTime() ?? Number.NaN);
+});
+
 it('a journal of a process that is alive, or was killed before its first claim, is not compared', async () => {
   const { db, folder, ledgerId, newest, options } = await openPosted();
   await loseClaim(db, newest);

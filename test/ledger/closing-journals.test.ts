@@ -7,7 +7,7 @@ import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/jo
 import { eachJournal } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
-import { createMark } from '../../src/ledger/continuity/mark.ts';
+import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
 import type { ClaimedEntry } from '../../src/model/ledger.ts';
 import type { FileStore } from '../../src/model/source.ts';
 import { openFileStore } from '../../src/source/file-store.ts';
@@ -111,6 +111,20 @@ it('the lock file of a journal stays until the journal is closed, so that all wh
   renameSync(path, path.replace('.open', ''));
   unlockClosed?.();
   expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+it('claims that the mark could not record are not sent, nor any after them', async () => {
+  const mark: Mark = {
+    note: () => Promise.reject(new Error('no access')),
+    keep: async () => {},
+    fetch: async () => '',
+    prune: async () => {},
+  };
+  const journal = openJournal({ ...LEDGER, mark, folder: makeTestFolder(), owner: randomUUID() });
+  const entry = { ...claim(1), effect: 'referral', body: '{}' } as unknown as ClaimedEntry;
+  await journal.claimed([entry]);
+  await expect(journal.writing(entry)).rejects.toThrow('no access');
+  await journal.close();
 });
 
 it('a journal that another process has open cannot be opened, so that nothing is sent without one', async () => {

@@ -120,6 +120,15 @@ describe('an event that names an order', () => {
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
   });
 
+  it('says nothing about another effect that concerns the order, such as a note', async () => {
+    const { db } = await setup();
+    const entryId = await makeDoubt(db, await startWorker(db));
+    await sql`update ledger.entries set effect = 'note'`.execute(db);
+    expect(await tell(db)).toBeNull();
+    expect(await settleByEvidence(db)).toBe(0);
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
+  });
+
   it('does not settle a doubt if another deal was credited, or if it names no platform and two shops have the order ID', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);

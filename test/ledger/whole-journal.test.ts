@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
+import { type ClaimPlace, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
+import { readLineCount, removeLineCount } from '../../src/ledger/continuity/line-count.ts';
+import { hasLostLines, isWhole } from '../../src/ledger/continuity/whole-journal.ts';
+import { setup } from '../support/setup.ts';
+
+const PLACE: ClaimPlace = {
+  claim: {
+    ...{ ledgerId: randomUUID(), claimNo: 1, claimId: randomUUID(), accountId: 'A1', effect: 'referral' },
+    ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
+  },
+  entryId: '1',
+  attempt: 1,
+};
+
+/** The journal of a process that has made a claim and has not closed it. */
+async function leaveOpen() {
+  const { db, folder } = await setup();
+  const owner = randomUUID();
+  const { ledgerId } = PLACE.claim;
+  const journal = openJournal({ folder, ledgerId, accountId: 'A1', owner, mark: null });
+  await journal.claimed([PLACE]);
+  const path = join(folder, `${owner}.open.ndjson`);
+  const ask = async () => {
+    const summary = await readJournal(linesOf(path), async () => {});
+    if (summary === null) throw new Error('it has no head');
+    return [await isWhole(db, { path, owner, summary }), hasLostLines(owner, summary)];
+  };
+  return { journal, owner, path, ask };
+}
+
+it('a journal is whole if it reaches as far as its process has counted its lines, or further', async () => {
+  const { owner, path, ask } = await leaveOpen();
+  expect(readLineCount(owner)).toMatchObject({ lines: 2 });
+  expect(await ask()).toEqual([true, false]);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, text.indexOf('\n') + 1));
+  expect(await ask(), 'it ends before').toEqual([false, true]);
+  writeFileSync(path, text.replace('"1.00"', '"9.00"'));
+  expect(await ask(), 'its last line was replaced').toEqual([false, true]);
+  writeFileSync(path, `${text}{"claim":`);
+  expect(await ask(), 'its process was killed while it wrote more').toEqual([true, false]);
+});
+
+it('a journal whose count did not survive proves nothing, but is not known to have lost lines', async () => {
+  const { owner, ask } = await leaveOpen();
+  removeLineCount(owner);
+  expect(readLineCount(owner)).toBeNull();
+  expect(await ask()).toEqual([false, false]);
+});
+
+it('the count is removed when the journal is closed', async () => {
+  const { journal, owner } = await leaveOpen();
+  await journal.close();
+  expect(readLineCount(owner)).toBeNull();
+});
