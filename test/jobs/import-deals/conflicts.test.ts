@@ -95,10 +95,14 @@ it('holds a creator of whom two rows of the job state different things, if their
     'noor.test tiktok held (conflicting_rows)',
     'noor.test tiktok superseded (newer_row)',
   ]);
-  drop('south.csv', ['noor.test,tiktok,4819,NOOR20'], new Date('2026-11-02T00:00:00Z'));
+  const south = ['noor.test,tiktok,4819,NOOR20', 'kim.test,tiktok,4819,KIM20'];
+  drop('south.csv', south, new Date('2026-11-02T00:00:00Z'));
   expect((await shop.runDeals()).counts).toMatchObject({ held: 0 });
   const deal = await shop.trueDeal({ influencer_handle: 'noor.test' });
   expect(deal.collabs).toMatchObject([{ code: 'NOOR20' }]);
+  // An older list that arrives late changes nothing.
+  drop('north.csv', ['kim.test,tiktok,,KIM10'], new Date('2026-10-01T00:00:00Z'));
+  expect((await shop.runDeals()).counts).toMatchObject({ held: 0, terms_differ: 0 });
 });
 
 it('holds a row that names the deal of another creator, and sends it no note', async () => {
