@@ -130,6 +130,15 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
+  it('the scanner of records has one entrance: import src/parse/records/record-reader.ts', () => {
+    const folder = 'src/parse/records/';
+    const outside = modules.filter(({ path }) => !path.startsWith(folder));
+    const entrance = `${folder}record-reader.ts`;
+    expect(
+      findings(outside, (module) => imported(module, (to) => to.startsWith(folder) && to !== entrance)),
+    ).toEqual([]);
+  });
+
   it('present loads only types from stages and pipeline: compute what it shows before', () => {
     const present = modules.filter(({ path }) => areaOf(path) === 'present');
     const mayLoad = ['present', 'model', 'api'];

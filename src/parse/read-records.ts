@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FileHeld } from '../model/held/file-held.ts';
 import { findHeader, type HeaderPlace } from './find-header.ts';
 import type { ParseOptions } from './parse-options.ts';
-import { type ReadRecord, RecordReader } from './record-reader.ts';
-import { RecordScanner } from './record-scanner.ts';
+import { type ReadRecord, RecordReader } from './records/record-reader.ts';
 
 /** The records of one piece of the text. The first record of a file is its header. */
 export type RecordBatch = {
@@ -44,7 +43,7 @@ export async function* readRecords(
     const { quote, maxRecordBytes, maxBrokenRows = MAX_BROKEN_ROWS } = options;
     const { delimiter, line } = place;
     const settings = { delimiter, quote, maxRecordBytes, maxBrokenRows, line };
-    const reader = new RecordReader(settings, RecordScanner.create(delimiter, quote));
+    const reader = new RecordReader(settings);
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
     const within = { delimiter, isLast: false, isOpenAtEnd: false, rawOf };
     yield { records: await reader.read(rest), ...within };

@@ -1,9 +1,9 @@
 import type { CsvError } from 'csv-parse';
-import { FileHeld } from '../model/held/file-held.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
+import { findLineBreak, LineBreakCounter, lineBreakAt } from '../line-breaks.ts';
 import { CollectingParser } from './collecting-parser.ts';
 import { holdOpenRecord } from './hold-open-record.ts';
-import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';
-import type { RecordScanner } from './record-scanner.ts';
+import { RecordScanner } from './record-scanner.ts';
 
 /** One record with its position in the text. */
 export type ReadRecord = {
@@ -65,10 +65,11 @@ export class RecordReader {
   #found = 0;
   #broken = 0;
 
-  /** Creates a reader. @param scanner null: csv-parse reads every record. */
-  constructor(settings: Settings, scanner: RecordScanner | null) {
+  /** Creates a reader. @param options.isScanned false: csv-parse reads every record, as tests compare. */
+  constructor(settings: Settings, options: { readonly isScanned?: boolean } = {}) {
     this.#settings = settings;
-    this.#scanner = scanner;
+    this.#scanner =
+      options.isScanned === false ? null : RecordScanner.create(settings.delimiter, settings.quote);
     this.#line = settings.line;
   }
 

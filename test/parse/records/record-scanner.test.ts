@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FileHeld } from '../../src/model/held/file-held.ts';
-import { RecordReader } from '../../src/parse/record-reader.ts';
-import { RecordScanner } from '../../src/parse/record-scanner.ts';
-import { propertyRuns } from '../support/property-runs.ts';
+import { FileHeld } from '../../../src/model/held/file-held.ts';
+import { RecordReader } from '../../../src/parse/records/record-reader.ts';
+import { RecordScanner } from '../../../src/parse/records/record-scanner.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /*
  * csv-parse is the reference: a text that it reads alone must give the same records, lines, texts and errors
@@ -34,9 +34,9 @@ type Row = {
 async function readAll(
   bytes: Buffer,
   format: Format,
-  { scanner, ...limits }: Limits & { readonly scanner: RecordScanner | null },
+  { isScanned, ...limits }: Limits & { readonly isScanned: boolean },
 ): Promise<readonly Row[] | string> {
-  const reader = new RecordReader({ ...format, ...limits, line: 1 }, scanner);
+  const reader = new RecordReader({ ...format, ...limits, line: 1 }, { isScanned });
   const rows: Row[] = [];
   const take = (records: Awaited<ReturnType<typeof reader.read>>): void => {
     for (const record of records) {
@@ -56,9 +56,8 @@ async function readAll(
 }
 
 async function expectSame(bytes: Buffer, format: Format, limits: Limits): Promise<void> {
-  const scanner = RecordScanner.create(format.delimiter, format.quote);
-  const scanned = await readAll(bytes, format, { ...limits, scanner });
-  const parsed = await readAll(bytes, format, { ...limits, scanner: null });
+  const scanned = await readAll(bytes, format, { ...limits, isScanned: true });
+  const parsed = await readAll(bytes, format, { ...limits, isScanned: false });
   // Comparing strings is much faster than comparing values, and this runs a million times.
   if (JSON.stringify(scanned) !== JSON.stringify(parsed)) expect(scanned).toEqual(parsed);
 }
@@ -184,12 +183,11 @@ test('the same files are held in pieces if a record is too long, except for a fe
   await fc.assert(
     fc.asyncProperty(rows(cell), limits, async (toText, given) => {
       const bytes = Buffer.from(toText(','));
-      const whole = await readAll(bytes, COMMA, { ...LIMITS, scanner: null });
+      const whole = await readAll(bytes, COMMA, { ...LIMITS, isScanned: false });
       const longest = typeof whole === 'string' ? 0 : Math.max(0, ...whole.map((row) => row.bytes));
-      const scanner = RecordScanner.create(',', '"');
-      const scanned = await readAll(bytes, COMMA, { ...given, scanner });
+      const scanned = await readAll(bytes, COMMA, { ...given, isScanned: true });
       expect(typeof scanned).toBe(longest > given.maxRecordBytes ? 'string' : 'object');
-      const parsed = await readAll(bytes, COMMA, { ...given, scanner: null });
+      const parsed = await readAll(bytes, COMMA, { ...given, isScanned: false });
       if (longest + KEPT_BACK <= given.maxRecordBytes) expect(scanned).toEqual(parsed);
     }),
     { numRuns: propertyRuns(300) },
@@ -205,7 +203,7 @@ test('the same files are held for too many rows with broken quotes', async () =>
   );
 });
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const EXPORTS = globSync('{test/fixtures,config,examples}/**/*.{csv,txt}', { cwd: ROOT });
 
 test('the repository contains exports to read', () => expect(EXPORTS.length).toBeGreaterThan(30));

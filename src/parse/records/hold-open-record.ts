@@ -1,5 +1,5 @@
-import { FileHeld } from '../model/held/file-held.ts';
-import { lineBreakAt } from './line-breaks.ts';
+import { FileHeld } from '../../model/held/file-held.ts';
+import { lineBreakAt } from '../line-breaks.ts';
 
 const QUOTE = 0x22;
 
