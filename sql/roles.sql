@@ -74,13 +74,10 @@ begin
   revoke select on intake.customers, intake.lookups, intake.waiting_batches, intake.customer_key, intake.forgotten_customers,
     intake.outreach_candidates, intake.staged_rows from influencer_sync_operator;
   grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_operator;
-  -- It decides: what an entry is about, and what was sent and answered, it cannot change. Entries of processes that are gone become
-  -- doubts first, which is an answer without a status.
-  grant update (state, state_reason, state_changed_at, resends_approved, not_before, deal_id, collab_id, owner, doubtful_attempt,
-    doubted_at)
-    on ledger.entries to influencer_sync_operator;
-  grant insert (entry_id, attempt, kind, message, via, applied) on ledger.answers to influencer_sync_operator;
-  grant insert on ledger.decisions, ops.audit to influencer_sync_operator;
+  -- It decides through functions that record the decision and the user of the session: what an entry is about, and what was sent and
+  -- answered, it cannot change, nor the audit. Entries of processes that are gone become doubts first.
+  grant execute on function ops.record_audit(jsonb), ledger.decide(bigint, text, text, integer, text, text, text, text),
+    ledger.acknowledge_double_credit(bigint, bigint, text, text), ledger.reap_lost() to influencer_sync_operator, influencer_sync_app;
   grant update (acknowledged_at, acknowledged_by, acknowledge_reason) on intake.check_findings to influencer_sync_operator;
   grant insert, update on intake.expected_dates to influencer_sync_operator;
   grant update (state, released_at, released_by, release_reason, reread_at, reread_by) on intake.source_files to influencer_sync_operator;

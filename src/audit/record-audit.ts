@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /** A change by a person, as stored in `ops.audit`. */
@@ -21,7 +22,9 @@ export type AuditRecord = {
     | 'customer'
     | 'table'
     | 'key'
-    | 'order';
+    | 'order'
+    | 'seed'
+    | 'ledger';
   /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence without row values. */
@@ -52,19 +55,30 @@ export function auditOfJob(job: string): WriteAuditIn {
 }
 
 /**
- * Records a change in the same transaction, so that the change and its record are committed together.
+ * Records a change in the same transaction, so that the change and its record are committed together. For a user
+ * of the database who may not write the table (an operator), the record names this user.
  *
  * @returns the id of the record.
  */
 export async function recordAudit(trx: DatabaseTransaction, record: AuditRecord): Promise<string> {
-  const json = (value: object | null | undefined): string | null =>
-    value === null || value === undefined ? null : JSON.stringify(value);
+  const { actor, via, action, subjectKind, subject, summary, reason, before, after, filter, bulkId } = record;
+  const columns = {
+    ...{
+      actor: maskAddresses(actor),
+      via,
+      action,
+      subject_kind: subjectKind,
+      subject,
+      before,
+      after,
+      filter,
+    },
+    summary: maskAddresses(summary),
+    reason: reason === undefined || reason === null ? null : maskAddresses(reason),
+    bulk_id: bulkId,
+  };
   const { rows } = await sql<{ id: string }>`
-    insert into ops.audit (actor, via, action, subject_kind, subject, summary, reason, before, after, filter, bulk_id)
-    values (${maskAddresses(record.actor)}, ${record.via}, ${record.action}, ${record.subjectKind}, ${record.subject}, ${maskAddresses(record.summary)},
-      ${record.reason === undefined || record.reason === null ? null : maskAddresses(record.reason)},
-      ${json(record.before)}::jsonb, ${json(record.after)}::jsonb, ${json(record.filter)}::jsonb, ${record.bulkId ?? null}::bigint)
-    returning audit_id as id`.execute(trx);
+    select ops.record_audit(${toJsonParameter(columns)}::jsonb) as id`.execute(trx);
   const [row] = rows;
   if (row === undefined) throw new Error('an audit record was not stored');
   return row.id;

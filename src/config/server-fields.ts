@@ -169,6 +169,12 @@ export const consoleSchema = z
               .default('email')
               .describe('Claim of the ID token that names the person: email, preferred_username, sub.'),
             groups_claim: text(100).default('groups').describe('Claim of the ID token that lists groups.'),
+            may_lack_email_verified: z
+              .boolean()
+              .default(false)
+              .describe(
+                'Whether to accept an email although the provider does not send email_verified. Only for a provider whose users cannot choose their address. With email_verified: false, nobody is signed in.',
+              ),
             operators: names('Names that may change things.'),
             operator_groups: names('Groups whose members may change things.'),
             viewers: names("Names that may see the console; '*' for everybody whom the provider signs in."),
@@ -230,6 +236,7 @@ export function toConsoleSettings(file: z.output<typeof consoleSchema>): Console
             scope: oidc.scope,
             nameClaim: oidc.name_claim,
             groupsClaim: oidc.groups_claim,
+            mayLackEmailVerified: oidc.may_lack_email_verified,
             operators: oidc.operators,
             operatorGroups: oidc.operator_groups,
             viewers: oidc.viewers,

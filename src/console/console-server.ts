@@ -15,7 +15,7 @@ import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
 import { pages } from './pages/index.ts';
 import { addActions } from './perform-action.ts';
-import { idOf } from './read-query.ts';
+import { BadQuery, checkCharacters, idOf } from './read-query.ts';
 
 export type ConsoleServerOptions = ConsoleOptions & {
   readonly authenticate: Authenticate;
@@ -121,6 +121,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
     scope.get(page.path, async (request, reply) => {
       const visit = visitOf(request, served);
       try {
+        checkCharacters([...visit.query, ...Object.entries(visit.params)]);
         const done = idOf(visit, 'done');
         const record = done === null ? null : await findAudit(visit.db, done);
         const shown = await page.show(visit);
@@ -131,6 +132,16 @@ function addPages(scope: FastifyInstance, served: Served): void {
           ...(record === null ? {} : { notice: record.summary }),
         });
       } catch (error) {
+        const unusable = whyUnusable(error);
+        if (unusable !== null)
+          return send(
+            reply.code(400),
+            { ...visit, query: new URLSearchParams() },
+            {
+              title: 'The address cannot be used',
+              content: html`<p class="notice red" role="alert">${unusable}</p>`,
+            },
+          );
         if (!isCutOff(error)) throw error;
         const why =
           'The database did not answer in time. Narrow the filter, or try again when it has less to do.';
@@ -213,4 +224,19 @@ function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): stri
 /** @returns true if the statement exceeded its time limit. */
 function isCutOff(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014';
+}
+
+/**
+ * SQLSTATEs of values that cannot be read: text, number, date, key of a row. Pages only read, so the value comes
+ * from the address.
+ */
+const UNREADABLE = ['22P02', '22P05', '22003', '22007', '22008', '22021', '22023'];
+
+/** Why the address cannot be used; null if the error has another reason. */
+function whyUnusable(error: unknown): string | null {
+  if (error instanceof BadQuery) return error.message;
+  const isUnreadable = error instanceof Error && 'code' in error && UNREADABLE.includes(String(error.code));
+  return isUnreadable
+    ? 'A value in the address is not what the page expects there: a number, a date or a text. Correct it, or open the page without the part after the question mark.'
+    : null;
 }

@@ -1,6 +1,21 @@
 import type { Visit } from './console-page.ts';
 
-/** Reads the query of a page. Invalid values are ignored, because people edit addresses by hand. */
+/** Reads the query of a page. */
+
+/** A value of the query that cannot be what its name says. The page is not shown, so that no filter is ignored. */
+export class BadQuery extends Error {
+  constructor(name: string, help: string) {
+    super(`The value of "${name}" in the address cannot be used. ${help}`);
+    this.name = 'BadQuery';
+  }
+}
+
+/** @throws BadQuery if a value has a character that no text of the database has. */
+export function checkCharacters(values: Iterable<readonly [string, string]>): void {
+  for (const [name, value] of values)
+    if (name.includes('\u0000') || value.includes('\u0000'))
+      throw new BadQuery(name.replaceAll('\u0000', '�'), 'It contains a NUL character (%00): remove it.');
+}
 
 /** Rows per page of a list. A page reads one more, to know whether there is a next page. */
 export const PAGE_ROWS = 50;
@@ -24,10 +39,16 @@ export function idOf({ query }: Asked, name: string): string | null {
   return /^\d{1,18}$/.test(text) ? text : null;
 }
 
-/** Reads a date such as 2026-04-10. */
+/**
+ * Reads a date such as 2026-04-10; null if it is empty or missing.
+ * @throws BadQuery if there is no such day.
+ */
 export function dayOf({ query }: Asked, name: string): string | null {
-  const text = query.get(name) ?? '';
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : null;
+  const text = (query.get(name) ?? '').trim();
+  if (text === '') return null;
+  const day = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  if (day !== null && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)) return text;
+  throw new BadQuery(name, 'Write a day that exists, such as 2026-04-10.');
 }
 
 /** The key of the last row shown, after which the next page begins; null if there is no next page. */

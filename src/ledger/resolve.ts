@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { inTransaction } from '../db/in-transaction.ts';
 import type { EntryState } from '../model/ledger.ts';
 
 export type Resolution = {
@@ -33,22 +32,12 @@ export function acceptDoubt(
   db: Database,
   resolution: Resolution & { readonly dealId: string | null; readonly collabId: string | null },
 ): Promise<Resolved> {
-  const { dealId, collabId } = resolution;
-  return decide(db, resolution, {
-    decision: 'accept',
-    from: ['in_doubt'],
-    set: sql`state = 'accepted', state_reason = 'accepted by decision',
-      deal_id = coalesce(${dealId}::text, deal_id), collab_id = coalesce(${collabId}::text, collab_id)`,
-  });
+  return decide(db, resolution, 'accept');
 }
 
 /** Transition T8, in_doubt → written_off: the outcome stays unknown, and the entry is not sent again. */
 export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Resolved> {
-  return decide(db, resolution, {
-    decision: 'write_off',
-    from: ['in_doubt'],
-    set: sql`state = 'written_off', state_reason = 'written off by decision'`,
-  });
+  return decide(db, resolution, 'write_off');
 }
 
 /**
@@ -56,11 +45,7 @@ export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Res
  * processed the first request, the order is credited twice.
  */
 export function approveResend(db: Database, resolution: Resolution): Promise<Resolved> {
-  return decide(db, resolution, {
-    decision: 'resend',
-    from: ['in_doubt', 'rejected'],
-    set: sql`state = 'ready', state_reason = null, resends_approved = resends_approved + 1, not_before = null`,
-  });
+  return decide(db, resolution, 'resend');
 }
 
 /**
@@ -73,70 +58,28 @@ export async function acknowledgeDoubleCredit(
   db: Database,
   resolution: Omit<Resolution, 'shown'> & { readonly credits?: number | undefined },
 ): Promise<Resolved> {
-  const { credits = null } = resolution;
-  return inTransaction(db, async (trx) => {
-    const { rows } = await sql<{ state: EntryState; attempt: number }>`
-      select e.state, e.attempt from ledger.entries e
-      where e.entry_id = ${resolution.entryId}::bigint
-        and exists (
-          select from ledger.double_credits d
-          where d.entry_id = e.entry_id and (${credits}::bigint is null or d.credits = ${credits}::bigint))
-      for update of e`.execute(trx);
-    const [entry] = rows;
-    if (entry === undefined) return { done: false, state: null };
-    await trx
-      .insertInto('ledger.decisions')
-      .values({
-        entry_id: resolution.entryId,
-        decision: 'acknowledge',
-        attempt: entry.attempt,
-        decided_by: resolution.decidedBy,
-        reason: resolution.reason,
-      })
-      .execute();
-    return { done: true, state: entry.state };
-  });
+  const { entryId, credits = null, decidedBy, reason } = resolution;
+  const { rows } = await sql<Resolved>`
+    select done, state from ledger.acknowledge_double_credit(${entryId}::bigint, ${credits}::bigint, ${decidedBy}, ${reason})`.execute(
+    db,
+  );
+  return rows[0] ?? { done: false, state: null };
 }
 
-type Change = {
-  readonly decision: 'accept' | 'write_off' | 'resend';
-  readonly from: readonly EntryState[];
-  readonly set: ReturnType<typeof sql>;
-};
-
 /**
- * Changes an entry by a decision. The decision row is written in the same transaction, and only if the entry
- * is in a state that the decision may change.
+ * Changes an entry by a decision. The function of the database writes the decision in the same statement, and
+ * only if the entry is in a state that the decision may change.
  */
-async function decide(db: Database, resolution: Resolution, change: Change): Promise<Resolved> {
-  return inTransaction(db, async (trx) => {
-    const entry = await trx
-      .selectFrom('ledger.entries')
-      .select(['state', 'attempt'])
-      .where('entry_id', '=', resolution.entryId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (entry === undefined) return { done: false, state: null };
-    const state = entry.state as EntryState;
-    if (!change.from.includes(state)) return { done: false, state };
-    const { shown } = resolution;
-    if (shown !== undefined && (shown.state !== state || shown.attempt !== entry.attempt))
-      return { done: false, state };
-    await trx
-      .insertInto('ledger.decisions')
-      .values({
-        entry_id: resolution.entryId,
-        decision: change.decision,
-        attempt: entry.attempt,
-        decided_by: resolution.decidedBy,
-        reason: resolution.reason,
-      })
-      .execute();
-    const changed = await sql<{ state: EntryState }>`
-      update ledger.entries set ${change.set}, state_changed_at = clock_timestamp()
-      where entry_id = ${resolution.entryId} returning state`.execute(trx);
-    return { done: true, state: changed.rows[0]?.state ?? null };
-  });
+async function decide(
+  db: Database,
+  resolution: Resolution & { readonly dealId?: string | null; readonly collabId?: string | null },
+  decision: 'accept' | 'write_off' | 'resend',
+): Promise<Resolved> {
+  const { entryId, shown, decidedBy, reason, dealId = null, collabId = null } = resolution;
+  const { rows } = await sql<Resolved>`
+    select done, state from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null}, ${shown?.attempt ?? null}::integer,
+      ${decidedBy}, ${reason}, ${dealId}, ${collabId})`.execute(db);
+  return rows[0] ?? { done: false, state: null };
 }
 
 /**

@@ -89,6 +89,8 @@ export type OidcSettings = {
   /** Claims of the ID token that contain the person's name and groups. */
   readonly nameClaim: string;
   readonly groupsClaim: string;
+  /** Whether a provider that does not send `email_verified` is believed. `false` never is. */
+  readonly mayLackEmailVerified: boolean;
   readonly operators: readonly string[];
   readonly operatorGroups: readonly string[];
   /** `*` admits everyone whom the provider authenticates. */

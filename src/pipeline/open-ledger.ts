@@ -1,6 +1,8 @@
 import type { Client } from '../api/client.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { databasePlace, journalFolder } from '../config/locate.ts';
 import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
 import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
 import {
   type Continuity,
@@ -122,7 +124,16 @@ async function decideNewLedger(
   const { continuity, ...compared } = await compare(db, { config, accountId });
   if (continuity.kind !== 'went_back' || !continuity.isOther) return;
   await bindAccount(db, accountId);
-  const claims = await beginNewLedger(db, { ...compared, accountId, ...newLedger });
+  const claims = await inTransaction(db, async (trx) => {
+    const disregarded = await beginNewLedger(trx, { ...compared, accountId, ...newLedger });
+    await recordAudit(trx, {
+      ...{ actor: newLedger.decidedBy, via: 'command', reason: newLedger.reason },
+      ...{ action: 'begin_new_ledger', subjectKind: 'ledger', subject: accountId },
+      summary: 'Began a new ledger: claims of another one do not count in it.',
+      after: { disregarded_claims: disregarded },
+    });
+    return disregarded;
+  });
   progress.note(`This run starts a new ledger. ${claims} claims of another ledger do not count in it.`);
 }
 

@@ -25,7 +25,7 @@ export type PlanInput = {
  * If a slot is noticed later than this, no process ran at its time. Restarting the database takes less,
  * restarting a machine takes more.
  */
-const ON_TIME_MS = 5 * 60_000;
+export const ON_TIME_MS = 5 * 60_000;
 
 /** How far back to look for missed slots. Longer than a month, so that a monthly job is always caught up. */
 const LOOK_BACK_MS = 35 * 24 * 3_600_000;

@@ -5,7 +5,7 @@ import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { JobTiming } from '../model/config.ts';
 import type { Calendar } from './calendar.ts';
-import { type PlannedSlot, planSlots } from './plan-slots.ts';
+import { ON_TIME_MS, type PlannedSlot, planSlots } from './plan-slots.ts';
 
 /** A job with its own schedule, and the jobs that follow it directly or indirectly. */
 export type Head = {
@@ -33,6 +33,12 @@ export async function readDatabaseClock(db: Database): Promise<Date> {
  * @returns the new slots.
  */
 export async function pollSchedule(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
+  const planned = await pollHead(db, head, now);
+  if (head.followers.length > 0) await pollFollowers(db, head, now);
+  return planned;
+}
+
+async function pollHead(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const known = await readLookedUntil(db, head.job);
   const lagMs = known === null ? Number.POSITIVE_INFINITY : now.getTime() - known.getTime();
   const hasCome =
@@ -63,6 +69,30 @@ async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<
   await sql`update ops.schedules set looked_until = ${now} where job = ${job}`.execute(trx);
   if (planned.length > 0) await insertSlots(trx, head, planned);
   return planned;
+}
+
+/**
+ * Adds the slots of followers that another process did not know when it recorded those of the head, because it has
+ * an older configuration. Slots from before a follower was first polled are not due, nor those that a person
+ * requested for the head alone.
+ */
+async function pollFollowers(db: Database, { job, followers }: Head, now: Date): Promise<void> {
+  await sql`
+    with followers as (select unnest(${followers}::text[]) as job),
+    polled as (
+      insert into ops.schedules (job, looked_until)
+      select f.job, ${now} from followers f where not exists (select from ops.schedules k where k.job = f.job)
+      on conflict do nothing
+    ), moved as (
+      update ops.schedules set looked_until = ${new Date(now.getTime() - ON_TIME_MS)}
+      where job = any(${followers}::text[]) and looked_until < ${new Date(now.getTime() - ON_TIME_MS - LAG_MS)}
+    )
+    insert into ops.slots (job, slot, state)
+    select f.job, s.slot, 'waiting'
+    from ops.schedules f join ops.slots s on s.job = ${job} and s.requested_by is null and s.slot <= ${now}
+      and s.slot > greatest(f.looked_until, ${new Date(now.getTime() - ON_TIME_MS)})
+    where f.job = any(${followers}::text[]) and not exists (select from ops.slots w where w.job = f.job and w.slot = s.slot)
+    on conflict do nothing`.execute(db);
 }
 
 /**

@@ -10,6 +10,7 @@ import { createRoles } from '../../src/db/create-roles.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
 import { manyRows, openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { migrateBy } from '../support/migrate-by.ts';
 import { type Stage, setup } from '../support/setup.ts';
 
 const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf8');
@@ -365,6 +366,12 @@ describe('influencer_sync_operator', () => {
         stderr: '',
       });
     }
+    // Whatever name the command gives, the user of the session is recorded.
+    const me = new URL(operator.url).username;
+    const { rows: recorded } = await sql<{ by: string }>`
+      select actor as by from ops.audit union all select decided_by from ledger.decisions`.execute(shop.db);
+    expect(recorded.length).toBeGreaterThan(7);
+    expect(recorded.filter(({ by }) => !by.startsWith(`${me} (`))).toEqual([]);
     // It runs no job.
     expect((await shop.run()).exitCode).not.toBe(0);
     expect((await shop.posted()).length).toBe(2);
@@ -383,6 +390,10 @@ describe('influencer_sync_operator', () => {
       await expect(operator.ask(`select from intake.${table}`), table).rejects.toThrow('permission denied');
     for (const statement of [
       'update ledger.entries set order_id = order_id',
+      "update ledger.entries set state = 'accepted', state_reason = 'mine'",
+      "insert into ledger.decisions (entry_id, decision, attempt, decided_by, reason) values (1, 'accept', 1, 'ann', 'x')",
+      "insert into ledger.answers (entry_id, attempt, kind, message, via, applied) values (1, 1, 'lease_over', 'x', 'reaper', true)",
+      "insert into ops.audit (actor, via, action, subject_kind, summary) values ('ann', 'console', 'x', 'entry', 'x')",
       'update ledger.entries set amount = 1',
       'delete from ledger.entries',
       'insert into ledger.attempts default values',
@@ -395,5 +406,45 @@ describe('influencer_sync_operator', () => {
       'drop view bi.orders',
     ])
       await expect(operator.ask(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+  });
+
+  test('records its own name in the audit, and the program the name that it is given', async () => {
+    const stage = await setup();
+    const { operator, app, reader } = await makeRoles(stage);
+    const record = {
+      actor: 'ann',
+      via: 'console',
+      action: 'x',
+      subject_kind: 'entry',
+      summary: 'x',
+      before: null,
+    };
+    const call = `set search_path = pg_temp; select ops.record_audit('${JSON.stringify(record)}')`;
+    await operator.ask(call);
+    await app.ask(call);
+    await expect(reader.ask(call)).rejects.toThrow('permission denied');
+    await expect(reader.ask('select ledger.reap_lost()')).rejects.toThrow('permission denied');
+    const { rows } = await sql`select actor, via, before from ops.audit order by audit_id`.execute(stage.db);
+    expect(rows).toEqual([
+      { actor: `${new URL(operator.url).username} (ann)`, via: 'command', before: null },
+      { actor: 'ann', via: 'console', before: null },
+    ]);
+  });
+
+  test('keeps deciding after an upgrade, without running the file of roles again', async () => {
+    const stage = await setup();
+    const { operator } = await makeRoles(stage);
+    const me = new URL(operator.url).username;
+    await sql`drop function ops.record_audit, ledger.decide, ledger.acknowledge_double_credit, ledger.reap_lost, ops.acting_name`.execute(
+      stage.db,
+    );
+    await sql.raw(`grant insert on ops.audit to ${me}`).execute(stage.db);
+    await migrateBy(stage.db, (file) => file.startsWith('0091'));
+    expect(await operator.ask('select ledger.reap_lost()::int as reaped')).toEqual([{ reaped: 0 }]);
+    expect(
+      await operator.ask(
+        "select done, state from ledger.decide(1, 'accept', null, null, 'ann', 'x', null, null)",
+      ),
+    ).toEqual([{ done: false, state: null }]);
   });
 });

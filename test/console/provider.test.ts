@@ -114,6 +114,8 @@ const PEOPLE: Readonly<Record<string, Claims>> = {
   ann: { email: 'ann@shop.example', email_verified: true },
   ben: { email: 'ben@shop.example', email_verified: true, groups: ['marketing', 'others'] },
   eve: { email: 'ann@shop.example', email_verified: false },
+  // His provider does not say whether the address is his.
+  noah: { email: 'ann@shop.example' },
   // An email that equals the name of a group.
   mallory: { email: 'marketing', email_verified: true },
   zoe: { email: 'zoe@shop.example', email_verified: true, groups: ['others'] },
@@ -136,6 +138,7 @@ async function openSignedConsole({
     scope: 'openid profile email',
     nameClaim: 'email',
     groupsClaim: 'groups',
+    mayLackEmailVerified: false,
     operators: ['ann@shop.example'],
     operatorGroups: [],
     viewers: [],
@@ -169,7 +172,7 @@ describe('an OpenID Connect provider', () => {
     },
   );
 
-  it.each(['eve', 'mallory', 'zoe'])('gives %s no access', async (login) => {
+  it.each(['eve', 'noah', 'mallory', 'zoe'])('gives %s no access', async (login) => {
     const { url } = await openSignedConsole();
     const browser = new Browser();
     const { status, text } = await browser.signIn(`${url}/`, login);
@@ -178,6 +181,12 @@ describe('an OpenID Connect provider', () => {
       /^(You are signed in, but you may not see the console|The provider did not sign you in)/,
     );
     expect([...browser.cookies(url).keys()]).toEqual([]);
+  });
+
+  it('accepts an address of which nothing is said only if the settings say so, and an unverified one never', async () => {
+    const { url } = await openSignedConsole({ settings: { mayLackEmailVerified: true } });
+    expect((await new Browser().signIn(`${url}/`, 'noah')).status).toBe(200);
+    expect((await new Browser().signIn(`${url}/`, 'eve')).status).toBe(403);
   });
 
   it('keeps users signed in over a restart, until they sign out', async () => {

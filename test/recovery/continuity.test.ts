@@ -8,7 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
 import {
   countStates,
   look,
@@ -66,6 +68,16 @@ describe('a database that was restored from an older backup', () => {
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
     expect(recovered.exitCode).toBe(0);
     expect(recovered.stdout).toContain('10 accepted by the service');
+    const db = await connect({ url: shop.env.DATABASE_URL ?? '', embeddedFolder: '' });
+    onTestFinished(() => db.destroy());
+    const { rows } = await sql`select action, reason, after from ops.audit`.execute(db);
+    expect(rows).toEqual([
+      {
+        action: 'recover_ledger',
+        reason: 'restored the backup of this morning',
+        after: { accepted: 10, in_doubt: 0, not_processed: 0 },
+      },
+    ]);
     shop.drop('three.csv', toCsv(manyRows(5, 'c')));
     const run = await shop.run();
     expect(run).toMatchObject({

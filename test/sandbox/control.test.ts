@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -262,4 +263,37 @@ test('the event stream sends every signed event without a webhook, also after a 
   await control(sandbox, 'POST', 'trigger/product_sent', {});
   expect((await read()).webhook_type).toBe('product_sent');
   await reader?.cancel();
+});
+
+test('the control routes answer neither pages of other sites nor other names of this machine', async () => {
+  const status = (url: string, headers: Record<string, string>) => {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    request(`${url}/_sandbox/reset`, { method: 'POST', headers }, (answer) =>
+      resolve(answer.resume().statusCode),
+    )
+      .on('error', reject)
+      .end();
+    return promise;
+  };
+  const { url } = await startTestSandbox();
+  const { host, port } = new URL(url);
+  for (const headers of [
+    {},
+    { origin: url },
+    { host: `localhost:${port}`, origin: `http://localhost:${port}` },
+  ])
+    expect(await status(url, headers), JSON.stringify(headers)).toBe(200);
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
+    { host: 'evil.example' },
+    { host: `127.0.0.1.evil.example:${port}` },
+    { host, origin: `http://localhost:${port}` },
+  ])
+    expect(await status(url, headers), JSON.stringify(headers)).toBe(403);
+  // In a network of containers, the sandbox has another name; other sites still get no answer.
+  const open = await startTestSandbox({ openControl: true });
+  expect(await status(open.url, { host: 'sandbox:4010' })).toBe(200);
+  expect(await status(open.url, { host: 'sandbox:4010', origin: 'https://evil.example' })).toBe(403);
 });

@@ -234,6 +234,32 @@ describe('a poll', () => {
     expect(await pollSchedule(db, head(), later(180))).toMatchObject([{ state: 'skipped' }]);
   });
 
+  it('gives a follower its slots although a process without it recorded those of the job before', async () => {
+    const { db } = await setup();
+    const slotsOf = async (job: string) =>
+      (
+        await sql<{ slot: Date }>`select slot from ops.slots where job = ${job} order by slot`.execute(db)
+      ).rows.map(({ slot }) => slot);
+    await pollSchedule(db, head(), later(-120));
+    await pollSchedule(db, head(), later(0));
+    // The follower is new: earlier slots are not due.
+    await pollSchedule(db, head(['report']), later(1));
+    await pollSchedule(db, head(), later(60));
+    await sql`insert into ops.slots (job, slot, state, requested_by) values ('orders', ${later(60.5)}, 'due', 'ann')`.execute(
+      db,
+    );
+    await pollSchedule(db, head(['report']), later(61));
+    await pollSchedule(db, head(['report']), later(62));
+    expect(await slotsOf('report')).toEqual([later(60)]);
+    // Removed for some hours, and added again: what came meanwhile is not run one after the other.
+    for (const minutes of [120, 180, 240]) await pollSchedule(db, head(), later(minutes));
+    await pollSchedule(db, head(['report']), later(270));
+    expect(await slotsOf('report')).toEqual([later(60)]);
+    await pollSchedule(db, head(), later(300));
+    await pollSchedule(db, head(['report']), later(301));
+    expect(await slotsOf('report')).toEqual([later(60), later(300)]);
+  });
+
   it('after the clock was ahead forgets slots that were recorded too early: of its job and its followers, if not begun', async () => {
     const { db } = await setup();
     await pollSchedule(db, head(['report']), later(1));

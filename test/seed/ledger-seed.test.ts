@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import {
   backfill,
@@ -49,6 +50,18 @@ describe('orders that were credited elsewhere', () => {
     const { event: listed } = await ledger(workshop, 'seeds');
     expect(listed).toMatchObject({ file_name: 'seed.csv', orders: 2, reason: 'by the shop integration' });
     expect(listed.undone_at).not.toBeNull();
+    const { rows } =
+      await sql`select action, subject, reason, after from ops.audit order by audit_id`.execute(workshop.db);
+    const subject = String(event.seed_id);
+    expect(rows).toEqual([
+      {
+        action: 'seed_orders',
+        subject,
+        reason: 'by the shop integration',
+        after: { orders: 2, held_back: 0 },
+      },
+      { action: 'withdraw_seed', subject, reason: 'the wrong file', after: { orders: 2 } },
+    ]);
   });
 
   it('are held if they wait to be posted, and only reported if this ledger already posted them', async () => {

@@ -1,4 +1,7 @@
+import type { ActorlessRecord } from '../../audit/record-audit.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import { listSeeds } from '../../ledger/seed.ts';
+import type { Seeded } from '../../model/backfill.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { seedOrders, unseedOrders } from '../../pipeline/seed-orders.ts';
@@ -8,7 +11,7 @@ import type { ConfigOptions } from '../commands/command.ts';
 import type { SeedOptions } from '../commands/ledger.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
 
 /**
@@ -19,11 +22,27 @@ export async function addSeed(output: Output, path: string, options: SeedOptions
   const config = await openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
-    const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
+    const seeded = await inTransaction(db, async (trx) => {
+      const recorded = await seedOrders(trx, { config, path, reason, seededBy: readOperator() });
+      await auditIn(trx)(auditOfSeed(recorded, reason));
+      return recorded;
+    });
     output.emit({ event: 'seeded', ...seeded });
     output.print(renderSeeded(seeded, output.terminal));
     return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   });
+}
+
+/** The audit record of a list of orders that were credited elsewhere. */
+export function auditOfSeed(
+  { seedId, orders, heldBack }: Pick<Seeded, 'seedId' | 'orders' | 'heldBack'>,
+  reason: string,
+): ActorlessRecord {
+  return {
+    ...{ action: 'seed_orders', subjectKind: 'seed', subject: seedId, reason },
+    summary: `Recorded seed ${seedId}: orders that were credited elsewhere.`,
+    after: { orders, held_back: heldBack },
+  };
 }
 
 export async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
@@ -39,7 +58,16 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
   const config = await openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
-    const undone = await unseedOrders(db, { seedId, reason, undoneBy: readOperator() });
+    const undone = await inTransaction(db, async (trx) => {
+      const taken = await unseedOrders(trx, { seedId, reason, undoneBy: readOperator() });
+      const summary = `Withdrew seed ${seedId}.`;
+      if (taken.kind === 'undone')
+        await auditIn(trx)({
+          ...{ action: 'withdraw_seed', subjectKind: 'seed', subject: seedId, summary, reason },
+          after: { orders: taken.orders },
+        });
+      return taken;
+    });
     if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
     output.emit({ event: 'unseeded', seedId, orders: undone.orders });
     output.print(

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../db/in-transaction.ts';
 import { bindAccount, boundAccount } from '../../ledger/bind-account.ts';
 import { ensureLedgerId } from '../../ledger/continuity/identity.ts';
 import { type Recovered, recoverLedger } from '../../ledger/continuity/recover.ts';
@@ -13,8 +14,9 @@ import type { ConfigOptions } from '../commands/command.ts';
 import { openConfig, withMigratedDatabase } from '../open/open-config.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
+import { auditOfSeed } from './manage-seeds.ts';
 
 export type RecoverOptions = ConfigOptions & {
   readonly reason: string;
@@ -40,7 +42,12 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     const { continuity, ...compared } = await compare(db, { config, accountId: bound });
     const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
     if (options.from !== undefined) {
-      const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
+      const list = { config, path: options.from, reason, seededBy: decidedBy };
+      const seeded = await inTransaction(db, async (trx) => {
+        const recorded = await seedOrders(trx, list);
+        await auditIn(trx)(auditOfSeed(recorded, reason));
+        return recorded;
+      });
       output.emit({ event: 'seeded', ...seeded });
       output.print(renderSeeded(seeded, output.terminal));
     }
@@ -50,12 +57,19 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     }
     await bindAccount(db, accountId);
     await ensureLedgerId(db);
-    const recovered = await recoverLedger(db, {
+    const decision = {
       ...compared,
-      accountId,
-      reason,
-      decidedBy,
-      acceptsUndescribed: options.acceptUndescribed === true,
+      ...{ accountId, reason, decidedBy, acceptsUndescribed: options.acceptUndescribed === true },
+    };
+    const recovered = await inTransaction(db, async (trx) => {
+      const found = await recoverLedger(trx, decision);
+      const { claims, accepted, inDoubt, notProcessed } = found;
+      await auditIn(trx)({
+        ...{ action: 'recover_ledger', subjectKind: 'ledger', subject: accountId, reason },
+        summary: `Recovered ${plural(claims, 'claim')} that the database had lost.`,
+        after: { accepted, in_doubt: inDoubt, not_processed: notProcessed },
+      });
+      return found;
     });
     // Answers that a process had received before it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');

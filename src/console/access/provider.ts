@@ -204,7 +204,7 @@ export function createProviderSignIn(
         : await client.fetchUserInfo(configuration, tokens.access_token, identity.sub);
     const claims: Record<string, unknown> = { ...told, ...identity };
     // A person who can register an unverified address must not become someone else.
-    if (settings.nameClaim === 'email' && claims.email_verified === false) return null;
+    if (settings.nameClaim === 'email' && !isVerified(claims.email_verified, settings)) return null;
     const name = claims[settings.nameClaim];
     if (typeof name !== 'string' || name.trim() === '') return null;
     const given = claims[settings.groupsClaim];
@@ -212,6 +212,11 @@ export function createProviderSignIn(
     const named = [...settings.operatorGroups, ...settings.viewerGroups];
     return { name: name.trim(), groups: groups.filter((group) => named.includes(group)) };
   }
+}
+
+/** Only `true` says that the address is the person's own. That nothing is said is enough only if the settings say so. */
+function isVerified(told: unknown, { mayLackEmailVerified }: OidcSettings): boolean {
+  return told === true || (mayLackEmailVerified && told === undefined);
 }
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {

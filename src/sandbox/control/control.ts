@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { explainIssues } from '../../api/explain-issues.ts';
+import { isLoopback as isLoopbackUrl } from '../../model/text/is-loopback.ts';
 import type { Context } from '../build-server.ts';
 import { type FaultRule, readFaultRules } from '../faults/fault-rule.ts';
 import type { LineLog } from '../line-log.ts';
@@ -24,8 +25,9 @@ const DOWN_MS = 1_000;
 export function addControlRoutes(server: FastifyInstance, context: Context): void {
   const { requestLog, faults } = context;
   const onRequest: Guard = (request, reply, done) => {
-    if (context.isControlOpen || isLoopback(request.socket.remoteAddress)) done();
-    else reply.code(403).send({ message: 'The control routes answer this machine only.' });
+    const refusal = whyRefused(request, context.isControlOpen);
+    if (refusal === null) done();
+    else reply.code(403).send({ message: refusal });
   };
 
   server.get('/_sandbox/health', { onRequest }, () => ({
@@ -90,6 +92,21 @@ async function* linesOf(all: Readable, accountId: string): AsyncGenerator<string
     const { account_id: whose } = JSON.parse(line) as { readonly account_id: string | null };
     if (whose === accountId) yield `${line}\n`;
   }
+}
+
+/**
+ * Why the control routes do not answer a request; null if they do. A page of another site could reach this machine
+ * through its visitor's browser: with an Origin of its own, or under a name of its own that leads here.
+ */
+function whyRefused({ socket, headers }: FastifyRequest, isOpen: boolean): string | null {
+  const { host = '', origin } = headers;
+  if (origin !== undefined && URL.parse(origin)?.host !== host)
+    return 'The control routes do not answer pages of other sites.';
+  if (isOpen) return null;
+  if (!isLoopback(socket.remoteAddress)) return 'The control routes answer this machine only.';
+  return isLoopbackUrl(`http://${host}`)
+    ? null
+    : 'The control routes answer only under localhost or 127.0.0.1. Use such an address, or start the sandbox with --open-control.';
 }
 
 function isLoopback(address: string | undefined): boolean {
