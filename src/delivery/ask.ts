@@ -1,14 +1,14 @@
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
-import { readErrorText } from '../api/read-error.ts';
-import { isOwnWord } from './classify.ts';
+import { joinPages } from '../api/description/pages.ts';
+import { judge } from '../api/description/verdict.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
 /** The result of a read-only request to the service. Returned, never thrown. */
 export type Answer =
   | { readonly kind: 'answer'; readonly text: string; readonly fetchedAt: Date }
-  /** 404 or 410 with a reason in JSON: the service itself confirms that the object does not exist. */
+  /** A status that means so, with a reason in JSON: the service itself confirms that the object does not exist. */
   | { readonly kind: 'not_found'; readonly problem: string; readonly fetchedAt: Date }
   | { readonly kind: 'failed'; readonly problem: string; readonly fetchedAt: Date }
   /** The gate is stopped, or the budget is used up. */
@@ -66,18 +66,29 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
     const read = () => ({ kind: 'taken' }) as const;
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
-    return toAnswer(sent, fetchedAt);
+    const first = toAnswer(sent, fetchedAt);
+    const { exchange } = sent;
+    if (first.kind !== 'answer' || exchange.kind === 'failure' || !exchange.nextPage) return first;
+    // The age of a list is that of its first page.
+    const startedAt = fetchedAt;
+    const { text } = await joinPages(exchange, async (page) => {
+      const query = { ...input.query, ...page };
+      const next = await sendRepeatable(
+        { client, gate, begin },
+        { operation, input: { ...input, query }, read },
+      );
+      return next?.outcome.kind === 'accepted' ? next.exchange : null;
+    });
+    return { kind: 'answer', text, fetchedAt: startedAt };
   };
 }
 
 function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
   if (exchange.kind === 'failure') return { kind: 'failed', problem: exchange.reason, fetchedAt };
-  const { status, text } = exchange;
+  const { status, text, verdict = judge(exchange) } = exchange;
   if (outcome.kind === 'accepted') return { kind: 'answer', text, fetchedAt };
   if (outcome.kind === 'throttled')
-    return { kind: 'failed', problem: 'HTTP 429: the service asks to slow down', fetchedAt };
-  const said = readErrorText(text);
-  const problem = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`;
-  const isGone = (status === 404 || status === 410) && isOwnWord(text);
-  return { kind: isGone ? 'not_found' : 'failed', problem, fetchedAt };
+    return { kind: 'failed', problem: `HTTP ${status}: the service asks to slow down`, fetchedAt };
+  const problem = verdict.reason === null ? `HTTP ${status}` : `HTTP ${status}: ${verdict.reason}`;
+  return { kind: verdict.isNotFound && verdict.isOwnWord ? 'not_found' : 'failed', problem, fetchedAt };
 }

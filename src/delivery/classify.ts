@@ -1,6 +1,6 @@
-import { readErrorText } from '../api/read-error.ts';
+import { judge } from '../api/description/verdict.ts';
 import { parseRetryAfter } from '../api/retry-after.ts';
-import type { Exchange } from '../model/http/exchange.ts';
+import type { Exchange, Verdict } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 
 /** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
@@ -21,17 +21,11 @@ export type ClassifyOptions = {
    * gateway, because a mistake costs only a request.
    */
   readonly isRepeatable: boolean;
-  /** Reads the body of a 2xx answer. */
-  readonly read: (text: string) => Said;
+  /** Reads the body of a 2xx answer whose verdict is `yes` or `no`. */
+  readonly read: (text: string, verdict: Verdict) => Said;
   /** The current time, for a `Retry-After` that is a date in an answer that states no time of its own. */
   readonly now: Date;
 };
-
-/** Statuses with which the service refuses a request without processing it (docs/ledger.md, T4). */
-const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
-
-/** 4xx statuses that say nothing about the request itself: the service was slow or not ready. */
-const UNCLEAR = new Set([408, 425]);
 
 /** Whoever says it, a gateway too, has not let the request through: a smaller one may pass. */
 const TOO_LARGE = 413;
@@ -46,15 +40,15 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
       ? { kind: 'in_doubt', httpStatus: null, reason: exchange.reason }
       : { kind: 'not_written', reason: exchange.reason };
   }
-  const { status, text, headers } = exchange;
+  const { status, text, headers, verdict = judge(exchange) } = exchange;
   const refused = (message: string): Outcome => ({
     kind: 'rejected',
     httpStatus: status,
     message,
-    stopsGate: status === 401 || status === 403,
+    stopsGate: verdict.kind === 'key_refused',
   });
-  if (status >= 200 && status < 300) {
-    const said = read(text);
+  if (verdict.kind === 'yes' || verdict.kind === 'no') {
+    const said = read(text, verdict);
     if (said.kind === 'refused') return refused(said.message);
     if (said.kind === 'nothing')
       return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} ${said.why}` };
@@ -62,15 +56,14 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
     const accepted = { kind: 'accepted', httpStatus: status, dealId, collabId } as const;
     return message === undefined ? accepted : { ...accepted, message };
   }
-  if (status === 429) {
+  if (verdict.kind === 'rate_limited') {
     const retryAfterMs = parseRetryAfter(headers['retry-after'], statedTime(headers.date) ?? now);
-    return { kind: 'throttled', httpStatus: 429, retryAfterMs };
+    return { kind: 'throttled', httpStatus: status, retryAfterMs };
   }
-  const message = readErrorText(text);
-  const isRefusal = isRepeatable
-    ? status >= 400 && status < 500 && !UNCLEAR.has(status) && (status === TOO_LARGE || !isPage(text))
-    : REFUSALS.has(status) && isOwnWord(text);
-  if (isRefusal) return refused(message ?? `HTTP ${status}`);
+  if (verdict.kind === 'unclear' && status >= 200 && status <= 299)
+    return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} that does not say yes` };
+  const message = verdict.reason;
+  if (isRefusal(status, text, { verdict, isRepeatable })) return refused(message ?? `HTTP ${status}`);
   return {
     kind: 'in_doubt',
     httpStatus: status,
@@ -78,35 +71,21 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
   };
 }
 
-/**
- * True if a body is the service's own word: a JSON object with a message. A gateway's page or an empty body says
- * nothing about what the service did.
- */
-export function isOwnWord(text: string): boolean {
-  return readObject(text) !== null && readErrorText(text) !== null;
+/** What proves that a request was not processed. */
+function isRefusal(
+  status: number,
+  text: string,
+  { verdict, isRepeatable }: { readonly verdict: Verdict; readonly isRepeatable: boolean },
+): boolean {
+  const isNamed = verdict.kind === 'refused' || verdict.kind === 'key_refused';
+  if (isNamed && verdict.isStated) return true;
+  if (!isRepeatable) return isNamed && verdict.isOwnWord;
+  if (verdict.kind === 'unclear') return false;
+  return (isNamed || (status >= 400 && status < 500)) && (status === TOO_LARGE || !isPage(text));
 }
 
 function isPage(text: string): boolean {
   return /^\s*</.test(text);
-}
-
-/**
- * Finds a no in the body of a 2xx answer: `success` that is not true, a `status` that is an error, or a filled
- * `error`. Whatever else the body names is then no confirmation.
- *
- * @returns what the service says, on one line; null if nothing in the body says no.
- */
-export function findNo(answer: Readonly<Record<string, unknown>>, text: string): string | null {
-  const { success, status, error, errors, error_message: errorMessage } = answer;
-  const isYes = success === undefined || success === true || success === 'true' || success === 1;
-  const isFailed = typeof status === 'number' ? status >= 400 : /^(error|fail)/i.test(String(status ?? ''));
-  if (isYes && !isFailed && ![error, errors, errorMessage].some(isFilled)) return null;
-  return readErrorText(text) ?? 'the answer says that it did not succeed';
-}
-
-function isFilled(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
-  return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
 /** The time that an answer states in its `Date` header: its `Retry-After` is by the same clock. */
@@ -126,19 +105,15 @@ export function readObject(text: string): Record<string, unknown> | null {
 const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
 /** Reads the answer to a request that may be repeated, a JSON object: a no in it is a refusal. */
-export function readBatchAnswer(text: string): Said {
-  const answer = readObject(text);
-  if (answer === null) return NOTHING;
-  const no = findNo(answer, text);
-  return no === null ? { kind: 'taken' } : { kind: 'refused', message: no };
+export function readBatchAnswer(text: string, verdict: Verdict): Said {
+  if (verdict.kind === 'no') return { kind: 'refused', message: verdict.reason ?? '' };
+  return verdict.isStated || readObject(text) !== null ? { kind: 'taken' } : NOTHING;
 }
 
 /** Reads the answer to a look-up. An empty body and any JSON that does not say no are answers; a proxy's page is not. */
-export function readLookupAnswer(text: string): Said {
-  if (text.trim() === '') return { kind: 'taken' };
-  const no = findNo(readObject(text) ?? {}, text);
-  if (no !== null) return { kind: 'nothing', why: `with a refusal: ${no}` };
-  return parse(text) === undefined ? NOTHING : { kind: 'taken' };
+export function readLookupAnswer(text: string, verdict: Verdict): Said {
+  if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
+  return text.trim() === '' || parse(text) !== undefined ? { kind: 'taken' } : NOTHING;
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { specifiedService } from '../api/description/schema.ts';
 import type { Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
@@ -17,6 +18,11 @@ export type RequestGateOptions = {
   readonly isLeaseHeld: () => boolean;
   /** How long to wait before each probe, in milliseconds. After the last one the gate stops. By default `PROBE_WAITS_MS`. */
   readonly probeWaitsMs?: readonly number[];
+  /**
+   * Statuses that mean that the account cannot pay for the request. The specification does not say what was
+   * processed before the credits ran out. By default those of the specified service.
+   */
+  readonly noCreditStatuses?: readonly number[];
   /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
 };
@@ -50,16 +56,11 @@ export type RequestGate = {
 /** If the service requests a longer pause than this, the run ends and the next run continues. */
 const LONGEST_PAUSE_MS = 120_000;
 
-/**
- * The account cannot pay for the request. The specification does not say what was processed before the
- * credits ran out.
- */
-const PAYMENT_REQUIRED = 402;
-
 /** A dead service is given a minute. */
 export const PROBE_WAITS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
+  const { noCreditStatuses = specifiedService.answers.no_credits } = options;
   const now = () => performance.now();
   const limiter = createConcurrencyLimiter(options.concurrency);
   const breaker = createBreaker(now);
@@ -143,7 +144,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       if (outcome.kind === 'rejected' && outcome.stopsGate)
         stop({ kind: 'unauthorised', message: outcome.message });
       // Without credits, every further request would be another doubt.
-      if (outcome.kind === 'in_doubt' && outcome.httpStatus === PAYMENT_REQUIRED)
+      if (outcome.kind === 'in_doubt' && noCreditStatuses.includes(outcome.httpStatus ?? 0))
         stop({ kind: 'unavailable', message: `the account has no credits left (${outcome.reason})` });
       if (outcome.kind !== 'throttled') return;
       const pauseMs = outcome.retryAfterMs ?? 1_000;
@@ -155,14 +156,15 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         return;
       }
       pausedUntil = Math.max(pausedUntil, now() + pauseMs);
-      options.onWait('the service asks to slow down (429)', pauseMs);
+      options.onWait(`the service asks to slow down (${outcome.httpStatus})`, pauseMs);
     },
   };
 }
 
 function toStop(requests: number, outcome: Outcome): RunStop {
   const count = requests === 1 ? 'One request' : `${requests} requests`;
-  const why = 'reason' in outcome ? outcome.reason : 'HTTP 429: the service asks to slow down';
+  const status = 'httpStatus' in outcome ? outcome.httpStatus : null;
+  const why = 'reason' in outcome ? outcome.reason : `HTTP ${status}: the service asks to slow down`;
   return {
     kind: 'unanswered',
     message: `${count} got no clear answer, although each was repeated (${why}). What they are about waits for the next run.`,

@@ -1,3 +1,4 @@
+import { specifiedService } from '../api/description/schema.ts';
 import { isObject, numberText } from '../model/text/exact-json.ts';
 import { parseStorable } from '../model/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
@@ -14,22 +15,11 @@ export type Listing = {
 };
 
 /**
- * Keys under which lists have been observed, the most reliable first. If none of them exists, any single list
- * is accepted.
+ * Keys under which lists have been observed, the most reliable first, and members that indicate that the answer does
+ * not contain everything. If no key exists, any single list is accepted. The client has already read what the
+ * description of a service says differently.
  */
-const LIST_KEYS = ['items', 'results', 'brands', 'dealflows', 'deals', 'data'];
-
-/** Members that indicate that the answer does not contain everything. */
-const MORE_KEYS = [
-  'next',
-  'next_page',
-  'next_cursor',
-  'next_page_url',
-  'next_offset',
-  'has_more',
-  'has_next',
-];
-const TOTAL_KEYS = ['total', 'total_count', 'total_results', 'count'];
+const { keys: LIST_KEYS, more: MORE_KEYS, totals: TOTAL_KEYS } = specifiedService.lists;
 
 /**
  * Reads an answer that lists records: a bare array, or an array under a key of the top level or one level

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isSignedBody, readTimestamp } from '../api/description/signature.ts';
 import { EXIT } from '../model/exit-code.ts';
 import type { WebhookEvent, WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -8,7 +9,6 @@ import { hostInUrl } from '../model/text/is-loopback.ts';
 import { BodyPool, BodyRefused } from './body-pool.ts';
 import { limitConnections } from './limit-connections.ts';
 import { type Delivery, readEvent } from './read-event.ts';
-import { verifySignature } from './verify-signature.ts';
 
 /** The result of one delivery. */
 export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'stale' | 'not_stored' | 'refused';
@@ -110,7 +110,7 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     if (signatureOf(request, settings) !== undefined) return;
     onDelivery('unsigned', 401, null);
     reply.header('connection', 'close');
-    return answer(reply, 401, `The header ${settings.headerPrefix}-Signature is missing.`);
+    return answer(reply, 401, `The header ${settings.events.signature_header} is missing.`);
   });
   server.addHook('onResponse', async ({ raw }) => connections.release(raw.socket));
 
@@ -142,26 +142,26 @@ function verify(
   reply: FastifyReply,
 ): Delivery | null {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  if (!verifySignature(body, signatureOf(request, settings), settings)) {
+  const timestamp = headerOf(request, settings.events.timestamp_header);
+  const headers = { signature: signatureOf(request, settings), timestamp };
+  if (!isSignedBody(body, headers, settings)) {
     onDelivery('forged', 401, null);
     answer(reply, 401, 'The signature does not match the body.');
     return null;
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
-  const timestamp = headerOf(request, `${settings.headerPrefix.toLowerCase()}-timestamp`);
-  if (isStale(timestamp, settings.maxAgeSeconds ?? 0)) {
+  if (isStale(readTimestamp(timestamp, settings.events.timestamp), settings.maxAgeSeconds ?? 0)) {
     onDelivery('stale', 401, null);
-    answer(reply, 401, `The header ${settings.headerPrefix}-Timestamp is missing or too far from now.`);
+    answer(reply, 401, `The header ${settings.events.timestamp_header} is missing or too far from now.`);
     return null;
   }
-  return { body, addressKind, timestamp };
+  return { body, addressKind, timestamp, events: settings.events };
 }
 
 /** @param maxAgeSeconds 0 turns the check off. */
-function isStale(timestamp: string | undefined, maxAgeSeconds: number): boolean {
+function isStale(sentAtSeconds: number | null, maxAgeSeconds: number): boolean {
   if (maxAgeSeconds === 0) return false;
-  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return true;
-  return Math.abs(Date.now() / 1000 - Number(timestamp)) > maxAgeSeconds;
+  return sentAtSeconds === null || Math.abs(Date.now() / 1000 - sentAtSeconds) > maxAgeSeconds;
 }
 
 async function storeDelivery(
@@ -182,13 +182,13 @@ async function storeDelivery(
   }
 }
 
-function signatureOf(request: FastifyRequest, { headerPrefix }: WebhookSettings): string | undefined {
-  return headerOf(request, `${headerPrefix.toLowerCase()}-signature`);
+function signatureOf(request: FastifyRequest, { events }: WebhookSettings): string | undefined {
+  return headerOf(request, events.signature_header);
 }
 
 /** Node joins repeated headers, so two signatures never equal a valid one. */
 function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
+  const value = request.headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 

@@ -142,8 +142,7 @@ describe('the receiver', () => {
     const { db } = await setup();
     const { url } = await openReceiver(db, {
       secrets: ['new', 'old'],
-      headerPrefix: 'X-Acme',
-      encoding: 'base64',
+      events: { ...SETTINGS.events, signature_header: 'X-Acme-Signature', encoding: 'base64' },
     });
     for (const [index, secret] of ['new', 'old'].entries()) {
       const body = orderEvent(String(index));
