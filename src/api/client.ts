@@ -5,7 +5,13 @@ import type { ServiceDescription } from '../model/http/service-description.ts';
 import { KnownError } from '../model/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
 import { specifiedService } from './description/schema.ts';
-import { fromServiceAnswer, isAsSpecified, operationAt, toServiceRequest } from './description/translate.ts';
+import {
+  fromServiceAnswer,
+  isAsSpecified,
+  LISTS,
+  operationAt,
+  toServiceRequest,
+} from './description/translate.ts';
 import { judge } from './description/verdict.ts';
 import { InFlightRequest } from './in-flight-request.ts';
 import { createKeyMask } from './key-mask.ts';
@@ -74,7 +80,10 @@ export function createClient(options: ClientOptions): Client {
     // The key is masked before anything else sees the answer.
     const text = mask(exchange.text, exchange.status >= 200 && exchange.status <= 299);
     const answer = { ...exchange, text };
-    return isTranslated
+    // Headers may say that a list goes on.
+    const { link, 'x-total-count': total } = answer.headers;
+    const isPaged = LISTS.includes(operation) && (link ?? total) !== undefined;
+    return isTranslated || isPaged
       ? fromServiceAnswer(service, operation, { answer, input })
       : { ...answer, verdict: judge(answer) };
   };

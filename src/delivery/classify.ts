@@ -2,6 +2,7 @@ import { judge } from '../api/description/verdict.ts';
 import { parseRetryAfter } from '../api/retry-after.ts';
 import type { Exchange, Verdict } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
+import { isUnknownProfile } from './read-profile.ts';
 
 /** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
 export type Said =
@@ -110,10 +111,16 @@ export function readBatchAnswer(text: string, verdict: Verdict): Said {
   return verdict.isStated || readObject(text) !== null ? { kind: 'taken' } : NOTHING;
 }
 
-/** Reads the answer to a look-up. An empty body and any JSON that does not say no are answers; a proxy's page is not. */
+/**
+ * Reads the answer to a look-up. An empty body and any JSON that does not say no are answers, unless it has other
+ * members than a profile; a proxy's page is none.
+ */
 export function readLookupAnswer(text: string, verdict: Verdict): Said {
   if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
-  return text.trim() === '' || parse(text) !== undefined ? { kind: 'taken' } : NOTHING;
+  if (text.trim() === '') return { kind: 'taken' };
+  const answer = parse(text);
+  if (answer === undefined) return NOTHING;
+  return isUnknownProfile(answer) ? { kind: 'nothing', why: 'without a known member' } : { kind: 'taken' };
 }
 
 function parse(text: string): unknown {

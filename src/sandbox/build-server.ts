@@ -155,7 +155,7 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   }
 
   const { path, method } = operationAt(context.service, name);
-  for (const url of [path ?? operation.path, ...operation.otherPaths]) {
+  for (const url of new Set([path ?? operation.path, ...operation.otherPaths])) {
     server.route({ method: method ?? operation.method, url, handler: serve });
   }
 }
@@ -194,7 +194,7 @@ function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
   });
   warnOfUnknown(context, visit, answer);
   if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
-  if (answer.link !== undefined) visit.reply.header('link', answer.link);
+  visit.reply.headers(answer.headers ?? {});
   return visit.reply.code(answer.status).send(answer.body);
 }
 

@@ -12,7 +12,12 @@ export function firstPage(paging: Paging | null): Readonly<Record<string, string
   return { [paging.size_parameter]: String(paging.size) };
 }
 
-/** Finds out how to ask for the page after an answer. @returns null if it is the last one. */
+/**
+ * Finds out how to ask for the page after an answer. A Link header is followed even if no paging is described, because
+ * it is a standard (RFC 8288).
+ *
+ * @returns null if it is the last one.
+ */
 export function findNextPage(
   paging: Paging | null,
   answered: {
@@ -25,7 +30,7 @@ export function findNextPage(
     readonly pagesAtMost: number;
   },
 ): NextPage | null {
-  const query = paging === null ? null : queryAfter(paging, answered);
+  const query = queryAfter(paging ?? { by: 'link' }, answered);
   return query === null ? null : { query, pagesAtMost: answered.pagesAtMost };
 }
 
@@ -86,5 +91,6 @@ export async function joinPages(
 
 function itemsOf(text: string): readonly unknown[] {
   const answer = parseExactJson(text);
+  if (Array.isArray(answer)) return answer;
   return isObject(answer) && Array.isArray(answer.items) ? answer.items : [];
 }

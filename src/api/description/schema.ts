@@ -113,6 +113,12 @@ export const serviceSchema = z
             'next_offset',
             'has_more',
             'has_next',
+            'more',
+            'truncated',
+            'is_truncated',
+            'incomplete',
+            'cursor',
+            'next_token',
           ])
           .describe(
             'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. Source: usual names.',

@@ -61,10 +61,10 @@ export function toServiceRequest(service: ServiceDescription, operation: string,
 
 /** Reads a request in the words of the service as one of the contract. @param value the query or the parsed body. */
 export function fromServiceRequest(service: ServiceDescription, operation: string, value: unknown): unknown {
-  const moves = movesOf(operationAt(service, operation).request).flatMap(({ from, to }) =>
-    to === null ? [] : [{ from: to, to: from }],
-  );
-  const own = moveMembers(value, moves);
+  const { request } = operationAt(service, operation);
+  // A member under our name is not known to a service that has another one.
+  const unknown = movesOf(request).map(({ from }) => ({ from, to: null }));
+  const own = moveMembers(value, [...reversed(request), ...unknown]);
   if (service.ids === 'as_specified') return own;
   // brand_id is a number, the other ids are text.
   const text = withIds(own, 'text');
@@ -93,7 +93,7 @@ export function fromServiceAnswer(
   const own =
     items === null
       ? withTextIds(moveMembers(content, reversed(described.answer)), service.ids)
-      : listed(service, described, { items, content });
+      : listed(service, described, { items, content, total: answer.headers['x-total-count'] });
   const text = own === received ? answer.text : JSON.stringify(own);
   // A no within the envelope is one, too.
   const inner = own === received ? verdict : judge({ status: answer.status, text }, service);
@@ -101,13 +101,13 @@ export function fromServiceAnswer(
     ...answer,
     text,
     verdict: verdict.kind === 'yes' && inner.kind === 'no' ? inner : verdict,
-    nextPage: findNextPage(described.paging, {
-      query: input.query ?? {},
-      received,
-      link: answer.headers.link,
-      items: items?.length ?? 0,
-      pagesAtMost: service.limits.pages,
-    }),
+    nextPage:
+      items === null
+        ? null
+        : findNextPage(described.paging, {
+            ...{ query: input.query ?? {}, received, link: answer.headers.link },
+            ...{ items: items.length, pagesAtMost: service.limits.pages },
+          }),
   };
 }
 
@@ -192,18 +192,27 @@ function findItems(
 function listed(
   { lists }: ServiceDescription,
   { items: names, paging }: OperationDescription,
-  { items, content }: { readonly items: readonly unknown[]; readonly content: unknown },
+  {
+    items,
+    content,
+    total: counted,
+  }: {
+    readonly items: readonly unknown[];
+    readonly content: unknown;
+    readonly total: string | string[] | undefined;
+  },
 ): unknown {
   const moved = items.map((item) => moveMembers(item, reversed(names)));
   if (paging !== null) return { items: moved };
   const more = lists.more.some(
     (path) => ![undefined, null, false, ''].includes(valueAt(content, path) as null),
   );
-  const total = lists.totals.map((path) => numberText(valueAt(content, path))).find((text) => text !== null);
+  const said = lists.totals.map((path) => numberText(valueAt(content, path))).find((text) => text !== null);
+  const total = said ?? (typeof counted === 'string' && /^\d{1,9}$/.test(counted) ? counted : null);
   return {
     items: moved,
     ...(more ? { has_more: true } : {}),
-    ...(total === undefined || total === null ? {} : { total: exactNumber(total) }),
+    ...(total === null ? {} : { total: exactNumber(total) }),
   };
 }
 

@@ -77,12 +77,12 @@ function writeSuccess(
   const status = yes?.statuses?.[0] ?? answer.status;
   if (paging === null || !LISTS.includes(name) || !Array.isArray(answer.body))
     return { ...answer, status, body: toServiceAnswer(service, name, { body: answer.body }) };
-  const { items, page, link } = cutPage(paging, answer.body, query);
+  const { items, page, headers } = cutPage(paging, answer.body, query);
   return {
     ...answer,
     status,
     body: toServiceAnswer(service, name, { body: items, page }),
-    ...(link === null ? {} : { link }),
+    headers,
   };
 }
 
@@ -90,8 +90,7 @@ type Page = {
   readonly items: readonly unknown[];
   /** Members of the answer that tell the next page, by their paths. */
   readonly page: Readonly<Record<string, unknown>>;
-  /** Value of the header Link. */
-  readonly link: string | null;
+  readonly headers: Readonly<Record<string, string>>;
 };
 
 function cutPage(paging: Paging, all: readonly unknown[], query: unknown): Page {
@@ -107,7 +106,14 @@ function cutPage(paging: Paging, all: readonly unknown[], query: unknown): Page 
   return {
     items: all.slice(start, end),
     page: paging.by === 'cursor' ? { [paging.path]: isLast ? null : String(end) } : {},
-    link: paging.by === 'link' && !isLast ? `</next?page=${number + 1}>; rel="next"` : null,
+    headers:
+      paging.by === 'cursor'
+        ? {}
+        : paging.by !== 'link'
+          ? { 'x-total-count': String(all.length) }
+          : isLast
+            ? {}
+            : { link: `</next?page=${number + 1}>; rel="next"` },
   };
 }
 
