@@ -21,6 +21,8 @@ export type ClientOptions = {
   readonly url: string;
   /** How the service does what the specification leaves open. Default: our reading of it. */
   readonly service?: ServiceDescription;
+  /** Returns answers as the service sends them, whatever the description says. Only for comparing the two. */
+  readonly asReceived?: boolean;
   /** Sent in the header of the key. If it is empty, no request carries a key. */
   readonly key: string;
   /** Maximum number of sockets. Further requests wait in a queue; they are provably not written. */
@@ -80,6 +82,7 @@ export function createClient(options: ClientOptions): Client {
     // The key is masked before anything else sees the answer.
     const text = mask(exchange.text, exchange.status >= 200 && exchange.status <= 299);
     const answer = { ...exchange, text };
+    if (options.asReceived === true) return answer;
     // Headers may say that a list goes on.
     const { link, 'x-total-count': total } = answer.headers;
     const isPaged = LISTS.includes(operation) && (link ?? total) !== undefined;

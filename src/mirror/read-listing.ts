@@ -60,7 +60,10 @@ export function findList(text: string): FoundList {
     return { items: null, problem: `the answer is ${describeType(value)}, not a list`, raw };
   const found = listIn(value) ?? listInOnly(value);
   if (found === null) return { items: null, problem: 'the answer contains no list', raw };
-  return { items: found, problem: found.length === 0 ? EMPTY : sayMore(value, found.length) };
+  // What says that there is more may stand next to the list or around it, as in `{data: {rows: […], next: …}}`.
+  const around = [value, ...Object.values(value).filter(isObject)];
+  const more = around.map((part) => sayMore(part, found.length)).find((said) => said !== null);
+  return { items: found, problem: found.length === 0 ? EMPTY : (more ?? null) };
 }
 
 /** A list without any brand or dealflow may be the result of a fault. */

@@ -29,7 +29,7 @@ export type PlayedService = {
 };
 
 /** Items of a page, if the description does not state how many. */
-const PAGE_ITEMS = 2;
+const PAGE_ITEMS = 1;
 
 /** @returns null for a service that does everything as specified. */
 export function playService(service: ServiceDescription): PlayedService | null {
