@@ -61,6 +61,20 @@ export function readEvent({ body, addressKind, timestamp, events }: Delivery): W
 }
 
 /**
+ * The record of an event that was refused because it is signed in another way than described: no part of the event, only
+ * the settings that fit.
+ */
+export function toMismatch(body: Buffer, proposal: Partial<EventDescription>): WebhookEvent {
+  return {
+    kind: 'signature_mismatch',
+    body: JSON.stringify(proposal),
+    // Not that of the body: once it is described, the service may send the same event again.
+    bodySha256: createHash('sha256').update('signature_mismatch ').update(body).digest('hex'),
+    ...{ dealId: null, collabId: null, sentAt: null, order: null, codeChange: null },
+  };
+}
+
+/**
  * Converts the body to JSON text that Postgres accepts, without values that we do not need. If the body is
  * not JSON, or is nested absurdly deep, nothing of its content is stored.
  */

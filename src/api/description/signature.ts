@@ -20,7 +20,7 @@ export function signBody(
   { secret, events, nowMs }: SignOptions,
 ): Readonly<Record<string, string>> {
   const timestamp = writeTimestamp(nowMs, events.timestamp);
-  const signature = computeSignature(Buffer.from(body), { secret, events, timestamp });
+  const signature = computeSignature(Buffer.from(body), { secret, events, timestamp }) ?? '';
   return {
     [events.timestamp_header]: timestamp,
     [events.signature_header]: fill(events.signature, { signature, timestamp }),
@@ -45,7 +45,7 @@ export function isSignedBody(
   for (const secret of secrets) {
     const expected = computeSignature(body, { secret, events, timestamp });
     // With an empty secret, any sender could sign.
-    if (secret !== '' && timingSafeEqual(digest(expected), given)) isGenuine = true;
+    if (expected !== null && timingSafeEqual(digest(expected), given)) isGenuine = true;
   }
   return isGenuine && isComplete;
 }
@@ -66,15 +66,25 @@ function writeTimestamp(nowMs: number, unit: EventDescription['timestamp']): str
   return String(Math.floor(unit === 'seconds' ? nowMs / 1000 : nowMs));
 }
 
+/** Returns null if the secret is empty, or not in the described encoding: its bytes would be known to everybody. */
 function computeSignature(
   body: Buffer,
   { secret, events, timestamp }: { secret: string; events: EventDescription; timestamp: string },
-): string {
-  const key = events.secret === 'text' ? secret : Buffer.from(secret.replace(/^whsec_/, ''), events.secret);
+): string | null {
+  const key = readSecret(secret, events.secret);
+  if (key === null) return null;
   const hmac = createHmac('sha256', key);
   for (const part of events.signed.split(/(\{body\}|\{timestamp\})/))
     hmac.update(part === '{body}' ? body : part === '{timestamp}' ? timestamp : part);
   return hmac.digest(events.encoding);
+}
+
+function readSecret(secret: string, encoding: EventDescription['secret']): Buffer | null {
+  if (encoding === 'text') return secret === '' ? null : Buffer.from(secret, 'utf8');
+  const text = secret.replace(/^whsec_/, '');
+  const key = Buffer.from(text, encoding);
+  const isEncoded = key.toString(encoding).replace(/=+$/, '') === text.replace(/=+$/, '').trim();
+  return isEncoded && key.length > 0 ? key : null;
 }
 
 function fill(template: string, values: { readonly signature: string; readonly timestamp: string }): string {
