@@ -2,6 +2,7 @@
  * The event receiver with a store that keeps nothing. Shows the cost of receiving and verifying without a
  * database. Prints its address.
  */
+import { specifiedService } from '../src/api/description/schema.ts';
 import { startReceiver } from '../src/webhook/start-receiver.ts';
 
 const [, , secret = ''] = process.argv;
@@ -11,8 +12,7 @@ const receiver = await startReceiver({
     port: 0,
     path: '/webhooks',
     secrets: [secret],
-    headerPrefix: 'X-Service',
-    encoding: 'hex',
+    events: specifiedService.events,
     maxBodyBytes: 1024 * 1024,
     maxConnectionsPerAddress: 250,
   },

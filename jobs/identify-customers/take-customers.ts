@@ -35,7 +35,8 @@ export function sourcesOfUnknown(run: Run<IdentifyCustomersSettings>): readonly 
 
 /** Turns the rows of a file into customers of the job's brand: map → stage → seal. */
 export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSettings>): CustomerIntake {
-  const { brandId, batchSize, recheckAfterDays, lookup, consent } = job;
+  const { brandId, recheckAfterDays, lookup, consent } = job;
+  const batchSize = Math.min(job.batchSize, config.api.description.limits.emails_per_call);
   const keys = requireCustomerKeys(config);
   const hashOf = customerHasher(keys.current, brandId);
   const { previous } = keys;

@@ -26,7 +26,7 @@ export type ListQuestion = {
  * `problem` says so: what it lacks may exist.
  */
 export async function askPages(
-  { ask }: Questions,
+  { ask }: Pick<Questions, 'ask'>,
   { operation, query = {}, mayAskMore = () => true, ignoresGuesses = false }: ListQuestion,
 ): Promise<AskedList> {
   const first = await ask(operation, { query });

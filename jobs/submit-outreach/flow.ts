@@ -44,7 +44,10 @@ async function choose(
       await suitLargeStatements(trx);
       await lockJob(trx, job.name);
       const { candidates, eligible } = await decideOutreach(trx, {
-        settings: job,
+        settings: {
+          ...job,
+          batchSize: Math.min(job.batchSize, run.config.api.description.limits.influencers_per_call),
+        },
         ...{ accountId, runId, allowance: { ...within, approved } },
       });
       progress.advance(candidates);

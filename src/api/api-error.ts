@@ -1,6 +1,7 @@
-import type { Exchange } from '../model/http/exchange.ts';
+import type { Exchange, Verdict } from '../model/http/exchange.ts';
 import type { OperationName } from './contract.ts';
 import { operationOf } from './contract.ts';
+import { judge } from './description/verdict.ts';
 import { readErrorText } from './read-error.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -17,6 +18,7 @@ type Details = {
   readonly fate: Fate;
   readonly safe: string;
   readonly retryAfterMs?: number | null;
+  readonly isKeyRefused?: boolean;
 };
 
 /** The error of an operation that did not succeed. It contains no key, no body and no address. */
@@ -34,8 +36,11 @@ export class ApiError extends Error {
   readonly safe: string;
   /** How long the service asks to wait before the next request, in milliseconds; null if it does not say. */
   readonly retryAfterMs: number | null;
+  /** True if the service refused the API key. */
+  readonly isKeyRefused: boolean;
 
-  constructor({ operation, status, text, fate, safe, retryAfterMs = null }: Details) {
+  constructor(details: Details) {
+    const { operation, status, text, fate, safe, retryAfterMs = null, isKeyRefused = false } = details;
     super(`${operation}: ${status === null ? '' : `HTTP ${status}: `}${text}`);
     this.name = 'ApiError';
     this.operation = operation;
@@ -44,6 +49,7 @@ export class ApiError extends Error {
     this.fate = fate;
     this.safe = safe;
     this.retryAfterMs = retryAfterMs;
+    this.isKeyRefused = isKeyRefused;
   }
 }
 
@@ -58,14 +64,15 @@ export function toApiError(operation: OperationName, exchange: Exchange, text?: 
       ? new ApiError({ ...details, fate: 'in_doubt', safe: safeInDoubt(operation) })
       : new ApiError({ ...details, fate: 'not_sent', safe: 'Nothing was sent. You can send it again.' });
   }
-  const { status, headers } = exchange;
+  const { status, headers, verdict = judge(exchange) } = exchange;
   return new ApiError({
     operation,
     status,
-    text: text ?? readErrorText(exchange.text) ?? 'the answer is empty',
-    fate: isRefusal(status) ? 'not_processed' : 'in_doubt',
-    safe: safeAfterStatus(operation, status),
+    text: text ?? verdict.reason ?? readErrorText(exchange.text) ?? 'the answer is empty',
+    fate: isRefusal(verdict) ? 'not_processed' : 'in_doubt',
+    safe: safeAfter(operation, status, verdict),
     retryAfterMs: parseRetryAfter(headers['retry-after'], new Date()),
+    isKeyRefused: verdict.kind === 'key_refused',
   });
 }
 
@@ -73,16 +80,17 @@ export function toApiError(operation: OperationName, exchange: Exchange, text?: 
  * Statuses that prove that the request was not processed. Any other status leaves it in doubt
  * (docs/ledger.md, T4 to T6).
  */
-function isRefusal(status: number): boolean {
-  return [400, 401, 403, 404, 405, 413, 415, 422, 429].includes(status);
+function isRefusal({ kind }: Verdict): boolean {
+  return kind === 'refused' || kind === 'key_refused' || kind === 'rate_limited';
 }
 
-function safeAfterStatus(operation: OperationName, status: number): string {
-  if (status === 401 || status === 403) return 'It was not processed. Check the API key, then send it again.';
-  if (status === 429) return 'It was not processed. Send it again after the delay that the service asks for.';
+function safeAfter(operation: OperationName, status: number, verdict: Verdict): string {
+  if (verdict.kind === 'key_refused') return 'It was not processed. Check the API key, then send it again.';
+  if (verdict.kind === 'rate_limited')
+    return 'It was not processed. Send it again after the delay that the service asks for.';
   if (status >= 300 && status < 400)
     return `The service redirects to another address. Check the base address. ${safeInDoubt(operation)}`;
-  if (isRefusal(status)) return 'It was not processed. Change the request before you send it again.';
+  if (isRefusal(verdict)) return 'It was not processed. Change the request before you send it again.';
   return safeInDoubt(operation);
 }
 

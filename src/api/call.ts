@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Exchange } from '../model/http/exchange.ts';
 import { ApiError, toApiError } from './api-error.ts';
 import type { Client, ExchangeInput } from './client.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type QueryInput,
   type ResponseOf,
 } from './contract.ts';
+import { joinPages } from './description/pages.ts';
 import { explainIssues } from './explain-issues.ts';
 
 /** The query and body of an operation, if it has them. */
@@ -33,12 +35,15 @@ export async function call<Name extends OperationName>(
   const operation = operationOf(name);
   const query = check(name, operation.query, input.query);
   const body = check(name, operation.body, input.body);
-  const exchange = await client.exchange(name, {
+  const sent: ExchangeInput = {
     ...(query === null ? {} : { query: query as NonNullable<ExchangeInput['query']> }),
     ...(body === null ? {} : { body: JSON.stringify(body) }),
-  });
-  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
-    throw toApiError(name, exchange);
+  };
+  const first = await client.exchange(name, sent);
+  if (!isAnswered(first)) throw toApiError(name, first);
+  const exchange = await joinIfPaged(first, (page) =>
+    client.exchange(name, { ...sent, query: { ...sent.query, ...page } }),
+  );
   const answer = operation.response.safeParse(parse(exchange.text));
   if (answer.success) return answer.data as ResponseOf<Name>;
   throw toApiError(
@@ -46,6 +51,19 @@ export async function call<Name extends OperationName>(
     exchange,
     `the answer does not fit the contract: ${explainIssues(answer.error.issues)}`,
   );
+}
+
+type Answered = Extract<Exchange, { readonly kind: 'answer' }>;
+
+/** True for a 2xx, unless the description of the service reads it as a refusal. */
+function isAnswered(exchange: Exchange): exchange is Answered {
+  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299) return false;
+  const { kind } = exchange.verdict ?? { kind: 'yes' };
+  return kind !== 'key_refused' && kind !== 'refused' && kind !== 'rate_limited';
+}
+
+function joinIfPaged(first: Answered, send: Parameters<typeof joinPages>[1]): Promise<Answered> | Answered {
+  return first.nextPage ? joinPages(first, send) : first;
 }
 
 /** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */

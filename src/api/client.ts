@@ -1,15 +1,29 @@
 import { type Dispatcher, Pool } from 'undici';
 import { EXIT } from '../model/exit-code.ts';
 import type { Exchange } from '../model/http/exchange.ts';
+import type { ServiceDescription } from '../model/http/service-description.ts';
 import { KnownError } from '../model/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
+import { specifiedService } from './description/schema.ts';
+import {
+  fromServiceAnswer,
+  isAsSpecified,
+  LISTS,
+  operationAt,
+  toServiceRequest,
+} from './description/translate.ts';
+import { judge } from './description/verdict.ts';
 import { InFlightRequest } from './in-flight-request.ts';
 import { createKeyMask } from './key-mask.ts';
 
 export type ClientOptions = {
   /** Base address, `http(s)://host[:port][/prefix]`. */
   readonly url: string;
-  /** Sent as `X-API-KEY`. If it is empty, no request carries a key. */
+  /** How the service does what the specification leaves open. Default: our reading of it. */
+  readonly service?: ServiceDescription;
+  /** Returns answers as the service sends them, whatever the description says. Only for comparing the two. */
+  readonly asReceived?: boolean;
+  /** Sent in the header of the key. If it is empty, no request carries a key. */
   readonly key: string;
   /** Maximum number of sockets. Further requests wait in a queue; they are provably not written. */
   readonly connections: number;
@@ -40,9 +54,6 @@ export type Client = {
   destroy(): Promise<void>;
 };
 
-/** No answer in the contract is nearly as large; a larger one is a fault or an attack. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
-
 /** How often deadlines are checked. A twentieth of the timeout is used if that is shorter. */
 const SWEEP_MS = 250;
 
@@ -50,14 +61,14 @@ const SWEEP_MS = 250;
 export function createClient(options: ClientOptions): Client {
   const base = readBaseUrl(options.url);
   checkKey(options.key);
-  const prefix = base.pathname.replace(/\/+$/, '');
-  const requests = prepareRequests(prefix, options.key);
+  const { service = specifiedService } = options;
+  const requests = prepareRequests(base, options.key, service);
   const pool = new Pool(base.origin, {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
     connect: { timeout: options.connectTimeoutMs },
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: service.limits.answer_bytes,
     // We enforce one deadline for the whole exchange. undici's timeouts restart with each byte received, so a
     // server that sends a byte now and then would never time out.
     headersTimeout: 0,
@@ -65,10 +76,20 @@ export function createClient(options: ClientOptions): Client {
   });
 
   const mask = createKeyMask(options.key);
-  const withoutKey = (exchange: Exchange): Exchange =>
-    exchange.kind === 'failure'
-      ? exchange
-      : { ...exchange, text: mask(exchange.text, exchange.status >= 200 && exchange.status <= 299) };
+  const isTranslated = !isAsSpecified(service);
+  const read = (exchange: Exchange, operation: OperationName, input: ExchangeInput): Exchange => {
+    if (exchange.kind === 'failure') return exchange;
+    // The key is masked before anything else sees the answer.
+    const text = mask(exchange.text, exchange.status >= 200 && exchange.status <= 299);
+    const answer = { ...exchange, text };
+    if (options.asReceived === true) return answer;
+    // Headers may say that a list goes on.
+    const { link, 'x-total-count': total } = answer.headers;
+    const isPaged = LISTS.includes(operation) && (link ?? total) !== undefined;
+    return isTranslated || isPaged
+      ? fromServiceAnswer(service, operation, { answer, input })
+      : { ...answer, verdict: judge(answer) };
+  };
 
   // All requests have the same timeout, so the first in the set is always the first to expire.
   const inFlight = new Set<InFlightRequest>();
@@ -88,17 +109,16 @@ export function createClient(options: ClientOptions): Client {
   sweeping.unref();
 
   return {
-    exchange: (operation, input) =>
+    exchange: (operation, input = {}) =>
       new Promise((resolve) => {
         const handler = new InFlightRequest(
           options.timeoutMs,
-          (exchange) => resolve(withoutKey(exchange)),
+          (exchange) => resolve(read(exchange, operation, input)),
           forget,
         );
         inFlight.add(handler);
         const request = requests[operation];
-        const body = input?.body ?? null;
-        const query = input?.query;
+        const { body = null, query } = isTranslated ? toServiceRequest(service, operation, input) : input;
         pool.dispatch(
           {
             path: query === undefined ? request.path : request.path + queryText(query),
@@ -134,12 +154,14 @@ export type DescribedRequest = {
 export function describeRequest(
   operation: OperationName,
   input: ExchangeInput,
-  { url, key }: Pick<ClientOptions, 'url' | 'key'>,
+  { url, key, service = specifiedService }: Pick<ClientOptions, 'url' | 'key' | 'service'>,
 ): DescribedRequest {
   const base = readBaseUrl(url);
   checkKey(key);
-  const prepared = prepareRequests(base.pathname.replace(/\/+$/, ''), key === '' ? '' : '[key]')[operation];
-  const { body = null, query = {} } = input;
+  const prepared = prepareRequests(base, key === '' ? '' : '[key]', service)[operation];
+  const { body = null, query = {} } = isAsSpecified(service)
+    ? input
+    : toServiceRequest(service, operation, input);
   const headers = body === null ? prepared.headers : prepared.headersWithBody;
   const pairs = Array.from({ length: headers.length / 2 }, (_, index) =>
     headers.slice(2 * index, 2 * index + 2),
@@ -160,15 +182,22 @@ type PreparedRequest = {
 };
 
 /** Prepares once what all requests of an operation have in common. */
-function prepareRequests(prefix: string, key: string): Readonly<Record<OperationName, PreparedRequest>> {
+function prepareRequests(
+  { pathname }: URL,
+  key: string,
+  service: ServiceDescription,
+): Readonly<Record<OperationName, PreparedRequest>> {
+  const { header, prefix } = service.authentication;
   const entries = operationNames.map((name): [OperationName, PreparedRequest] => {
     const { path, method, sendsKey } = contract[name];
-    const headers = ['accept', 'application/json', ...(sendsKey && key !== '' ? ['x-api-key', key] : [])];
+    const described = operationAt(service, name);
+    const keyHeader = sendsKey && key !== '' ? [header.toLowerCase(), prefix + key] : [];
+    const headers = ['accept', 'application/json', ...keyHeader];
     return [
       name,
       {
-        path: prefix + path,
-        method,
+        path: pathname.replace(/\/+$/, '') + (described.path ?? path),
+        method: described.method ?? method,
         headers,
         headersWithBody: [...headers, 'content-type', 'application/json'],
       },

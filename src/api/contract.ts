@@ -5,6 +5,7 @@ import { identifyOperations } from './contract/identify.ts';
 import { importOperations } from './contract/import.ts';
 import { influencerPageOperations } from './contract/influencer-page.ts';
 import type { Operation } from './contract/operation.ts';
+import type { namesOfOperations } from './contract/operation-names.ts';
 import { searchOperations } from './contract/search.ts';
 import { testOperations } from './contract/test.ts';
 import { webhookOperations } from './contract/webhooks.ts';
@@ -19,7 +20,7 @@ export const contract = {
   ...affiliateTrackingOperations,
   ...accountSearchOperations,
   ...webhookOperations,
-} as const satisfies Record<string, Operation>;
+} as const satisfies Record<(typeof namesOfOperations)[number], Operation>;
 
 export type Contract = typeof contract;
 export type OperationName = keyof Contract;

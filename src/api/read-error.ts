@@ -1,4 +1,6 @@
 import { replaceAddresses } from '../model/text/mask-addresses.ts';
+import { valueAt } from './description/member-paths.ts';
+import { specifiedService } from './description/schema.ts';
 
 const MAX_CHARACTERS = 300;
 
@@ -8,13 +10,16 @@ const MAX_READ = 4_000;
 /**
  * Reads the service's error message, for display on one line of at most 300 characters. E-mail addresses and
  * anything that is named like a key or looks like one are masked. (The client masks the key in use
- * everywhere.) The message can be in `message`, `error`, `error_message` or `errors[]`, or be the body itself
- * if that is not JSON.
+ * everywhere.) The message is the body itself if that is not JSON.
  *
+ * @param reasons paths of the members that may contain the message, in this order.
  * @returns null if there is no message.
  */
-export function readErrorText(body: string): string | null {
-  const text = textOf(parse(body), body);
+export function readErrorText(
+  body: string,
+  reasons: readonly string[] = specifiedService.answers.reasons,
+): string | null {
+  const text = textOf(parse(body), body, reasons);
   return text === null ? null : toSafeText(text);
 }
 
@@ -49,14 +54,13 @@ function parse(body: string): unknown {
   }
 }
 
-function textOf(value: unknown, body: string): string | null {
+function textOf(value: unknown, body: string, reasons: readonly string[]): string | null {
   if (value === NOT_JSON) return /^\s*</.test(body) ? withoutTags(body.slice(0, MAX_READ)) : body;
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return null;
   if (Array.isArray(value)) return listed(value);
-  const { message, error, error_message: errorMessage, errors } = value as Record<string, unknown>;
-  for (const candidate of [message, error, errorMessage, errors]) {
-    const text = spoken(candidate);
+  for (const path of reasons) {
+    const text = spoken(valueAt(value, path));
     if (text !== null) return text;
   }
   return null;

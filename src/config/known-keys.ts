@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ConfigPath } from './locate.ts';
-import type { PipelineSchema } from './schema.ts';
 
 /**
  * Lists the valid settings of the section at a path, for "did you mean".
@@ -9,19 +8,21 @@ import type { PipelineSchema } from './schema.ts';
  */
 export type KnownKeys = (path: ConfigPath, kind?: string) => readonly string[];
 
-export function knownKeysOf(schema: PipelineSchema): KnownKeys {
+export function knownKeysOf(schema: z.ZodType): KnownKeys {
   return (path, kind) => knownKeys(schema, path, kind);
 }
 
-function knownKeys(schema: PipelineSchema, path: ConfigPath, kind: string | undefined): readonly string[] {
+function knownKeys(schema: z.ZodType, path: ConfigPath, kind: string | undefined): readonly string[] {
   let schemas: z.core.$ZodType[] = [schema];
   for (const part of path) schemas = schemas.flatMap(unwrap).flatMap((schema) => step(schema, String(part)));
-  const sections = schemas.flatMap(unwrap).filter((schema) => schema instanceof z.ZodObject);
-  return [
-    ...new Set(
-      sections.filter((section) => isOfKind(section, kind)).flatMap(({ shape }) => Object.keys(shape)),
-    ),
-  ];
+  const forms = schemas.flatMap(unwrap);
+  const sections = forms.filter((schema) => schema instanceof z.ZodObject);
+  const own = sections
+    .filter((section) => isOfKind(section, kind))
+    .flatMap(({ shape }) => Object.keys(shape));
+  const records = forms.filter((schema) => schema instanceof z.ZodRecord);
+  const words = records.flatMap(({ keyType }) => (keyType instanceof z.ZodEnum ? keyType.options : []));
+  return [...new Set([...own, ...words.map(String)])];
 }
 
 function isOfKind(section: z.ZodObject, kind: string | undefined): boolean {

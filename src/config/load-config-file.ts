@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
+import type { ServiceDescription } from '../model/http/service-description.ts';
 import type { WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { StoredVariables } from '../model/variable.ts';
@@ -21,6 +22,7 @@ import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineFile, pipelineSchemaOf } from './schema.ts';
 import { toConsoleSettings } from './server-fields.ts';
+import { addServiceFile, findSetTwice, toDescription } from './service-file/read-service-file.ts';
 import { sourceSchema } from './source-fields.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
@@ -55,9 +57,11 @@ export function loadConfigFile(options: {
   const misplaced = findMisplaced(yaml.content, explained);
   if (misplaced.length > 0) throw invalid(file, misplaced);
 
-  const { data, issues } = parseSalvaging(yaml.content ?? {}, schema);
+  const content = addServiceFile(yaml.content, absolute, options);
+  const { data, issues } = parseSalvaging(content ?? {}, schema);
   const problems = [
     ...yaml.problems,
+    ...findSetTwice(yaml.content, places),
     ...issues
       .filter((issue) => !yaml.unresolved.some((path) => startsWith(issue.path, path)))
       .flatMap((issue) => explainIssue(issue, explained)),
@@ -131,6 +135,7 @@ function readConfigFile(path: string): string {
 function toConfig(path: string, file: PipelineFile, variables: readonly string[]): PipelineConfig {
   const folder = dirname(path);
   const resolvePath = (relative: string): string => resolve(folder, relative);
+  const description = toDescription(file);
   const hasCustomerKeys = (source: string): boolean => file.sources[source]?.customer_key === true;
   return {
     path,
@@ -140,10 +145,11 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       key: file.api.key,
       concurrency: file.api.concurrency,
       requestsPerSecond: file.api.requests_per_second,
-      duplicateOrders: file.api.duplicate_orders,
+      duplicateOrders: description.duplicate_orders,
       quietPeriodMinutes: file.api.quiet_period_minutes,
       leaseSeconds: file.api.lease_seconds,
       timeoutSeconds: file.api.timeout_seconds,
+      description,
     },
     database: {
       url: file.database.url,
@@ -158,7 +164,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       hashKey: file.customers.hash_key,
       previousHashKey: file.customers.previous_hash_key,
     },
-    webhooks: toWebhooks(file.webhooks),
+    webhooks: toWebhooks(file.webhooks, description),
     serve: {
       host: file.serve.host,
       port: file.serve.port,
@@ -189,14 +195,13 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
   };
 }
 
-function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
+function toWebhooks(file: PipelineFile['webhooks'], { events }: ServiceDescription): WebhookSettings {
   return {
     host: file.host,
     port: file.port,
     path: file.path,
     secrets: [file.secret, file.previous_secret].filter((secret) => secret !== ''),
-    headerPrefix: file.header_prefix,
-    encoding: file.encoding,
+    events,
     maxBodyBytes: file.max_body_bytes,
     maxConnectionsPerAddress: file.max_connections_per_address,
     maxAgeSeconds: file.max_age_seconds,

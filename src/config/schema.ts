@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serviceSchema } from '../api/description/schema.ts';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, textOrEmpty, wholeNumber } from './fields.ts';
 import { reconcileSchema, statementsSchema } from './money/money-fields.ts';
@@ -28,13 +29,12 @@ const api = z
       .describe('Maximum requests per second; 0 for no limit.'),
     duplicate_orders: z
       .enum(['unknown', 'ignored'])
-      .default('unknown')
-      .describe(
-        'Set "ignored" only if you know that the service ignores a repeated order id of the same platform. Orders in doubt are then sent again automatically.',
-      ),
+      .nullable()
+      .default(null)
+      .describe('Its place is service.duplicate_orders now; it is still read here.'),
     quiet_period_minutes: anyNumber(0, 100_000)
       .prefault(60)
-      .describe('With duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
+      .describe('With service.duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
     lease_seconds: anyNumber(1, 3_600)
       .prefault(60)
       .describe(
@@ -126,6 +126,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
   return z
     .strictObject({
       api,
+      service: serviceSchema,
       database,
       ledger,
       sources: z

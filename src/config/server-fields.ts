@@ -25,9 +25,16 @@ export const webhooksSchema = z
     header_prefix: z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
-      .default('X-Service')
-      .describe('Prefix of the header names: <prefix>-Signature and <prefix>-Timestamp.'),
-    encoding: z.enum(['hex', 'base64']).default('hex').describe('Encoding of the signature.'),
+      .nullable()
+      .default(null)
+      .describe(
+        'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
+      ),
+    encoding: z
+      .enum(['hex', 'base64'])
+      .nullable()
+      .default(null)
+      .describe('Its place is service.events.encoding now; it is still read here.'),
     max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
       .prefault(1024 ** 2)
       .describe('A larger body is refused.'),

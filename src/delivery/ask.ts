@@ -1,8 +1,9 @@
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
-import { readErrorText } from '../api/read-error.ts';
-import type { Exchange } from '../model/http/exchange.ts';
-import { findNo, isOwnWord, readObject, type Said } from './classify.ts';
+import { joinPages } from '../api/description/pages.ts';
+import { judge } from '../api/description/verdict.ts';
+import type { Exchange, Verdict } from '../model/http/exchange.ts';
+import type { Said } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
@@ -16,7 +17,7 @@ export type Answer =
       readonly headers: AnswerHeaders;
       readonly fetchedAt: Date;
     }
-  /** 404 or 410 with a reason in JSON: the service itself confirms that the object does not exist. */
+  /** A status that means so, with a reason in JSON: the service itself confirms that the object does not exist. */
   | { readonly kind: 'not_found'; readonly problem: string; readonly fetchedAt: Date }
   | { readonly kind: 'failed'; readonly problem: string; readonly fetchedAt: Date }
   /** The gate is stopped, or the budget is used up. */
@@ -72,29 +73,38 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
     };
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
-    const answer = toAnswer(sent, fetchedAt);
+    const first = toAnswer(sent, fetchedAt);
     // `sendRepeatable` has counted the others.
-    if (answer.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(answer.problem);
-    return answer;
+    if (first.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(first.problem);
+    const { exchange } = sent;
+    if (first.kind !== 'answer' || exchange.kind === 'failure' || !exchange.nextPage) return first;
+    // The age of a list is that of its first page.
+    const startedAt = fetchedAt;
+    const { text } = await joinPages(exchange, async (page) => {
+      const query = { ...input.query, ...page };
+      const next = await sendRepeatable(
+        { client, gate, begin },
+        { operation, input: { ...input, query }, read },
+      );
+      return next?.outcome.kind === 'accepted' ? next.exchange : null;
+    });
+    return { ...first, text, headers: {}, fetchedAt: startedAt };
   };
 }
 
 /** The caller reads the content of a 2xx answer, unless it says no. */
-function read(text: string): Said {
-  const no = findNo(readObject(text) ?? {}, text);
-  return no === null ? { kind: 'taken' } : { kind: 'nothing', why: `that says no: ${no}` };
+function read(_text: string, { kind, reason }: Verdict): Said {
+  return kind === 'no' ? { kind: 'nothing', why: `that says no: ${reason}` } : { kind: 'taken' };
 }
 
 function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
   if (exchange.kind === 'failure') return { kind: 'failed', problem: exchange.reason, fetchedAt };
-  const { status, text, headers } = exchange;
+  const { status, text, headers, verdict = judge(exchange) } = exchange;
   if (outcome.kind === 'accepted') return { kind: 'answer', text, headers, fetchedAt };
   if (outcome.kind === 'throttled')
-    return { kind: 'failed', problem: 'HTTP 429: the service asks to slow down', fetchedAt };
+    return { kind: 'failed', problem: `HTTP ${status}: the service asks to slow down`, fetchedAt };
   if (outcome.kind === 'in_doubt' && status < 300)
     return { kind: 'failed', problem: outcome.reason, fetchedAt };
-  const said = readErrorText(text);
-  const problem = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`;
-  const isGone = (status === 404 || status === 410) && isOwnWord(text);
-  return { kind: isGone ? 'not_found' : 'failed', problem, fetchedAt };
+  const problem = verdict.reason === null ? `HTTP ${status}` : `HTTP ${status}: ${verdict.reason}`;
+  return { kind: verdict.isNotFound && verdict.isOwnWord ? 'not_found' : 'failed', problem, fetchedAt };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { specifiedService } from '../api/description/schema.ts';
 import type { Profile } from '../model/customer.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
@@ -49,6 +50,26 @@ export function readProfile(body: string): Profile | null {
     profileUrl: said.url,
     pictureUrl: said.picture,
   };
+}
+
+/** Members with which a service says how a request went. */
+const ABOUT_THE_REQUEST: readonly string[] = [
+  ...specifiedService.answers.reasons,
+  ...Object.keys(specifiedService.answers.yes),
+  ...specifiedService.answers.no_if_failed,
+];
+
+/**
+ * True if an answer has content, but no member that is known: a profile under other names, or within another
+ * member. It says neither that somebody is an influencer nor that nobody is.
+ */
+export function isUnknownProfile(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value !== 'object' || value === null) return false;
+  const names = Object.keys(value);
+  return (
+    !names.some((name) => name in answer.shape) && names.some((name) => !ABOUT_THE_REQUEST.includes(name))
+  );
 }
 
 function parse(body: string): unknown {

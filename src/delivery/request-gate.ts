@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import { specifiedService } from '../api/description/schema.ts';
 import type { Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
@@ -18,6 +19,11 @@ export type RequestGateOptions = {
   readonly isLeaseHeld: () => boolean;
   /** By default `PROBES`. */
   readonly probes?: Probes;
+  /**
+   * Statuses that mean that the account cannot pay for the request. The specification does not say what was
+   * processed before the credits ran out. By default those of the specified service.
+   */
+  readonly noCreditStatuses?: readonly number[];
   /** Called when the gate waits, so that a person sees why nothing happens. */
   readonly onWait: (reason: string, waitMs: number) => void;
 };
@@ -54,12 +60,6 @@ export type RequestGate = {
 /** If the service requests a longer pause than this, the run ends and the next run continues. */
 const LONGEST_PAUSE_MS = 120_000;
 
-/**
- * The account cannot pay for the request. The specification does not say what was processed before the
- * credits ran out.
- */
-const PAYMENT_REQUIRED = 402;
-
 /** How often the service is probed. The wait before the first probe doubles for each further one. */
 export type Probes = {
   /** After the last one the gate stops. */
@@ -75,6 +75,7 @@ export const PROBES: Probes = { count: 6, firstWaitMs: 1_000, longestWaitMs: 30_
 class NotAlive extends Error {}
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
+  const { noCreditStatuses = specifiedService.answers.no_credits } = options;
   const now = () => performance.now();
   const limiter = createConcurrencyLimiter(options.concurrency);
   const breaker = createBreaker(now);
@@ -174,7 +175,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       if (outcome.kind === 'rejected' && outcome.stopsGate)
         stop({ kind: 'unauthorised', message: outcome.message });
       // Without credits, every further request would be another doubt.
-      if (outcome.kind === 'in_doubt' && outcome.httpStatus === PAYMENT_REQUIRED)
+      if (outcome.kind === 'in_doubt' && noCreditStatuses.includes(outcome.httpStatus ?? 0))
         stop({ kind: 'unavailable', message: `the account has no credits left (${outcome.reason})` });
       if (outcome.kind !== 'throttled') return;
       const pauseMs = outcome.retryAfterMs ?? 1_000;
@@ -186,7 +187,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         return;
       }
       pausedUntil = Math.max(pausedUntil, now() + pauseMs);
-      options.onWait('the service asks to slow down (429)', pauseMs);
+      options.onWait(`the service asks to slow down (${outcome.httpStatus})`, pauseMs);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { OperationName } from '../api/contract.ts';
 import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
-import { classify, type Said } from './classify.ts';
+import { type ClassifyOptions, classify } from './classify.ts';
 import { type RequestGate, reasonOf } from './request-gate.ts';
 
 /**
@@ -18,7 +18,7 @@ export type Repeatable = {
   readonly operation: OperationName;
   readonly input: ExchangeInput;
   /** Reads the body of a 2xx answer. */
-  readonly read: (text: string) => Said;
+  readonly read: ClassifyOptions['read'];
   /** True if the request can be divided, so that whoever finds it too large (413) has refused it. */
   readonly isDivisible?: boolean;
 };

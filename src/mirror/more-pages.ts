@@ -35,9 +35,11 @@ export const PAGING_NAMES = {
     next_url: null,
     next_cursor: 'cursor',
     next_page_token: 'page_token',
+    next_token: null,
+    cursor: 'cursor',
     next_offset: 'offset',
   },
-  hasMore: ['has_more', 'has_next', 'more'],
+  hasMore: ['has_more', 'has_next', 'more', 'truncated', 'is_truncated', 'incomplete'],
   page: ['page', 'current_page', 'page_number'],
   pages: ['pages', 'total_pages', 'last_page', 'page_count', 'num_pages'],
   total: ['total', 'total_count', 'total_results', 'total_items'],
@@ -48,9 +50,6 @@ export const PAGING_NAMES = {
   totalHeader: ['x-total-count', 'x-total', 'total-count'],
   pagesHeader: ['x-total-pages'],
 } as const;
-
-/** Members that may contain what is said about paging, one level down. */
-const ENVELOPES = ['meta', 'pagination', 'paging', 'links', 'page_info'];
 
 /** A list of so many items, or a multiple, is as long as a page would be. */
 const PAGE_SIZES = [10, 25];
@@ -96,10 +95,10 @@ function more(why: string, next: Readonly<Record<string, string>> | null, isGues
   return { kind: 'more', why, next, isGuess };
 }
 
-/** The members of an answer that may speak about paging: those of the top level, and below them those of an envelope. */
+/** The members of an answer that may speak about paging: those of the top level, and of what stands beside or around the list. */
 function saidBy(answer: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(answer)) return {};
-  const inner = ENVELOPES.map((name) => answer[name]).filter(isObject);
+  const inner = Object.values(answer).filter(isObject);
   return Object.assign(Object.create(null), ...inner, answer) as Record<string, unknown>;
 }
 

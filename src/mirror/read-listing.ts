@@ -1,3 +1,4 @@
+import { specifiedService } from '../api/description/schema.ts';
 import { isObject } from '../model/text/exact-json.ts';
 import { parseStorable } from '../model/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
@@ -14,10 +15,10 @@ export type Listing = {
 };
 
 /**
- * Keys under which lists have been observed, the most reliable first. If none of them exists, any single list
- * is accepted.
+ * Keys under which lists have been observed, the most reliable first. If no key exists, any single list is accepted. The client has already read what the
+ * description of a service says differently.
  */
-const LIST_KEYS = ['items', 'results', 'brands', 'dealflows', 'deals', 'data'];
+const { keys: LIST_KEYS } = specifiedService.lists;
 
 /**
  * Reads a list of records.

@@ -1,5 +1,6 @@
 import type { Expectations } from './checks/expectations.ts';
 import type { AgeRule } from './file-age.ts';
+import type { ServiceDescription } from './http/service-description.ts';
 import type { WebhookSettings } from './http/webhook-event.ts';
 import type { ReconcileSettings } from './money/reconciliation.ts';
 import type { NotifySettings } from './notify/settings.ts';
@@ -142,6 +143,8 @@ export type ApiSettings = {
    * leaseSeconds.
    */
   readonly timeoutSeconds: number;
+  /** How the service does what its specification leaves open. */
+  readonly description: ServiceDescription;
 };
 
 export type DatabaseSettings = {

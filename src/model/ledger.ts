@@ -71,8 +71,8 @@ export type Outcome =
       readonly message?: string;
     }
   /**
-   * The service refused the request and said why. `stopsGate` is true for 401 and 403: the key would fail for
-   * every other request as well.
+   * The service refused the request and said why. `stopsGate` is true if it refused the key, which would fail
+   * for every other request as well.
    */
   | {
       readonly kind: 'rejected';
@@ -82,8 +82,8 @@ export type Outcome =
     }
   /** It is proven that no byte of the request was written. */
   | { readonly kind: 'not_written'; readonly reason: string }
-  /** The service answered 429 and did not process the request. */
-  | { readonly kind: 'throttled'; readonly httpStatus: 429; readonly retryAfterMs: number | null }
+  /** The service asks to slow down and did not process the request. */
+  | { readonly kind: 'throttled'; readonly httpStatus: number; readonly retryAfterMs: number | null }
   /** The request may have been processed. Only evidence or a person can settle this. */
   | { readonly kind: 'in_doubt'; readonly httpStatus: number | null; readonly reason: string };
 

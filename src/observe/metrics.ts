@@ -230,7 +230,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     requestEnded(operation, exchange, seconds) {
       inFlight.dec();
       requests.observe({ operation, outcome: outcomeOf(exchange) }, seconds);
-      if (exchange.kind === 'answer' && exchange.status === 429) throttled.inc({ operation });
+      if (exchange.kind === 'answer' && exchange.verdict?.kind === 'rate_limited')
+        throttled.inc({ operation });
     },
     runEnded({ job, status, counts }) {
       runs.inc({ job, status });

@@ -19,7 +19,7 @@ export async function identifyAccount(client: Client, url: string): Promise<stri
 }
 
 function toKnownError(error: ApiError, url: string): KnownError {
-  const isRefused = error.status === 401 || error.status === 403;
+  const isRefused = error.isKeyRefused;
   const details = { where: url, safe: 'Nothing else was sent.' };
   if (isRefused)
     return new KnownError({

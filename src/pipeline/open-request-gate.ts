@@ -38,7 +38,7 @@ export function openRequestGate(
   client: Client,
   backfill: BackfillShare | null = null,
 ): OpenRequestGate {
-  const { concurrency, requestsPerSecond } = run.config.api;
+  const { concurrency, requestsPerSecond, description } = run.config.api;
   const gate = createRequestGate({
     concurrency: backfill?.concurrency ?? concurrency,
     takeTurn:
@@ -46,6 +46,7 @@ export function openRequestGate(
         ? createSharedRateLimiter(run.db, { requestsPerSecond, priority: 'run' })
         : createBackfillRateLimiter(run.db, { ...backfill, accountRequestsPerSecond: requestsPerSecond }),
     isLeaseHeld: run.isLeaseHeld,
+    noCreditStatuses: description.answers.no_credits,
     probe: async () => {
       const answer = await client.exchange('account_hello');
       return answer.kind === 'answer' && answer.status === 200;

@@ -2,10 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
+import { operationAt } from '../api/description/translate.ts';
 import { explainUnknownMembers } from '../api/unknown-members.ts';
+import type { ServiceDescription } from '../model/http/service-description.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
 import type { Clock } from './clock.ts';
 import { addControlRoutes } from './control/control.ts';
+import { playService } from './described/play-service.ts';
 import type { EventStream } from './events/event-stream.ts';
 import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
@@ -39,6 +42,8 @@ export type Context = {
   readonly goDown: (ms: number) => void;
   /** Whether `/_sandbox` answers clients on other machines. */
   readonly isControlOpen: boolean;
+  /** How the played service does what the specification leaves open. */
+  readonly service: ServiceDescription;
   /** Whether members that are not in the contract are refused. */
   readonly isStrict: boolean;
   /** Prints a warning for the person who runs the sandbox. */
@@ -102,16 +107,22 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   const answer = anonymous === undefined ? null : createAnswerer(name, anonymous, context.isStrict);
   if (answer === null) return;
   const operation = operationOf(name);
+  const played = playService(context.service);
 
-  const run = ({ request: { headers, query, body, url } }: Visit): Answer =>
-    answer({
-      key: headers['x-api-key'],
-      // Looked up only now, because the accounts may have been reset while a fault delayed the request.
-      session: sessionOf(context, headers['x-api-key']),
-      query,
-      isQueryReadable: isReadable(url),
-      body: body as Body | undefined | null,
-    });
+  const run = ({ request }: Visit): Answer => {
+    const asked = { query: request.query, body: request.body as Body | undefined | null };
+    const own = played?.readRequest(name, asked) ?? asked;
+    const done =
+      played?.refuseSize(name, own) ??
+      answer({
+        key: keyOf(context, request),
+        // Looked up only now, because the accounts may have been reset while a fault delayed the request.
+        session: sessionOf(context, keyOf(context, request)),
+        ...own,
+        isQueryReadable: isReadable(request.url),
+      });
+    return played?.writeAnswer(name, done, asked) ?? done;
+  };
 
   // Returns undefined for a reply that is already sent: Fastify would await a returned reply like a promise.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
@@ -143,8 +154,9 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
     return visit.reply;
   }
 
-  for (const url of [operation.path, ...operation.otherPaths]) {
-    server.route({ method: operation.method, url, handler: serve });
+  const { path, method } = operationAt(context.service, name);
+  for (const url of new Set([path ?? operation.path, ...operation.otherPaths])) {
+    server.route({ method: method ?? operation.method, url, handler: serve });
   }
 }
 
@@ -156,8 +168,16 @@ function visitOf(
   name: OperationName | null,
   { request, reply }: Pick<Visit, 'request' | 'reply'>,
 ): Visit {
-  const session = sessionOf(context, request.headers['x-api-key']);
+  const session = sessionOf(context, keyOf(context, request));
   return { name, session, request, reply, sequence: context.requestLog.nextSequence() };
+}
+
+/** The key of a request, without what this service expects before it. */
+function keyOf({ service }: Context, { headers }: FastifyRequest): string | readonly string[] | undefined {
+  const { header, prefix } = service.authentication;
+  const value = headers[header.toLowerCase()];
+  if (typeof value !== 'string' || prefix === '') return value;
+  return value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
 }
 
 function sessionOf({ sessions }: Context, key: string | readonly string[] | undefined): Session | null {
@@ -174,6 +194,7 @@ function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
   });
   warnOfUnknown(context, visit, answer);
   if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
+  visit.reply.headers(answer.headers ?? {});
   return visit.reply.code(answer.status).send(answer.body);
 }
 

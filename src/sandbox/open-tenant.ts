@@ -1,9 +1,11 @@
+import { signBody } from '../api/description/signature.ts';
+import type { EventDescription } from '../model/http/service-description.ts';
 import type { Account } from './account.ts';
 import type { AccountData } from './account-data.ts';
 import type { EventStream } from './events/event-stream.ts';
 import { createEvents } from './events/events.ts';
 import { createFollowUps } from './events/follow-ups.ts';
-import { createPoster, signEvent } from './events/post-event.ts';
+import { createPoster } from './events/post-event.ts';
 import { accountIdOf, openAccount } from './open-account.ts';
 import type { Session, World } from './operations/operation.ts';
 import { idFrom } from './random-id.ts';
@@ -74,7 +76,8 @@ function seedOf({ id }: AccountData, seed: string, index: number): string {
 }
 
 export type TenantOptions = Omit<World, 'account' | 'events' | 'followUps'> & {
-  readonly headerPrefix: string;
+  /** How the service signs and writes events. */
+  readonly description: EventDescription;
   readonly retryMs: number;
   /** Null for no limit. */
   readonly requestsAMinute: number | null;
@@ -84,15 +87,16 @@ export type TenantOptions = Omit<World, 'account' | 'events' | 'followUps'> & {
 /** Creates an account's events, follow-ups, rate limit and sessions. */
 export function openTenant(registered: Registered, options: TenantOptions): Tenant {
   const { account, seed, keys, webhookSecret } = registered;
-  const { headerPrefix, retryMs, requestsAMinute, stream, ...shared } = options;
+  const { description, retryMs, requestsAMinute, stream, ...shared } = options;
   const poster = createPoster({
     secret: webhookSecret,
-    headerPrefix,
+    description,
     allowsPrivate: shared.allowsPrivateWebhooks,
     now: shared.clock.now,
   });
   const events = createEvents(account, {
     poster,
+    description,
     retryMs,
     appUrl: shared.appUrl,
     clock: shared.clock,
@@ -110,7 +114,8 @@ export function openTenant(registered: Registered, options: TenantOptions): Tena
     keys,
     webhookSecret,
     sessions: new Map(sessions),
-    signEvent: (body) => signEvent(body, { secret: webhookSecret, headerPrefix, nowMs: shared.clock.now() }),
+    signEvent: (body) =>
+      signBody(body, { secret: webhookSecret, events: description, nowMs: shared.clock.now() }),
   };
 }
 

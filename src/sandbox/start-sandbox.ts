@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { specifiedService } from '../api/description/schema.ts';
 import { EXIT } from '../model/exit-code.ts';
+import type { ServiceDescription } from '../model/http/service-description.ts';
 import { KnownError } from '../model/known-error.ts';
 import { buildServer, type Context } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';
@@ -51,7 +53,9 @@ export type SandboxOptions = {
   readonly allowPrivateWebhooks?: boolean;
   /** Secret that signs the events of the first account. Default: derived from the seed. */
   readonly webhookSecret?: string;
-  /** Prefix of the names of an event's headers. Default: `X-Service`. */
+  /** The service to play: how it does what the specification leaves open. Default: our reading of it. */
+  readonly service?: ServiceDescription;
+  /** Prefix of the names of an event's headers. Default: the names of the service. */
   readonly webhookHeaderPrefix?: string;
   /**
    * Delay before the second attempt to send an event, doubled before each further one. Default: one second.
@@ -107,6 +111,7 @@ const MAX_WARNINGS = 1_000;
 /** Runs a local copy of the service: stateful, with a log of what it really did. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', seed = '1', duplicates = 'accept', latencyMs = 0, referralLog } = options;
+  const { service = specifiedService, webhookHeaderPrefix: prefix } = options;
   const data = readAccounts(options.data ?? DEMO_ACCOUNT);
   const stateStore = (await openStateStore(options, seed)) ?? createMemoryStore();
   const clock = createClock();
@@ -138,7 +143,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
     allowsPrivateWebhooks: options.allowPrivateWebhooks ?? false,
     appUrl: () => url,
-    headerPrefix: options.webhookHeaderPrefix ?? 'X-Service',
+    description:
+      prefix === undefined
+        ? service.events
+        : {
+            ...service.events,
+            signature_header: `${prefix}-Signature`,
+            timestamp_header: `${prefix}-Timestamp`,
+          },
     retryMs: options.webhookRetryMs ?? WEBHOOK_RETRY_MS,
     requestsAMinute: PLANS[options.plan ?? 'off'],
   };
@@ -212,6 +224,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (server.server.listening) void goDown(ms);
     },
     isControlOpen: options.openControl ?? false,
+    service,
     isStrict: options.strict ?? false,
     warn: warnOnce(options.onWarning ?? (() => {})),
   };

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { fromServiceEvent, hasOwnPayloads } from '../api/description/events.ts';
+import { readTimestamp } from '../api/description/signature.ts';
+import type { EventDescription } from '../model/http/service-description.ts';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../model/http/webhook-event.ts';
-import { parseJsonWith } from '../model/text/exact-json.ts';
+import { parseExactJson, parseJsonWith } from '../model/text/exact-json.ts';
 import { toNfc } from '../model/text/normal-form.ts';
 import { parseStorable } from '../model/text/storable-json.ts';
 import { redactEvent } from './redact-event.ts';
@@ -13,8 +16,10 @@ export type Delivery = {
    * Not signed.
    */
   readonly addressKind: string | null;
-  /** The timestamp header. Not signed. */
+  /** The timestamp header. Usually not signed. */
   readonly timestamp: string | undefined;
+  /** How the service writes its payloads. Default: in our words. */
+  readonly events?: EventDescription;
 };
 
 /** Events contain no kind, but most kinds have a distinctive member. */
@@ -39,8 +44,9 @@ type Members = Readonly<Record<string, unknown>>;
  * Reads the members of an event that we need. Never throws: an event that cannot be interpreted is stored
  * too.
  */
-export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEvent {
-  const text = body.toString('utf8');
+export function readEvent({ body, addressKind, timestamp, events }: Delivery): WebhookEvent {
+  const received = body.toString('utf8');
+  const text = events === undefined || hasOwnPayloads(events) ? received : inOurWords(events, received);
   const members = readMembers(text);
   return {
     kind: kindOf(members, addressKind),
@@ -48,9 +54,23 @@ export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEv
     bodySha256: createHash('sha256').update(body).digest('hex'),
     dealId: textOf(members.deal_id),
     collabId: textOf(members.collab_id),
-    sentAt: readSeconds(timestamp),
+    sentAt: toInstant(readTimestamp(timestamp, events?.timestamp ?? 'seconds')),
     order: readOrder(membersOf(members.order_information)),
     codeChange: readCodeChange(members),
+  };
+}
+
+/**
+ * The record of an event that was refused because it is signed in another way than described: no part of the event, only
+ * the settings that fit.
+ */
+export function toMismatch(body: Buffer, proposal: Partial<EventDescription>): WebhookEvent {
+  return {
+    kind: 'signature_mismatch',
+    body: JSON.stringify(proposal),
+    // Not that of the body: once it is described, the service may send the same event again.
+    bodySha256: createHash('sha256').update('signature_mismatch ').update(body).digest('hex'),
+    ...{ dealId: null, collabId: null, sentAt: null, order: null, codeChange: null },
   };
 }
 
@@ -123,7 +143,16 @@ function textOf(value: unknown): string | null {
   return text === '' || text.length > MAX_TEXT ? null : text;
 }
 
-/** Unix seconds of this century. */
-function readSeconds(text: string | undefined): string | null {
-  return text !== undefined && /^\d{9,10}$/.test(text) ? new Date(Number(text) * 1000).toISOString() : null;
+/** A time of this century; other Unix seconds are not one. */
+function toInstant(seconds: number | null): string | null {
+  const isTime = seconds !== null && seconds >= 100_000_000 && seconds < 10_000_000_000;
+  return isTime ? new Date(seconds * 1000).toISOString() : null;
+}
+
+function inOurWords(events: EventDescription, text: string): string {
+  try {
+    return JSON.stringify(fromServiceEvent(events, parseExactJson(text)));
+  } catch {
+    return text;
+  }
 }

@@ -1,17 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { diagnoseSignature } from '../api/description/diagnose-signature.ts';
+import { isSignedBody, readTimestamp } from '../api/description/signature.ts';
 import { EXIT } from '../model/exit-code.ts';
 import type { WebhookEvent, WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError } from '../model/known-error.ts';
 import { hostInUrl } from '../model/text/is-loopback.ts';
 import { BodyPool, BodyRefused } from './body-pool.ts';
 import { limitConnections } from './limit-connections.ts';
-import { type Delivery, readEvent } from './read-event.ts';
-import { verifySignature } from './verify-signature.ts';
+import { type Delivery, readEvent, toMismatch } from './read-event.ts';
 
 /** The result of one delivery. */
-export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'stale' | 'not_stored' | 'refused';
+export type DeliveryFate =
+  | 'stored'
+  | 'replayed'
+  | 'forged'
+  /** Signed with one of the secrets, but in another way than described. It is refused, and how it is signed is stored. */
+  | 'signed_otherwise'
+  | 'unsigned'
+  | 'stale'
+  | 'not_stored'
+  | 'refused';
 
 export type ReceiverOptions = {
   readonly settings: WebhookSettings;
@@ -47,6 +57,8 @@ const MAX_CONNECTIONS = 500;
  * smallest container.
  */
 const POOL_BYTES = 16 * 1024 ** 2;
+/** To try the known ways to sign takes a millisecond, and one answer says it all. */
+const DIAGNOSE_EVERY_MS = 60_000;
 /** Time after which the service should retry an event that could not be stored. */
 const RETRY_AFTER_SECONDS = 30;
 
@@ -107,15 +119,16 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
   server.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return;
     if (Number(request.headers['content-length'] ?? 0) > settings.maxBodyBytes) throw new BodyRefused(413);
-    if (signatureOf(request, settings) !== undefined) return;
+    if (hasSignature(request, settings)) return;
     onDelivery('unsigned', 401, null);
     reply.header('connection', 'close');
-    return answer(reply, 401, `The header ${settings.headerPrefix}-Signature is missing.`);
+    return answer(reply, 401, `The header ${settings.events.signature_header} is missing.`);
   });
   server.addHook('onResponse', async ({ raw }) => connections.release(raw.socket));
 
+  const diagnose = createDiagnosis(options);
   const receive = async (request: FastifyRequest, reply: FastifyReply) => {
-    const delivery = verify(options, request, reply);
+    const delivery = await verify({ ...options, diagnose }, request, reply);
     if (delivery === null) return reply;
     connections.protect(request.raw.socket);
     return storeDelivery(options, delivery, reply);
@@ -136,32 +149,49 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
 }
 
 /** Returns null if the delivery is not genuine. The request is then already answered. */
-function verify(
-  { settings, onDelivery = () => {} }: ReceiverOptions,
+async function verify(
+  { settings, onDelivery = () => {}, diagnose }: ReceiverOptions & { readonly diagnose: Diagnose },
   request: FastifyRequest,
   reply: FastifyReply,
-): Delivery | null {
+): Promise<Delivery | null> {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  if (!verifySignature(body, signatureOf(request, settings), settings)) {
-    onDelivery('forged', 401, null);
-    answer(reply, 401, 'The signature does not match the body.');
+  const timestamp = headerOf(request, settings.events.timestamp_header);
+  const headers = { signature: signatureOf(request, settings), timestamp };
+  if (!isSignedBody(body, headers, settings)) {
+    const isMissing = headers.signature === undefined;
+    const isGenuine = await diagnose(body, request);
+    onDelivery(isGenuine ? 'signed_otherwise' : isMissing ? 'unsigned' : 'forged', 401, null);
+    const missing = `The header ${settings.events.signature_header} is missing.`;
+    answer(reply, 401, isMissing ? missing : 'The signature does not match the body.');
     return null;
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
-  const timestamp = headerOf(request, `${settings.headerPrefix.toLowerCase()}-timestamp`);
-  if (isStale(timestamp, settings.maxAgeSeconds ?? 0)) {
+  if (isStale(readTimestamp(timestamp, settings.events.timestamp), settings.maxAgeSeconds ?? 0)) {
     onDelivery('stale', 401, null);
-    answer(reply, 401, `The header ${settings.headerPrefix}-Timestamp is missing or too far from now.`);
+    answer(reply, 401, `The header ${settings.events.timestamp_header} is missing or too far from now.`);
     return null;
   }
-  return { body, addressKind, timestamp };
+  return { body, addressKind, timestamp, events: settings.events };
+}
+
+/** Finds out whether a refused event is genuine but signed in another way, and stores how. */
+type Diagnose = (body: Buffer, request: FastifyRequest) => Promise<boolean>;
+
+function createDiagnosis({ settings, store, onError = () => {} }: ReceiverOptions): Diagnose {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async (body, { headers }) => {
+    if (performance.now() < nextAt) return false;
+    nextAt = performance.now() + DIAGNOSE_EVERY_MS;
+    const proposal = diagnoseSignature(body, headers, settings);
+    if (proposal !== null) await store(toMismatch(body, proposal)).catch(onError);
+    return proposal !== null;
+  };
 }
 
 /** @param maxAgeSeconds 0 turns the check off. */
-function isStale(timestamp: string | undefined, maxAgeSeconds: number): boolean {
+function isStale(sentAtSeconds: number | null, maxAgeSeconds: number): boolean {
   if (maxAgeSeconds === 0) return false;
-  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return true;
-  return Math.abs(Date.now() / 1000 - Number(timestamp)) > maxAgeSeconds;
+  return sentAtSeconds === null || Math.abs(Date.now() / 1000 - sentAtSeconds) > maxAgeSeconds;
 }
 
 async function storeDelivery(
@@ -182,13 +212,21 @@ async function storeDelivery(
   }
 }
 
-function signatureOf(request: FastifyRequest, { headerPrefix }: WebhookSettings): string | undefined {
-  return headerOf(request, `${headerPrefix.toLowerCase()}-signature`);
+/** Whether there is a signature: under the described name, or under another one that a diagnosis may name. */
+function hasSignature(request: FastifyRequest, settings: WebhookSettings): boolean {
+  return (
+    signatureOf(request, settings) !== undefined ||
+    Object.keys(request.headers).some((name) => name.endsWith('signature'))
+  );
+}
+
+function signatureOf(request: FastifyRequest, { events }: WebhookSettings): string | undefined {
+  return headerOf(request, events.signature_header);
 }
 
 /** Node joins repeated headers, so two signatures never equal a valid one. */
 function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
+  const value = request.headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 

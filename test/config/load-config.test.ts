@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
+import { specifiedService } from '../../src/api/description/schema.ts';
 import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
 import { requireService } from '../../src/config/require-settings.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
@@ -93,6 +94,7 @@ describe('a valid configuration', () => {
       quietPeriodMinutes: 60,
       leaseSeconds: 60,
       timeoutSeconds: 30,
+      description: specifiedService,
     });
     expect(config.database).toEqual({
       url: '',
@@ -142,15 +144,17 @@ describe('a valid configuration', () => {
       port: 4020,
       path: '/webhooks',
       secrets: [],
-      headerPrefix: 'X-Service',
-      encoding: 'hex',
+      events: specifiedService.events,
       maxBodyBytes: 1024 ** 2,
       maxConnectionsPerAddress: 250,
       maxAgeSeconds: 0,
     });
     const section = 'webhooks: {secret: "\u0024{NEW:-}", previous_secret: old, header_prefix: X-Acme}';
     const { webhooks } = load(`${SPECIFIED}${section}\n`, { NEW: 'new' });
-    expect(webhooks).toMatchObject({ secrets: ['new', 'old'], headerPrefix: 'X-Acme' });
+    expect(webhooks).toMatchObject({
+      secrets: ['new', 'old'],
+      events: { signature_header: 'X-Acme-Signature', timestamp_header: 'X-Acme-Timestamp' },
+    });
   });
 
   test('can be the file of the project', () => {
@@ -355,7 +359,7 @@ describe('problems of a configuration', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention, openlineage.',
+        help: 'Remove it, or use one of: api, service, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention, openlineage.',
       },
     ],
     [
@@ -722,6 +726,11 @@ describe('a setting with a closed list of words', () => {
     ['time_zone: Europe/Amsterdam', 'expect: {header: {new: acept}}', 'accept'],
     ['time_zone: Europe/Amsterdam', 'expect: {freshness: {by: "06:00", on: weekday}}', 'weekdays'],
     ['sources:', 'webhooks: {encoding: base46}\nsources:', 'base64'],
+    ['sources:', 'service: {ids: txt}\nsources:', 'text'],
+    ['sources:', 'service: {operations: {search_brands: {method: PSOT}}}\nsources:', 'POST'],
+    ['sources:', 'service: {events: {timestamp: secnds}}\nsources:', 'seconds'],
+    ['sources:', 'service: {events: {kinds: {new_maxbid: x}}}\nsources:', 'new_max_bid'],
+    ['sources:', 'service: {operations: {search_brand: {}}}\nsources:', 'search_brands'],
     ['sources:', 'work: {engine: pgboss}\nsources:', 'pg-boss'],
     [
       'sources:',

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { classify, readBatchAnswer, readLookupAnswer, type Said } from '../../src/delivery/classify.ts';
+import {
+  type ClassifyOptions,
+  classify,
+  readBatchAnswer,
+  readLookupAnswer,
+} from '../../src/delivery/classify.ts';
 import { readProfile } from '../../src/delivery/read-profile.ts';
 import type { RequestGate } from '../../src/delivery/request-gate.ts';
 import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
@@ -7,7 +12,7 @@ import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
 import type { Exchange } from '../../src/model/http/exchange.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 
-const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
+const classifyRepeatable = (exchange: Exchange, read: ClassifyOptions['read']) =>
   classify(exchange, { isRepeatable: true, isDivisible: true, read, now: new Date(0) });
 
 const answer = (status: number, text: string, headers = {}) =>

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
+import { listUnreadEvents } from '../../src/report/list-unread-events.ts';
 import { letLeasesEnd } from '../jobs/attribute-orders/backfill/history.ts';
 import { CODES, manyRows, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { deliver, openReceiver, orderEvent, SECRET as SIGNING_SECRET, sign } from '../webhook/deliver.ts';
 import { JOB, lookIn, NOTIFY, openDrill, provokeEach, reconfigure } from './drill.ts';
 import { SECRET, startReceiver } from './receivers.ts';
 
@@ -356,4 +358,46 @@ it('a backfill that stops opens a problem with the amount it has not posted, unt
     ],
     { told, look: lookIn(shop.folder, { db, env }) },
   );
+});
+
+it('events that are signed in another way than described, or name no order, open a problem that proposes the settings', async () => {
+  const { shop, told, receiver } = await openDrill({ flow: 'sources: {}\njobs: {}\n' });
+  const { db, env } = shop;
+  const events = await openReceiver(db);
+  const signedOtherwise = (body: string) => ({
+    'x-service-signature': '',
+    'x-acme-signature': `sha256=${sign(`1790000000.${body}`, SIGNING_SECRET, 'base64')}`,
+    'x-acme-timestamp': '1790000000',
+  });
+  await provokeEach(
+    [
+      {
+        problem: 'events_unread',
+        job: null,
+        async provoke() {
+          const body = orderEvent('1');
+          expect(await deliver(events.url, body, signedOtherwise(body))).toBe(401);
+          expect(await deliver(events.url, orderEvent('2'), { 'x-service-signature': 'forged' })).toBe(401);
+        },
+        async end() {
+          const summary = String(receiver.received.at(-1)?.json.summary);
+          for (const [name, value] of Object.entries({
+            signed: '{timestamp}.{body}',
+            signature: 'sha256={signature}',
+            encoding: 'base64',
+            signature_header: 'x-acme-signature',
+            timestamp_header: 'x-acme-timestamp',
+          }))
+            expect(summary).toContain(`"${name}": "${value}"`);
+          expect(await deliver(events.url, orderEvent('1'))).toBe(200);
+        },
+      },
+    ],
+    { told, look: lookIn(shop.folder, { db, env }) },
+  );
+  // An order without an id is one, too, until an order is read.
+  expect(await deliver(`${events.url}/new_influencer_order`, '{"order":{"id":"7"}}')).toBe(200);
+  expect(await listUnreadEvents(db)).toMatchObject([{ what: 'payload', events: 1, proposal: null }]);
+  expect(await deliver(events.url, orderEvent('3'))).toBe(200);
+  expect(await listUnreadEvents(db)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { specifiedService } from '../../src/api/description/schema.ts';
 import type { Account } from '../../src/sandbox/account.ts';
 import type { AccountData } from '../../src/sandbox/account-data.ts';
 import { createClock } from '../../src/sandbox/clock.ts';
@@ -26,6 +27,7 @@ export function openQuietWorld(account: Account, requestLog: RequestLog): World 
   const clock = createClock();
   const events = createEvents(account, {
     poster: { post: async () => ({ status: 200, error: null }), close() {} },
+    description: specifiedService.events,
     retryMs: 1,
     appUrl: () => 'http://sandbox.test',
     clock,

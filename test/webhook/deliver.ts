@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { specifiedService } from '../../src/api/description/schema.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { WebhookSettings } from '../../src/model/http/webhook-event.ts';
 import { createEventStore } from '../../src/pipeline/receive-event.ts';
@@ -12,8 +13,7 @@ export const SETTINGS: WebhookSettings = {
   port: 0,
   path: '/webhooks',
   secrets: [SECRET],
-  headerPrefix: 'X-Service',
-  encoding: 'hex',
+  events: specifiedService.events,
   maxBodyBytes: 64 * 1024,
   maxConnectionsPerAddress: 100,
 };

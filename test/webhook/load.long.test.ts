@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { specifiedService } from '../../src/api/description/schema.ts';
 import { createPoster } from '../../src/sandbox/events/post-event.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -69,7 +70,7 @@ type Service = {
 
 /** Signs and posts events as the sandbox does. */
 function startService(url: string): Service {
-  const poster = createPoster({ secret: SECRET, headerPrefix: 'X-Service', allowsPrivate: true });
+  const poster = createPoster({ secret: SECRET, description: specifiedService.events, allowsPrivate: true });
   onTestFinished(() => poster.close());
   const acknowledged = new Set<string>();
   const refused: number[] = [];

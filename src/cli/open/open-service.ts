@@ -11,7 +11,8 @@ import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** The service that a command calls, without the settings that only jobs need. */
-export type Service = Pick<ApiSettings, 'url' | 'key' | 'timeoutSeconds'>;
+export type Service = Pick<ApiSettings, 'url' | 'key' | 'timeoutSeconds'> &
+  Partial<Pick<ApiSettings, 'description'>>;
 
 /** Generous, because a person is waiting and a request that times out is in doubt. */
 const TIMEOUT_SECONDS = 30;
@@ -64,7 +65,13 @@ function requireReadable(name: string, stored: StoredVariables): string {
 }
 
 /** Opens a client. One connection suffices for the few requests of one command. */
-export function openClient({ url, key, timeoutSeconds }: Service, { connections = 1 } = {}): Client {
+export function openClient(
+  { url, key, timeoutSeconds, description }: Service,
+  { connections = 1 } = {},
+): Client {
   const timeoutMs = timeoutSeconds * 1000;
-  return createClient({ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) });
+  return createClient({
+    ...{ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) },
+    ...(description === undefined ? {} : { service: description }),
+  });
 }

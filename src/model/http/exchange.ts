@@ -5,8 +5,12 @@ export type Exchange =
       readonly status: number;
       /** Headers by lower-case name. */
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-      /** The whole body. */
+      /** The whole body, in the words of the contract. */
       readonly text: string;
+      /** What the answer says by the description of this service. Omitted: what it says by the specification. */
+      readonly verdict?: Verdict;
+      /** The next page of a list. Omitted or null: this is the last page, or none is known. */
+      readonly nextPage?: NextPage | null;
     }
   | {
       readonly kind: 'failure';
@@ -15,3 +19,29 @@ export type Exchange =
       /** What went wrong, for people. Contains no address, no key and no body. */
       readonly reason: string;
     };
+
+/** What an answer says about its request, by the description of the service. */
+export type Verdict = {
+  /**
+   * `yes`: a 2xx, and nothing in it says no. `no`: a 2xx whose body says no. `refused`, `key_refused`: the request
+   * was not processed. `rate_limited`: neither, and it may be sent later. `unclear`: it says nothing about the
+   * request. `other`: the description does not name it.
+   */
+  readonly kind: 'yes' | 'no' | 'refused' | 'key_refused' | 'rate_limited' | 'unclear' | 'other';
+  /** True if the description states a text or a value for this, and the answer has it. */
+  readonly isStated: boolean;
+  /** True if the body is the service's own word: a JSON object with a reason. A gateway's page is not. */
+  readonly isOwnWord: boolean;
+  /** What the service says, safe to show. Null for a yes, and if there is no text. */
+  readonly reason: string | null;
+  /** True if the status means that what was asked for does not exist. */
+  readonly isNotFound: boolean;
+};
+
+/** How to ask for the next page of a list. */
+export type NextPage = {
+  /** Query parameters to add. */
+  readonly query: Readonly<Record<string, string>>;
+  /** A list with more pages is not read to its end. */
+  readonly pagesAtMost: number;
+};

@@ -1,4 +1,5 @@
 import type { DecimalText, InstantText } from '../order.ts';
+import type { EventDescription } from './service-description.ts';
 
 /** How the webhook receiver listens, and which requests it accepts. */
 export type WebhookSettings = {
@@ -9,10 +10,8 @@ export type WebhookSettings = {
   readonly path: string;
   /** Accepted signing secrets: one, or two during a rotation. Without any, no event can be received. */
   readonly secrets: readonly string[];
-  /** Prefix of the two header names: `X-Service` for `X-Service-Signature`. */
-  readonly headerPrefix: string;
-  /** Encoding of the signature. */
-  readonly encoding: 'hex' | 'base64';
+  /** How the service signs and writes its events. */
+  readonly events: EventDescription;
   /** Maximum size of a body in bytes. A larger one is refused. */
   readonly maxBodyBytes: number;
   /** Maximum number of connections from one address. One more closes the one that has been idle longest. */

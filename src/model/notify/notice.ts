@@ -27,6 +27,7 @@ export const PROBLEM_KINDS = [
   'mirror_stale',
   'mirror_drifted',
   'codes_unowned',
+  'events_unread',
   'disk',
   'database',
   'clock',

@@ -1,5 +1,6 @@
 import { filesLate, filesUnusual } from './arrivals.ts';
 import { backfillStopped } from './backfills.ts';
+import { eventsUnread } from './events.ts';
 import { filesHeld } from './files.ts';
 import { mirrorStale } from './mirror.ts';
 import {
@@ -49,6 +50,7 @@ export const problemFinders: readonly ProblemFinder[] = [
   mirrorStale,
   mirrorDrifted,
   codesUnowned,
+  eventsUnread,
   ...surroundings,
 ];
 

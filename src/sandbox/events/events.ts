@@ -1,5 +1,8 @@
 import pLimit from 'p-limit';
 import type { WebhookType } from '../../api/contract/webhook-types.ts';
+import { toServiceEvent } from '../../api/description/events.ts';
+import { specifiedService } from '../../api/description/schema.ts';
+import type { EventDescription } from '../../model/http/service-description.ts';
 import type { Account, Collaboration } from '../account.ts';
 import type { Clock } from '../clock.ts';
 import { createCollection } from '../state/collection.ts';
@@ -65,6 +68,8 @@ export type Events = {
 
 export type EventsOptions = {
   readonly poster: Poster;
+  /** How the service writes its events. */
+  readonly description: EventDescription;
   /** Delay before the second attempt; each further delay is twice as long. */
   readonly retryMs: number;
   readonly appUrl: () => string;
@@ -90,7 +95,7 @@ const MAX_PAST = 100;
  */
 export function createEvents(
   account: Account,
-  { poster, retryMs, appUrl, clock, stream }: EventsOptions,
+  { poster, description, retryMs, appUrl, clock, stream }: EventsOptions,
 ): Events {
   const log = createCollection<Delivery>(account.stateStore, 'delivery');
   const limit = pLimit(AT_A_TIME);
@@ -155,7 +160,10 @@ export function createEvents(
       past.push({ ...event, kind, webhooks: urls.length });
       if (past.length > MAX_PAST) past.shift();
       if (urls.length === 0 && !stream.isWatched()) return 0;
-      const body = JSON.stringify(describeEvent(account, event, appUrl()));
+      const payload = describeEvent(account, event, appUrl());
+      // Events name their kind only if the description says where.
+      const named = description.kind === specifiedService.events.kind ? null : kind;
+      const body = JSON.stringify(toServiceEvent(description, payload, named));
       stream.publish({ accountId: account.id, kind, body });
       for (const url of urls) begin({ webhook_type: kind, webhook_url: url, body });
       if (log.items.size > MAX_KEPT) forgetOldest();

@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { signBody } from '../../api/description/signature.ts';
+import type { EventDescription } from '../../model/http/service-description.ts';
 import { isPrivateHost, lookUpPublic } from './private-address.ts';
 
 export type PostedEvent = { readonly url: string; readonly body: string };
@@ -17,8 +18,8 @@ export type Poster = {
 export type PosterOptions = {
   /** Secret of the signature. */
   readonly secret: string;
-  /** Prefix of the names of the two headers, for example `X-Service`. */
-  readonly headerPrefix: string;
+  /** How the service signs. */
+  readonly description: EventDescription;
   /** Whether events may be sent to this machine and to private networks. */
   readonly allowsPrivate: boolean;
   /** Returns the time in Unix milliseconds; the machine's by default. */
@@ -28,26 +29,8 @@ export type PosterOptions = {
 /** An event that is not acknowledged within this time counts as not received. */
 const TIMEOUT_MS = 10_000;
 
-/** Creates the two headers of section Events, "Delivery and verification". */
-export function signEvent(
-  body: string,
-  {
-    secret,
-    headerPrefix,
-    nowMs,
-  }: Pick<PosterOptions, 'secret' | 'headerPrefix'> & { readonly nowMs: number },
-): Readonly<Record<string, string>> {
-  return {
-    [`${headerPrefix}-Timestamp`]: String(Math.floor(nowMs / 1000)),
-    [`${headerPrefix}-Signature`]: createHmac('sha256', secret).update(body).digest('hex'),
-  };
-}
-
-/**
- * Creates the sender of events: section Events, "Delivery and verification". The signature is the HMAC-SHA256
- * of the body's bytes, in lower-case hex.
- */
-export function createPoster({ secret, headerPrefix, allowsPrivate, now = Date.now }: PosterOptions): Poster {
+/** Creates the sender of events: section Events, "Delivery and verification". */
+export function createPoster({ secret, description, allowsPrivate, now = Date.now }: PosterOptions): Poster {
   const agents = {
     'http:': new HttpAgent({ keepAlive: true }),
     'https:': new HttpsAgent({ keepAlive: true }),
@@ -58,7 +41,7 @@ export function createPoster({ secret, headerPrefix, allowsPrivate, now = Date.n
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       'user-agent': 'influencer-sync-sandbox',
-      ...signEvent(body, { secret, headerPrefix, nowMs: now() }),
+      ...signBody(body, { secret, events: description, nowMs: now() }),
     };
   }
 

@@ -52,6 +52,8 @@ export type Answer = {
   readonly isProcessed: boolean;
   /** Members of the request that are not in the contract and were ignored. */
   readonly unknownMembers?: readonly UnknownMember[];
+  /** Headers in addition to the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Value of `Retry-After`. */
   readonly retryAfterSeconds?: number;
 };

@@ -105,7 +105,7 @@ async function unless(status: number, work: () => Promise<unknown>): Promise<boo
 }
 
 function toKnownError(error: ApiError): KnownError {
-  const isRefused = error.status === 401 || error.status === 403;
+  const isRefused = error.isKeyRefused;
   return new KnownError({
     code: isRefused ? 'key_refused' : 'service_refused',
     message: error.message,

@@ -4,6 +4,7 @@ import { type ApiError, toApiError } from '../../../api/api-error.ts';
 import { buildRequest, type RequestProblem } from '../../../api/build-request.ts';
 import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../../../api/contract.ts';
+import { specifiedService } from '../../../api/description/schema.ts';
 import { requestFieldsOf } from '../../../api/reference/operation-fields.ts';
 import {
   createUnknownMemberFinder,
@@ -45,7 +46,8 @@ export async function performApi(output: Output, words: readonly string[]): Prom
   const service = await findService(read, { needsKey: operationOf(name).sendsKey });
   const needsLive = !isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive;
   if (read.isDryRun) {
-    showRequest(name, describeRequest(name, input, service), output);
+    const { description = specifiedService } = service;
+    showRequest(name, describeRequest(name, input, { ...service, service: description }), output);
     output.warn(`Nothing was sent.${needsLive ? ' To send it, add --live: it must not be repeated.' : ''}`);
     return EXIT.ok;
   }
@@ -189,12 +191,11 @@ function explain(name: OperationName, error: ApiError): KnownError {
     ...(status === 404 || status === 400
       ? { help: `To see its fields:  npx influencer-sync api ${name} --help`, safe: error.safe }
       : { help: error.safe }),
-    exitCode:
-      status === 401 || status === 403
-        ? EXIT.authentication
-        : error.fate === 'in_doubt' && !operationOf(name).repeatable
-          ? EXIT.doubts
-          : EXIT.crash,
+    exitCode: error.isKeyRefused
+      ? EXIT.authentication
+      : error.fate === 'in_doubt' && !operationOf(name).repeatable
+        ? EXIT.doubts
+        : EXIT.crash,
   });
 }
 

@@ -21,7 +21,8 @@ type Flags = {
   readonly identifyDelay: number;
   readonly allowPrivateWebhooks: boolean;
   readonly webhookSecret?: string;
-  readonly webhookHeaderPrefix: string;
+  readonly webhookHeaderPrefix?: string;
+  readonly service?: string;
   readonly webhookRetry: number;
   readonly openControl: boolean;
   readonly strict: boolean;
@@ -72,9 +73,12 @@ export function sandboxCommand(): Command {
     )
     .option(
       '--webhook-header-prefix <text>',
-      'prefix of the header names of an event',
+      'prefix of the header names of an event (default: X-Service, or as --service says)',
       readHeaderPrefix,
-      'X-Service',
+    )
+    .option(
+      '--service <file>',
+      'play a service that does what the specification leaves open as this file says (default: config/service.yaml of the package)',
     )
     .option(
       '--webhook-retry <ms>',
@@ -114,9 +118,13 @@ async function serve(flags: Flags): Promise<void> {
   // Imported only here, so that `--help` does not load a web server.
   const { startSandbox } = await import('../../../sandbox/start-sandbox.ts');
   const { untilNpxEnds } = await import('../../terminal/watch-npx.ts');
-  const { fault, latency, identifyDelay, webhookRetry, ...rest } = flags;
+  const { readServiceFile } = await import('../../../config/service-file/read-service-file.ts');
+  const { fault, latency, identifyDelay, webhookRetry, service, ...rest } = flags;
   const sandbox = await startSandbox({
     ...rest,
+    ...(service === undefined
+      ? {}
+      : { service: readServiceFile(service, { env: process.env, stored: new Map() }) }),
     latencyMs: latency,
     identifyDelayMs: identifyDelay,
     webhookRetryMs: webhookRetry,
