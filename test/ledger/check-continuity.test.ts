@@ -98,6 +98,17 @@ it('without a journal, a database is unmarked where it was, and one with claims 
   expect(await checkContinuity(db, none)).toEqual({ kind: 'moved', others: [], isUnmarked: true });
 });
 
+it('a recovered ledger is incomplete while a single claim is missing that no journal describes, with a journal or without', async () => {
+  const { db, options } = await openPosted();
+  await sql`
+    insert into ledger.recoveries (kind, decided_by, reason, ranges)
+    values ('recover', 'ada', 'restored', ${JSON.stringify([{ ledger_id: crypto.randomUUID(), above: 4, up_to: 5 }])}::jsonb)`.execute(
+    db,
+  );
+  for (const folders of [options.folders, []])
+    expect(await checkContinuity(db, { ...options, folders })).toEqual({ kind: 'undescribed', claims: 1 });
+});
+
 it('journals of another account are not compared; all are while the account is not known', async () => {
   const { db, newest, options } = await openPosted();
   await loseClaim(db, newest);

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
-import { eachJournal } from '../../src/ledger/continuity/journal-folder.ts';
+import { eachJournal, removeOldJournals } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
@@ -125,6 +125,41 @@ it('claims that the mark could not record are not sent, nor any after them', asy
   await journal.claimed([entry]);
   await expect(journal.writing(entry)).rejects.toThrow('no access');
   await journal.close();
+});
+
+it('closed journals older than 90 days are removed, except the newest of a ledger and those that are open', () => {
+  const folder = makeTestFolder();
+  const now = new Date('2026-05-01T10:00Z');
+  const [owner, other] = [randomUUID(), randomUUID()];
+  const kept = [closedName(LEDGER.ledgerId, 9, owner), closedName(other, 2, owner), `${owner}.open.ndjson`];
+  const removed = [closedName(LEDGER.ledgerId, 8, owner), closedName(other, 1, owner)];
+  const recent = closedName(LEDGER.ledgerId, 7, other);
+  for (const name of [...kept, ...removed, recent]) {
+    writeFileSync(join(folder, name), '');
+    const at = new Date(now.getTime() - (name === recent ? 89 : 91) * 86_400_000);
+    utimesSync(join(folder, name), at, at);
+  }
+  removeOldJournals(folder, now);
+  expect(readdirSync(folder).sort()).toEqual([...kept, recent].sort());
+});
+
+it('a journal is kept in the mark when it is closed, under its new name, and one without claims is not', async () => {
+  const folder = makeTestFolder();
+  const kept: string[] = [];
+  const mark = {
+    note: async () => {},
+    keep: async ({ path, name }: { path: string; name: string }) => {
+      expect(existsSync(path)).toBe(true);
+      kept.push(name);
+    },
+  } as unknown as Mark;
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, mark, folder, owner });
+  await journal.claimed([claim(5)]);
+  await journal.close();
+  await openJournal({ ...LEDGER, mark, folder, owner: randomUUID() }).close();
+  expect(kept).toEqual([closedName(LEDGER.ledgerId, 5, owner)]);
+  expect(readdirSync(folder)).toEqual(kept);
 });
 
 it('a journal that another process has open cannot be opened, so that nothing is sent without one', async () => {

@@ -90,6 +90,21 @@ describe('a decision of a person', () => {
     ]);
   });
 
+  it('that writes a doubt off is stored with its reason, and the entry is not sent again', async () => {
+    const { db, worker } = await openLedger();
+    const entryId = await answer(db, worker, '1', doubt);
+    const by = { reason: '4 euros, not worth it', decidedBy: 'ada' };
+    expect(await writeOffDoubt(db, { ...by, entryId })).toMatchObject({ done: true });
+    const { rows } = await sql`select decision, attempt, decided_by, reason from ledger.decisions`.execute(
+      db,
+    );
+    expect(rows).toEqual([
+      { decision: 'write_off', attempt: 1, decided_by: by.decidedBy, reason: by.reason },
+    ]);
+    expect((await readFacts(db, entryId)).state).toBe('written_off');
+    expect(await worker.claim(entryId)).toBeNull();
+  });
+
   it('that accepts a doubt stores the deal and the collaboration that are known, and keeps what was', async () => {
     const { db, worker } = await openLedger();
     const entryId = await answer(db, worker, '1', doubt);
