@@ -1,8 +1,6 @@
 import type { Client } from '../api/client.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { databasePlace, journalFolder } from '../config/locate.ts';
 import type { Database } from '../db/connect.ts';
-import { inTransaction } from '../db/in-transaction.ts';
 import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
 import {
   type Continuity,
@@ -14,13 +12,13 @@ import { type Journal, openJournal } from '../ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../ledger/continuity/journal-lines.ts';
 import { keepPlace, readMachineId, registerMachine } from '../ledger/continuity/machines.ts';
 import type { Mark } from '../ledger/continuity/mark.ts';
-import { beginNewLedger } from '../ledger/continuity/recover.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { formatAmounts } from '../model/money.ts';
 import type { Progress } from '../model/progress.ts';
 import { formatInstant } from '../model/text/format-instant.ts';
+import { beginAuditedLedger } from './decisions/begin-audited-ledger.ts';
 import { identifyAccount } from './open-account.ts';
 import {
   beginRecord,
@@ -124,16 +122,7 @@ async function decideNewLedger(
   const { continuity, ...compared } = await compare(db, { config, accountId });
   if (continuity.kind !== 'went_back' || !continuity.isOther) return;
   await bindAccount(db, accountId);
-  const claims = await inTransaction(db, async (trx) => {
-    const disregarded = await beginNewLedger(trx, { ...compared, accountId, ...newLedger });
-    await recordAudit(trx, {
-      ...{ actor: newLedger.decidedBy, via: 'command', reason: newLedger.reason },
-      ...{ action: 'begin_new_ledger', subjectKind: 'ledger', subject: accountId },
-      summary: 'Began a new ledger: claims of another one do not count in it.',
-      after: { disregarded_claims: disregarded },
-    });
-    return disregarded;
-  });
+  const claims = await beginAuditedLedger(db, { ...compared, accountId, ...newLedger });
   progress.note(`This run starts a new ledger. ${claims} claims of another ledger do not count in it.`);
 }
 
