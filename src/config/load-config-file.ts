@@ -282,11 +282,13 @@ function toStore(file: Omit<PipelineFile['ledger'], 'mark_uri'>) {
   };
 }
 
+/** The result has no prototype, so that `constructor` is no name in it unless the file has it. */
 function mapValues<In, Out>(
   record: Readonly<Record<string, In>>,
   change: (value: In, name: string) => Out,
 ): Record<string, Out> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+  const entries = Object.entries(record).map(([name, value]) => [name, change(value, name)]);
+  return Object.assign(Object.create(null) as Record<string, Out>, Object.fromEntries(entries));
 }
 
 function startsWith(path: ConfigPath, start: ConfigPath): boolean {

@@ -120,6 +120,13 @@ class Walker {
     for (const { key, value } of items) {
       const position = this.#positionOf(key) ?? { line: 1, column: 1 };
       const name = isScalar(key) ? (key.source ?? String(key.value)) : '?';
+      // The schema leaves it out without a word, because it is no ordinary name in JavaScript.
+      if (name === '__proto__')
+        this.problems.push({
+          where: this.#places.at(position),
+          message: '"__proto__" cannot be a name.',
+          help: 'Choose another name.',
+        });
       entries.push([name, this.read(value, [...path, name], position)]);
     }
     return Object.fromEntries(entries);

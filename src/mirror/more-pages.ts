@@ -26,7 +26,7 @@ export type Page = {
 };
 
 /** Names under which services state that a list goes on. All of them are read; the first that says so counts. */
-export const PAGING_NAMES = {
+const PAGING_NAMES = {
   /** The next page itself: an address, a number or a cursor. The value is the parameter that asks for it; null for an address. */
   next: {
     next: 'page',

@@ -11,6 +11,7 @@ import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
 import type { Spread } from '../../../src/model/work.ts';
 import type { Lineage } from '../../../src/observe/lineage/start-lineage.ts';
+import { explainFolder } from '../../../src/pipeline/run/explain-folder.ts';
 import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
 import { continueRenamedJob } from '../../../src/pipeline/run/renamed-job.ts';
 import { inRunPhase } from '../../../src/pipeline/run/run-phase.ts';
@@ -102,7 +103,7 @@ async function runInPhase(
       });
       return exitCode;
     } catch (cause) {
-      const error = explainAbort(cause, draining);
+      const error = explainFolder(cause, config.database.dataFolder) ?? explainAbort(cause, draining);
       const details = (error instanceof KnownError ? error : explainFailure(error))?.details;
       const exitCode = details?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';

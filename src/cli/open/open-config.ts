@@ -18,6 +18,7 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { StoredVariables } from '../../model/variable.ts';
+import { explainFolder } from '../../pipeline/run/explain-folder.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
@@ -111,7 +112,9 @@ export async function withDatabase<Result>(
     if (url === '') await endLeasesBefore(db);
     if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
     return await work(db).catch((error: unknown) => {
-      throw explainFailure(error, databasePlace(config.database)) ?? error;
+      throw (
+        explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, dataFolder) ?? error
+      );
     });
   } finally {
     forget();
@@ -264,6 +267,7 @@ const REFUSED = ['28000', '28P01', '3D000', '42501'];
 const UNKNOWN_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
+  if (cause instanceof KnownError) return cause;
   const failure = explainFailure(cause, databasePlace(config.database));
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const isRefused = REFUSED.includes(code);

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
 import type { WireClient } from './cancel-request.ts';
 
 /** Postgres truncates application_name to this length. */
@@ -52,6 +54,17 @@ export const SESSION_SETTINGS = {
 /** How soon a server on Linux notices that this process is gone, and stops its statement. */
 const NOTICE_AFTER = '2s';
 
+/** Names, codes and answers of the service have letters of all scripts, which no other encoding can store. */
+function otherEncoding(encoding: string): KnownError {
+  return new KnownError({
+    code: 'database_encoding',
+    message: `The database has the encoding ${encoding}, which cannot store every letter that files and answers contain.`,
+    help: "Create a database with UTF8 and set database.url (DATABASE_URL) to it:  create database influencer_sync encoding 'UTF8' template template0",
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
 export type PreparedSession = {
   /** False behind a pooler, where the next statement may reach another session. */
   readonly ownsSession: boolean;
@@ -61,6 +74,7 @@ export type PreparedSession = {
  * Sets up a new session. Does nothing behind a pooler, where sessions are shared and the settings would
  * remain for other users. A pooler is detected by its process id, which differs from that of the server.
  *
+ * @throws KnownError `database_encoding` (exit 2).
  * @param options.sortMemoryMb minimum for each sort; 0 keeps the setting of the server.
  */
 export async function prepareSession(
@@ -87,8 +101,11 @@ export async function prepareSession(
     exception when others then null; -- Since Postgres 17.
     end;
   end $session$;
-  select pg_backend_pid() = ${ownId} as owns_session`)) as unknown as readonly pg.QueryResult<{
+  select pg_backend_pid() = ${ownId} as owns_session, current_setting('server_encoding') as encoding`)) as unknown as readonly pg.QueryResult<{
     owns_session: boolean;
+    encoding: string;
   }>[];
-  return { ownsSession: results[1]?.rows[0]?.owns_session === true };
+  const session = results[1]?.rows[0];
+  if (session !== undefined && session.encoding !== 'UTF8') throw otherEncoding(session.encoding);
+  return { ownsSession: session?.owns_session === true };
 }

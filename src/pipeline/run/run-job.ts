@@ -15,6 +15,7 @@ import type { SourceClients } from '../../source/source-clients.ts';
 import type { UnitsOf } from '../../work/units.ts';
 import { explainAbort, type Run, type RunOptions } from '../run.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from '../runnable-kind.ts';
+import { explainFolder } from './explain-folder.ts';
 import { recordActivity } from './record-activity.ts';
 import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { inRunPhase } from './run-phase.ts';
@@ -194,7 +195,7 @@ async function account<Settings extends JobSettings>(
   const end = await options.kind
     .flow(run)
     .catch((error: unknown) => {
-      throw explainAbort(error, options.draining);
+      throw explainFolder(error, options.config.database.dataFolder) ?? explainAbort(error, options.draining);
     })
     .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
