@@ -4,6 +4,7 @@ import { mirrorAccount } from '../../jobs/mirror-account/index.ts';
 import type { MirrorReport } from '../../jobs/mirror-account/report.ts';
 import type { MirrorAccountSettings } from '../../jobs/mirror-account/settings.ts';
 import { createClient } from '../../src/api/client.ts';
+import { specifiedService } from '../../src/api/description/schema.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import type { RunFinished } from '../../src/model/run.ts';
@@ -98,6 +99,7 @@ export function configOf(folder: string, url: string, job: MirrorAccountSettings
       quietPeriodMinutes: 60,
       leaseSeconds: 60,
       timeoutSeconds: 20,
+      description: specifiedService,
     },
     database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
     serve: { graceSeconds: 30 },

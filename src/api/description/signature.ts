@@ -83,7 +83,8 @@ function readSecret(secret: string, encoding: EventDescription['secret']): Buffe
   if (encoding === 'text') return secret === '' ? null : Buffer.from(secret, 'utf8');
   const text = secret.replace(/^whsec_/, '');
   const key = Buffer.from(text, encoding);
-  const isEncoded = key.toString(encoding).replace(/=+$/, '') === text.replace(/=+$/, '').trim();
+  // Padding at the end is optional.
+  const isEncoded = key.toString(encoding).replaceAll('=', '') === text.replaceAll('=', '').trim();
   return isEncoded && key.length > 0 ? key : null;
 }
 

@@ -55,7 +55,7 @@ function readContent(path: string, variables: Variables): unknown {
   if (problems.length === 0) return isSection(yaml.content) ? yaml.content.service : undefined;
   throw new KnownError({
     code: 'config_invalid',
-    message: `${file} has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}.`,
+    message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
     help: 'Fix the file and run the command again. docs/service.md lists what it may contain.',
     safe: 'Nothing was read or sent.',
     problems,
