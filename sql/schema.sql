@@ -177,6 +177,62 @@ CREATE FUNCTION intake.join_items(older jsonb, newer jsonb) RETURNS jsonb
 
 COMMENT ON FUNCTION intake.join_items(older jsonb, newer jsonb) IS 'Unites two lists of items (intake.orders.items). Of an item in both, the newer one counts.';
 
+CREATE FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) RETURNS TABLE(done boolean, state text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  found_state text;
+  found_attempt integer;
+begin
+  select e.state, e.attempt into found_state, found_attempt from ledger.entries e
+  where e.entry_id = p_entry_id and exists (
+    select from ledger.double_credits d where d.entry_id = e.entry_id and (p_credits is null or d.credits = p_credits))
+  for update of e;
+  if found_state is null then
+    return query select false, null::text;
+    return;
+  end if;
+  insert into ledger.decisions (entry_id, decision, attempt, decided_by, reason)
+  values (p_entry_id, 'acknowledge', found_attempt, ops.acting_name(p_decided_by), p_reason);
+  return query select true, found_state;
+end $$;
+
+COMMENT ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) IS 'Records that a person has dealt with a double credit at the service. The entry does not change.';
+
+CREATE FUNCTION ledger.decide(p_entry_id bigint, p_decision text, p_shown_state text, p_shown_attempt integer, p_decided_by text, p_reason text, p_deal_id text, p_collab_id text) RETURNS TABLE(done boolean, state text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  found_state text;
+  found_attempt integer;
+  applies boolean;
+begin
+  select e.state, e.attempt into found_state, found_attempt from ledger.entries e where e.entry_id = p_entry_id for update;
+  applies := case p_decision when 'accept' then found_state = 'in_doubt' when 'write_off' then found_state = 'in_doubt'
+    when 'resend' then found_state in ('in_doubt', 'rejected') end;
+  if applies is not true or (p_shown_state is not null and (p_shown_state, p_shown_attempt) is distinct from (found_state, found_attempt)) then
+    return query select false, found_state;
+    return;
+  end if;
+  insert into ledger.decisions (entry_id, decision, attempt, decided_by, reason)
+  values (p_entry_id, p_decision, found_attempt, ops.acting_name(p_decided_by), p_reason);
+  return query update ledger.entries e set
+    state = case p_decision when 'accept' then 'accepted' when 'write_off' then 'written_off' else 'ready' end,
+    state_reason = case p_decision when 'accept' then 'accepted by decision' when 'write_off' then 'written off by decision' end,
+    deal_id = case when p_decision = 'accept' then coalesce(p_deal_id, e.deal_id) else e.deal_id end,
+    collab_id = case when p_decision = 'accept' then coalesce(p_collab_id, e.collab_id) else e.collab_id end,
+    resends_approved = e.resends_approved + (p_decision = 'resend')::integer,
+    not_before = case when p_decision = 'resend' then null else e.not_before end,
+    state_changed_at = clock_timestamp()
+    where e.entry_id = p_entry_id returning true, e.state;
+end $$;
+
+COMMENT ON FUNCTION ledger.decide(p_entry_id bigint, p_decision text, p_shown_state text, p_shown_attempt integer, p_decided_by text, p_reason text, p_deal_id text, p_collab_id text) IS 'Changes an entry by a decision of a person (accept, write_off, resend), and records the decision. Does nothing if the entry is in a state that the decision may not change, or is not as it was shown. Returns whether it did, and the state of the entry now; null: there is no such entry.';
+
 CREATE FUNCTION ledger.fold_order_id(order_id text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (order_id ~ '^[0-9A-Za-z#_/.-]+$'::text) THEN order_id ELSE regexp_replace(regexp_replace(regexp_replace(NORMALIZE(translate(regexp_replace(order_id, '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+'::text, ''::text, 'g'::text), '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～'::text, '!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~'::text), NFC), '[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+'::text, ' '::text, 'g'::text), '^[ ''"=]+'::text, ''::text), '[ ''"]+$'::text, ''::text) END;
@@ -242,6 +298,30 @@ $$;
 
 COMMENT ON FUNCTION ledger.place() IS 'Where this database is: cluster, timeline, database and the table that says so.';
 
+CREATE FUNCTION ledger.reap_lost() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+  lost as (
+    update ledger.entries e
+    set state = 'in_doubt', owner = null, doubtful_attempt = coalesce(e.doubtful_attempt, e.attempt),
+        doubted_at = coalesce(e.doubted_at, e.state_changed_at),
+        state_reason = 'its process was gone before the answer was recorded', state_changed_at = clock_timestamp()
+    from durable
+    where not e.is_settled and e.state = 'sending'
+      and not exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())
+    returning e.entry_id, e.attempt, e.state_reason
+  ),
+  logged as (
+    insert into ledger.answers (entry_id, attempt, kind, message, via, applied)
+    select entry_id, attempt, 'lease_over', state_reason, 'reaper', true from lost
+  )
+  select count(*) from lost
+$$;
+
+COMMENT ON FUNCTION ledger.reap_lost() IS 'Makes the entries whose process is gone doubts, and returns their number.';
+
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -261,6 +341,15 @@ end $$;
 
 COMMENT ON FUNCTION ledger.refuse_written_key() IS 'Trigger: refuses a new referral whose key is not folded, which only processes of an earlier version make.';
 
+CREATE FUNCTION ops.acting_name(p_name text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when has_table_privilege(session_user, 'ops.audit', 'insert') then p_name else session_user || ' (' || p_name || ')' end
+$$;
+
+COMMENT ON FUNCTION ops.acting_name(p_name text) IS 'Name under which a change is recorded. The program, which may write ops.audit, tells it (a console signs people in); anybody else is the user of the session, with the given name behind it.';
+
 CREATE FUNCTION ops.analyze_table(wanted regclass) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -276,6 +365,21 @@ begin
 end $$;
 
 COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
+
+CREATE FUNCTION ops.record_audit(p_record jsonb) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  insert into ops.audit (actor, via, action, subject_kind, subject, summary, reason, before, after, filter, bulk_id)
+  values (ops.acting_name(p_record ->> 'actor'),
+    case when has_table_privilege(session_user, 'ops.audit', 'insert') then p_record ->> 'via' else 'command' end,
+    p_record ->> 'action', p_record ->> 'subject_kind', p_record ->> 'subject', p_record ->> 'summary', p_record ->> 'reason',
+    nullif(p_record -> 'before', 'null'), nullif(p_record -> 'after', 'null'), nullif(p_record -> 'filter', 'null'),
+    (p_record ->> 'bulk_id')::bigint)
+  returning audit_id
+$$;
+
+COMMENT ON FUNCTION ops.record_audit(p_record jsonb) IS 'Writes a row of ops.audit, and returns its audit_id. The members are the columns.';
 
 CREATE FUNCTION ops.refuse_audit_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -6059,6 +6163,7 @@ CREATE TABLE mirror.prefixes (
     answer_hash text,
     is_split boolean DEFAULT false NOT NULL,
     last_error text,
+    says_more boolean DEFAULT false NOT NULL,
     CONSTRAINT prefixes_prefix_check CHECK (((length(prefix) >= 1) AND (length(prefix) <= 30)))
 );
 
@@ -6075,6 +6180,8 @@ COMMENT ON COLUMN mirror.prefixes.answer_hash IS 'Digest of the ids in the answe
 COMMENT ON COLUMN mirror.prefixes.is_split IS 'Its answer looked cut off, and longer ones were added.';
 
 COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be requested, without addresses and secrets; null after a success.';
+
+COMMENT ON COLUMN mirror.prefixes.says_more IS 'Whether the last answer said itself that it was cut off, for example by a larger total.';
 
 CREATE UNLOGGED TABLE mirror.staged (
     record_kind text NOT NULL,

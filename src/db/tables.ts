@@ -3206,6 +3206,10 @@ export interface MirrorPrefixes {
    * How many records the answer had.
    */
   results: number | null;
+  /**
+   * Whether the last answer said itself that it was cut off, for example by a larger total.
+   */
+  says_more: Generated<boolean>;
 }
 
 export interface MirrorPublications {
