@@ -8,6 +8,8 @@ export type EarlierJob = { readonly job: string; readonly sources: readonly stri
 export type EarlierJobsOptions = {
   readonly job: string;
   readonly kind: string;
+  /** True if jobs of the kind do backfills, which may be all that an earlier one did. */
+  readonly hasBackfills: boolean;
   readonly sources: readonly string[];
   /** The names of all jobs that are configured now. */
   readonly configured: readonly string[];
@@ -20,13 +22,13 @@ export type EarlierJobsOptions = {
  */
 export async function listEarlierJobs(
   db: Database,
-  { job, kind, sources, configured }: EarlierJobsOptions,
+  { job, kind, hasBackfills, sources, configured }: EarlierJobsOptions,
 ): Promise<readonly EarlierJob[]> {
   const { rows: gone } = await sql<{ job: string }>`
     select distinct job from (
       select job from ops.runs where kind = ${kind}
       union all
-      select job from ops.backfills where ${kind === 'attribute-orders'}) known
+      select job from ops.backfills where ${hasBackfills}) known
     where job <> all(${[...configured]}::text[])`.execute(db);
   if (gone.length === 0 || (await hasDecided(db, job))) return [];
   const { rows } = await sql<EarlierJob>`

@@ -103,7 +103,7 @@ export function configOf(folder: string, url: string, job: MirrorAccountSettings
     },
     database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
     serve: { graceSeconds: 30 },
-    ledger: { mark: null },
+    ledger: { mark: null, stateFolder: null },
     reconcile: { ordersAbove: 0, amountAbove: '1', accountCurrency: null },
     sources: {},
     jobs: { [job.name]: job },

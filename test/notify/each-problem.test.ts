@@ -40,7 +40,7 @@ it('every problem of a mirror opens and is resolved: a low budget, an unreadable
         job: 'mirror',
         async provoke() {
           reconfigure(shop, 'budget: 1000', 'budget: 1');
-          expect(await run(shop, 'mirror')).toBe(0);
+          expect(await run(shop, 'mirror')).toBe(3);
         },
         async end() {
           reconfigure(shop, 'budget: 1', 'budget: 1000');

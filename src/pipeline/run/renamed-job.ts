@@ -31,6 +31,7 @@ export async function findRenamedJob(db: Database, { config, job }: Jobs): Promi
   const earlier = await listEarlierJobs(db, {
     ...job,
     job: job.name,
+    hasBackfills: 'revenue' in job,
     configured: configured.map(({ name }) => name),
   });
   const [found] = earlier;

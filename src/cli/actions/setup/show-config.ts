@@ -44,10 +44,12 @@ type Leaf = { readonly path: readonly string[]; readonly value: unknown };
 function settingsOf(config: PipelineConfig): readonly Leaf[] {
   const { path: _path, variables: _variables, database, ledger, webhooks, sources, jobs, ...rest } = config;
   const { dataFolder: _dataFolder, ...ofDatabase } = database;
-  const { secrets, ...ofWebhooks } = webhooks;
+  const { secrets, events: _events, ...ofWebhooks } = webhooks;
+  const { description, ...ofApi } = rest.api;
   const { uri: markUri = '', ...ofMark } = ledger.mark ?? {};
   const sections = {
-    api: rest.api,
+    api: ofApi,
+    service: description,
     database: ofDatabase,
     ledger: { markUri, ...ofMark },
     sources: mapValues(sources, ({ name: _name, ...source }) => source),
