@@ -88,7 +88,11 @@ export function findMore(page: Page): More {
   const size = numberOf(said, PAGING_NAMES.size);
   const isFull = size === null ? PAGE_SIZES.some((one) => items % one === 0) : items >= size;
   if (isStated || items === 0 || !isFull) return { kind: 'whole' };
-  return more(`the answer has ${items} items, as many as a full page`, next, true);
+  return more(
+    `the answer has ${items} items, as many as a full page (if the service has no pages, say paging: {by: none} in section service, docs/service.md)`,
+    next,
+    true,
+  );
 }
 
 function more(why: string, next: Readonly<Record<string, string>> | null, isGuess = false): More {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { serviceSchema } from '../../src/api/description/schema.ts';
+import { fromServiceAnswer } from '../../src/api/description/translate.ts';
 import { findMore } from '../../src/mirror/more-pages.ts';
 import { openStory, rowsOf } from './story.ts';
 import type { StubService } from './stub-service.ts';
@@ -184,4 +186,15 @@ describe('the search for deals', () => {
       { says_more: true, is_split: true },
     ]);
   });
+});
+
+it('a list of a service that has no pages, and says so in its description, is whole however long it is', () => {
+  const items = Array.from({ length: 10 }, (_, id) => ({ id, name: 'Acme' }));
+  const answer = { kind: 'answer', status: 200, text: JSON.stringify(items), headers: {} } as const;
+  const more = (paging: { readonly by: 'none' } | null) => {
+    const service = serviceSchema.parse({ ids: 'text', operations: { search_brands: { paging } } });
+    const { text } = fromServiceAnswer(service, 'search_brands', { answer, input: {} });
+    return find(JSON.parse(text), {}, { items: 10 }).kind;
+  };
+  expect([more(null), more({ by: 'none' })]).toEqual(['more', 'whole']);
 });

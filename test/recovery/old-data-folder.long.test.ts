@@ -45,7 +45,7 @@ it('where no record can be kept outside the data folder, each run says what it c
   const [ledger = ''] = readdirSync(join(state, 'influencer-sync', 'ledgers'));
   expect(readdirSync(join(state, 'influencer-sync', 'ledgers', ledger)).sort()).toEqual([
     expect.stringMatching(/\.ndjson$/),
-    'data-folder',
+    'place.json',
   ]);
   rmSync(state, { recursive: true });
   const upgraded = await shop.cli('run', 'orders');

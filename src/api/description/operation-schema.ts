@@ -29,6 +29,7 @@ const paging = z.discriminatedUnion('by', [
     path: path.default('next_cursor'),
   }),
   z.strictObject({ by: z.literal('link') }),
+  z.strictObject({ by: z.literal('none') }),
 ]);
 
 /** What one operation does differently. */
@@ -58,7 +59,9 @@ export const operation = z.strictObject({
   paging: paging
     .nullable()
     .default(null)
-    .describe('How further pages are asked for. Omitted: there is one page.'),
+    .describe(
+      'How further pages are asked for. none: an answer is the whole list, however long it is. Omitted: not known, so an answer that looks like a page leaves the list unfinished.',
+    ),
   yes: z
     .strictObject({
       statuses: statuses.nullable().default(null),

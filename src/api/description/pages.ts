@@ -38,6 +38,7 @@ function queryAfter(
   paging: Paging,
   { query, received, link, items }: Parameters<typeof findNextPage>[1],
 ): NextPage['query'] | null {
+  if (paging.by === 'none') return null;
   if (paging.by === 'link') return readLink(link);
   if (paging.by === 'cursor') {
     const cursor = valueAt(received, paging.path);
@@ -85,7 +86,7 @@ export async function joinPages(
     page = next;
   }
   const isWhole = page.nextPage === undefined || page.nextPage === null;
-  const text = JSON.stringify({ items, ...(isWhole ? {} : { has_more: true }) });
+  const text = JSON.stringify({ items, has_more: !isWhole });
   return { ...first, text, nextPage: null };
 }
 

@@ -206,7 +206,7 @@ function listed(
   },
 ): unknown {
   const moved = items.map((item) => moveMembers(item, reversed(names)));
-  if (paging !== null) return { items: moved };
+  if (paging !== null) return { items: moved, has_more: false };
   const more = lists.more.some(
     (path) => ![undefined, null, false, ''].includes(valueAt(content, path) as null),
   );

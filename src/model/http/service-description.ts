@@ -69,7 +69,9 @@ export type StatedYes = {
   readonly values: readonly Scalar[] | null;
 };
 
+/** How further pages of a list are asked for; `none`: each answer is the whole list. */
 export type Paging =
+  | { readonly by: 'none' }
   | {
       readonly by: 'page';
       readonly parameter: string;

@@ -62,35 +62,46 @@ export function comparedFolders(config: PipelineConfig, ledgerId: string | null)
   return [journalFolder(config.database), ...own, ...findPredecessors(config, ledgerId)];
 }
 
-/** Name of the file that states which data folder a ledger was last used in. */
-const PLACE = 'data-folder';
+/** Name of the file that states which data folder a ledger was last used in, and for which service. */
+const PLACE = 'place.json';
 
 /**
  * Begins the record outside the data folder, and states there which data folder the ledger is used in.
  *
  * @returns the folder, or null if it cannot be written after all. The next run says so.
  */
-export function beginRecord({ database }: PipelineConfig, copyFolder: string): string | null {
+export function beginRecord(config: PipelineConfig, copyFolder: string): string | null {
   return orNull(() => {
     mkdirSync(copyFolder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(copyFolder, PLACE), database.dataFolder, { mode: 0o600 });
+    const place: Place = {
+      dataFolder: config.database.dataFolder,
+      isTrial: isLoopback(config.api.url),
+    };
+    writeFileSync(join(copyFolder, PLACE), JSON.stringify(place), { mode: 0o600 });
     return copyFolder;
   });
 }
 
 /**
  * The records of other ledgers that were last used in this data folder: it was deleted, or replaced by a copy from before
- * the first run. They do not count for a service on this machine, because a sandbox is started over in that way.
+ * the first run. A ledger of a service on this machine does not count, nor does any for such a service, because a sandbox
+ * is started over in that way.
  */
-function findPredecessors({ api, database, ledger }: PipelineConfig, ledgerId: string | null): string[] {
+function findPredecessors(config: PipelineConfig, ledgerId: string | null): string[] {
+  const { api, database, ledger } = config;
   if (ledger.stateFolder === null || ledger.stateFolder === '' || isLoopback(api.url)) return [];
   const all = join(ledger.stateFolder, LEDGERS);
   const known = orNull(() => namesIn(all)) ?? [];
   return known
     .filter((id) => id !== ledgerId)
     .map((id) => join(all, id))
-    .filter((folder) => orNull(() => readFileSync(join(folder, PLACE), 'utf8')) === database.dataFolder);
+    .filter((folder) => {
+      const place = orNull(() => JSON.parse(readFileSync(join(folder, PLACE), 'utf8')) as Partial<Place>);
+      return place?.dataFolder === database.dataFolder && place.isTrial !== true;
+    });
 }
+
+type Place = { readonly dataFolder: string; readonly isTrial: boolean };
 
 /** Null if something is absent, or cannot be read: describeBlindness says so. */
 function orNull<Of>(read: () => Of): Of | null {

@@ -75,7 +75,7 @@ function writeSuccess(
 ): Answer {
   const { paging, yes } = operationAt(service, name);
   const status = yes?.statuses?.[0] ?? answer.status;
-  if (paging === null || !LISTS.includes(name) || !Array.isArray(answer.body))
+  if (paging === null || paging.by === 'none' || !LISTS.includes(name) || !Array.isArray(answer.body))
     return { ...answer, status, body: toServiceAnswer(service, name, { body: answer.body }) };
   const { items, page, headers } = cutPage(paging, answer.body, query);
   return {
@@ -93,7 +93,11 @@ type Page = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-function cutPage(paging: Paging, all: readonly unknown[], query: unknown): Page {
+function cutPage(
+  paging: Exclude<Paging, { readonly by: 'none' }>,
+  all: readonly unknown[],
+  query: unknown,
+): Page {
   const size = ('size' in paging ? paging.size : null) ?? PAGE_ITEMS;
   const name = paging.by === 'link' ? 'page' : paging.parameter;
   const asked = Number(valueAt(query, name) ?? Number.NaN);

@@ -87,6 +87,9 @@ it('a new ledger in the data folder of another one is refused, unless the servic
   expect(
     await kindOf({ ...elsewhere, database: { ...elsewhere.database, dataFolder: '/elsewhere' } }),
   ).toMatchObject({ kind: 'unmarked' });
+  // What was posted to a sandbox alone is no reason to refuse the first ledger of the real service.
+  beginRecord(configOf(folder, { apiUrl: 'http://127.0.0.1:4010' }), places.copyFolder ?? '');
+  expect(await kindOf()).toMatchObject({ kind: 'unmarked' });
 });
 
 it('what no run can see is stated: without a home, in the data folder, where nothing can be written, or if nothing is recorded yet', () => {
