@@ -147,7 +147,9 @@ function settled(shop: Workshop): Promise<void> {
         select 1 from public.simulated_clock c
         where exists (select 1 from ops.slots where not is_settled)
           -- A follower has no schedule of its own, and is looked after a little later.
-          or exists (select 1 from ops.schedules s where s.job = 'orders' and s.looked_until < c.now)`.execute(shop.db);
+          or exists (select 1 from ops.schedules s where s.job = 'orders' and s.looked_until < c.now)`.execute(
+        shop.db,
+      );
       return rows.length === 0;
     },
     { timeoutMs: 60_000 },
