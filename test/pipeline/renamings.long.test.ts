@@ -57,7 +57,13 @@ async function resend(shop: Workshop, order: string): Promise<void> {
 
 const combinations: readonly Names[] = Array.from({ length: 2 ** NAMES.length }, (_, bits) =>
   NAMES.filter((_name, place) => (bits >> place) & 1),
-).slice(1);
+)
+  .slice(1)
+  // With another layout as well, nothing else happens: RENAMINGS=all shows it, and one of each here.
+  .filter(
+    (changed) =>
+      process.env.RENAMINGS === 'all' || !changed.includes('layout') || [1, 4].includes(changed.length),
+  );
 
 const inOneLine = (text: string) => text.replace(/\s+/g, ' ');
 
@@ -83,10 +89,6 @@ describe('half of the orders are posted, and another name has', () => {
         expect(inOneLine(stdout + stderr).includes(said)).toBe(isAnother);
       const all = ['approved', 'last', 'new', 'sent', 'waiting'];
       expect(await shop.posted()).toEqual(isAnother ? ['new', 'sent'] : all);
-      // A further run of the new names neither posts more nor ends well.
-      expect((await shop.cli('run', job)).exitCode).not.toBe(0);
-      expect(await shop.posted()).toEqual(isAnother ? ['new', 'sent'] : all);
-
       shop.write('pipeline.yaml', text);
       expect((await shop.run()).exitCode).toBe(6);
       expect(await shop.posted()).toEqual(all);
