@@ -121,7 +121,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
         select e.entry_id, e.deal_id, e.body::json as body from ledger.entries e where ${ofAccount} and e.key = s.deal_key and ${wasSent} limit 1
       ) own on true
       left join fitting f on f.creator_id = s.creator_id
-      -- The deal that the row names is one of somebody else.
+      -- The deal that the row names belongs to another handle.
       left join lateral (
         select min(m.handle_folded) as creator from mirrored m where m.deal_id = s.stated_deal_id
         having not bool_or(m.handle_folded = s.handle_folded and coalesce(m.platform, s.platform) = s.platform)

@@ -180,7 +180,7 @@ export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Pro
   return { discovered, problems: await describeSearch(db, exploring) };
 }
 
-/** Says what the search for deals has not covered. Without a budget, nobody wants to search. */
+/** Says what the search for deals has not covered. A budget of zero asks for no search. */
 async function describeSearch(
   db: Database,
   { autocomplete, askedBefore }: Exploring,

@@ -1,3 +1,4 @@
+import { readNextLink } from '../api/description/pages.ts';
 import { isObject, numberText } from '../model/text/exact-json.ts';
 
 /** Whether a list is whole, as far as its answer shows. */
@@ -61,7 +62,7 @@ const PAGE_SIZES = [10, 25];
 export function findMore(page: Page): More {
   const { answer, headers, items, itemsSoFar, path } = page;
   const said = saidBy(answer);
-  const link = readLink(headers.link);
+  const link = readNextLink(headers.link);
   if (link !== null) return more('a Link header names a next page', toQuery(link, path));
   for (const [name, parameter] of Object.entries(PAGING_NAMES.next)) {
     const value = textOf(said[name]);
@@ -116,17 +117,6 @@ function numberOf(said: Readonly<Record<string, unknown>>, names: readonly strin
   for (const name of names) {
     const text = textOf(said[name]) ?? (said[name] === 0 ? '0' : null);
     if (text !== null && /^\d{1,9}$/.test(text)) return Number(text);
-  }
-  return null;
-}
-
-/** The target of `rel="next"` in a Link header. */
-function readLink(header: string | string[] | undefined): string | null {
-  const text = Array.isArray(header) ? header.join(',') : (header ?? '');
-  for (const part of text.slice(0, 8_000).split(/,(?=\s*<)/)) {
-    const [target = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-    const isNext = parameters.some((one) => /^rel="?next"?$/i.test(one));
-    if (isNext && target.startsWith('<') && target.endsWith('>')) return target.slice(1, -1);
   }
   return null;
 }

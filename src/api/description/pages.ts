@@ -39,7 +39,7 @@ function queryAfter(
   { query, received, link, items }: Parameters<typeof findNextPage>[1],
 ): NextPage['query'] | null {
   if (paging.by === 'none') return null;
-  if (paging.by === 'link') return readLink(link);
+  if (paging.by === 'link') return readLinkQuery(link);
   if (paging.by === 'cursor') {
     const cursor = valueAt(received, paging.path);
     const text = typeof cursor === 'string' ? cursor : numberText(cursor);
@@ -50,17 +50,28 @@ function queryAfter(
   return { [paging.parameter]: String(asked + (paging.by === 'page' ? 1 : items)) };
 }
 
-/** The query of the address that a Link header names as the next one. Its host and path do not count. */
-function readLink(link: string | string[] | undefined): NextPage['query'] | null {
-  const text = Array.isArray(link) ? link.join(',') : (link ?? '');
-  for (const part of text.split(',')) {
-    const [target = '', ...parameters] = part.split(';');
-    if (!parameters.some((parameter) => /^rel\s*=\s*"?next"?$/i.test(parameter.trim()))) continue;
-    const address = /^<([^<>]*)>$/.exec(target.trim())?.[1] ?? '';
-    const url = URL.parse(address, 'http://host.invalid');
-    return url === null ? null : Object.fromEntries(url.searchParams);
+/**
+ * Returns the address that a Link header names as the next page (RFC 8288). An address may contain commas and is as the
+ * service wrote it: whole, a path, or a query.
+ */
+export function readNextLink(header: string | string[] | undefined): string | null {
+  const text = Array.isArray(header) ? header.join(',') : (header ?? '');
+  for (const part of text.slice(0, 8_000).split(/,(?=\s*<)/)) {
+    const [target = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const isNext = parameters.some((one) => /^rel\s*=\s*"?next"?$/i.test(one));
+    if (isNext && target.startsWith('<') && target.endsWith('>')) return target.slice(1, -1);
   }
   return null;
+}
+
+/**
+ * The query of the next page. Its host and path do not count: the description says that the list is paged so. A link
+ * without a query asks for the same page again, which leaves the list unfinished.
+ */
+function readLinkQuery(link: string | string[] | undefined): NextPage['query'] | null {
+  const next = readNextLink(link);
+  if (next === null) return null;
+  return Object.fromEntries(URL.parse(next, 'http://host.invalid')?.searchParams ?? []);
 }
 
 /**
