@@ -156,7 +156,7 @@ const benchmarks: readonly Benchmark[] = [
     ],
   },
   {
-    name: 'watching: notices, checks, telemetry and lineage of an hourly run',
+    name: 'watching: notices, checks and telemetry of an hourly run',
     goal: '≤ 1.05 × without all four',
     measure: () => measureWatching({ orders: 60, pairs: 9 }),
   },

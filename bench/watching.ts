@@ -1,5 +1,5 @@
 /**
- * What it costs an hourly run to be watched: notices, checks of its file, telemetry by OTLP, lineage, and all of
+ * What it costs an hourly run to be watched: notices, checks of its file, telemetry by OTLP, and all of
  * them. Each is compared in pairs of runs, one with it and one without, in alternating order. A run is a process
  * of its own, as cron starts it, so that it also loads what it needs.
  */
@@ -50,13 +50,11 @@ export async function measureWatching({ orders, pairs }: WatchingCase): Promise<
     writeShop(folder, CONFIGS);
     const place = { folder, env: environmentOf(server.url, sandbox, collector), runs: 0 };
     const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const lineage = { OPENLINEAGE_URL: collector.url };
     const watches: readonly (readonly [name: string, watch: Watch])[] = [
       ['notices', { ...BARE, notices: true }],
       ['checks', { ...BARE, checks: true }],
       ['telemetry', { ...BARE, env: telemetry }],
-      ['lineage', { ...BARE, env: lineage }],
-      ['all four', { notices: true, checks: true, env: { ...telemetry, ...lineage } }],
+      ['all three', { notices: true, checks: true, env: telemetry }],
     ];
     for (const [, watch] of watches) await run(place, watch, orders);
     const measured: Measurement[] = [];

@@ -31,13 +31,8 @@ export type JobKind<
   RunnableKind<Settings, Report> & {
     /** What the kind does, as one line for readers. */
     readonly summary: string;
-    /**
-     * Tables that a run fills and views of `bi` that it feeds, for lineage. Empty for a kind that only
-     * deletes.
-     */
+    /** Tables that a run fills and views of `bi` that it feeds. Empty for a kind that only deletes. */
     readonly fills: readonly (keyof DB | `bi.${string}`)[];
-    /** Absolute paths of the files that a run reads in addition to those of its sources, for lineage. */
-    readsFiles?(job: Settings): readonly string[];
     /**
      * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
      * no backfill is needed.

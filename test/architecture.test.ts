@@ -191,12 +191,6 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     );
   });
 
-  it('only src/observe/lineage sends lineage, and it is loaded only if a command needs it: import it in an action', () => {
-    const folder = 'src/observe/lineage/';
-    const others = modules.filter(({ path }) => !path.startsWith(folder));
-    expect(findings(others, ({ loads }) => loads.filter((to) => to.startsWith(folder)))).toEqual([]);
-  });
-
   it('the AWS SDK is loaded only when AWS is used: import it in the function that needs it', () => {
     expect(findings(modules, ({ loads }) => loads.filter((to) => to.startsWith('@aws-sdk/')))).toEqual([]);
   });

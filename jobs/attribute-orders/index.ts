@@ -32,7 +32,6 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   openIntake: async (run) => (await import('./take-orders.ts')).createOrderIntake(run),
   checkFile: async (file) => (await import('../../src/pipeline/doctor/checks/sources.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
-  readsFiles: ({ codes }) => (codes === null ? [] : [codes]),
   fills: [
     'intake.orders',
     'intake.attributions',

@@ -18,7 +18,6 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).postClicks(run),
   openIntake: async () => (await import('./flow.ts')).createClickIntake(),
-  readsFiles: ({ codes }) => (codes === null ? [] : [codes]),
   fills: ['intake.clicks', 'ledger.entries', 'bi.clicks', 'bi.clicks_posted', 'bi.doubts'],
   backfill: {
     needless: (name) =>

@@ -94,7 +94,6 @@ const SECRETS: readonly string[] = [
   'webhooks.secret',
   'webhooks.previous_secret',
   'console.auth.oidc.client_secret',
-  'openlineage.api_key',
 ];
 
 /**

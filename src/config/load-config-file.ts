@@ -182,11 +182,6 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       timeZone: file.statements.time_zone,
     },
     retention: file.retention,
-    openlineage: {
-      url: file.openlineage.url,
-      apiKey: file.openlineage.api_key,
-      namespace: file.openlineage.namespace,
-    },
     reconcile: {
       ordersAbove: file.reconcile.orders_above,
       amountAbove: file.reconcile.amount_above,

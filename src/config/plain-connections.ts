@@ -12,7 +12,7 @@ const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'
  * @param pgSslMode PGSSLMODE, which applies if an address has no sslmode.
  */
 export function findPlainConnections(
-  { api, database, notify, openlineage }: Pick<PipelineConfig, 'api' | 'database' | 'notify' | 'openlineage'>,
+  { api, database, notify }: Pick<PipelineConfig, 'api' | 'database' | 'notify'>,
   pgSslMode = '',
 ): readonly Misled[] {
   const found: Misled[] = [];
@@ -32,13 +32,6 @@ export function findPlainConnections(
     found.push({
       message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) has no sslmode.`,
       help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  if the certificate of the server is not signed by a public authority.`,
-    });
-  }
-  const lineage = URL.parse(openlineage.url);
-  if (openlineage.apiKey !== '' && lineage?.protocol === 'http:' && !isThisMachine(lineage.hostname)) {
-    found.push({
-      message: `The key of openlineage.api_key goes to ${lineage.host} without encryption (http://).`,
-      help: 'Write https:// in openlineage.url.',
     });
   }
   for (const channel of notify.channels) {

@@ -4,13 +4,7 @@ import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, textOrEmpty, wholeNumber } from './fields.ts';
 import { reconcileSchema, statementsSchema } from './money/money-fields.ts';
 import { notifySchema } from './notify/notify-fields.ts';
-import {
-  consoleSchema,
-  openlineageSchema,
-  serveSchema,
-  webhooksSchema,
-  workSchema,
-} from './server-fields.ts';
+import { consoleSchema, serveSchema, webhooksSchema, workSchema } from './server-fields.ts';
 import { sourceSchema, store } from './source-fields.ts';
 
 const api = z
@@ -146,7 +140,6 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       statements: statementsSchema,
       reconcile: reconcileSchema,
       retention,
-      openlineage: openlineageSchema,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

@@ -197,29 +197,6 @@ export const consoleSchema = z
   .prefault({})
   .describe('The console: pages that show what happened and let you settle it.');
 
-/** Section `openlineage`: the receiver of lineage. */
-export const openlineageSchema = z
-  .strictObject({
-    url: z
-      .string()
-      .trim()
-      .regex(/^(https?:\/\/[^\s?#@]+)?$/)
-      .default('')
-      .describe(
-        'Address of a receiver of OpenLineage events, without /api/v1/lineage: http://marquez:5000. Empty: OPENLINEAGE_URL. Without either, nothing is sent.',
-      ),
-    api_key: textOrEmpty()
-      .prefault('')
-      .describe(
-        'Sent as a bearer token. Use an environment variable. Empty: OPENLINEAGE_API_KEY. Without either, no token is sent.',
-      ),
-    namespace: textOrEmpty()
-      .prefault('')
-      .describe('Namespace of the jobs. Empty: OPENLINEAGE_NAMESPACE, else influencer-sync.'),
-  })
-  .prefault({})
-  .describe('The receiver of OpenLineage events, which state what each run reads and writes.');
-
 /** @param file the section as parsed by its schema. */
 export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
   const { users, tokens, proxy, oidc } = file.auth;

@@ -27,15 +27,6 @@ export type PipelineConfig = {
   readonly statements: StatementSettings;
   readonly retention: RetentionSettings;
   readonly reconcile: ReconcileSettings;
-  readonly openlineage: OpenLineageSettings;
-};
-
-/** Where OpenLineage events are sent. Empty settings are taken from the environment. */
-export type OpenLineageSettings = {
-  readonly url: string;
-  readonly apiKey: string;
-  /** OpenLineage namespace of the jobs. */
-  readonly namespace: string;
 };
 
 /** Settings for statements of earnings. */

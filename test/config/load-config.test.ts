@@ -359,7 +359,7 @@ describe('problems of a configuration', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, service, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention, openlineage.',
+        help: 'Remove it, or use one of: api, service, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention.',
       },
     ],
     [

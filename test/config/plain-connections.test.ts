@@ -11,13 +11,11 @@ function warningsOf(
     url = '',
     biUrl = '',
     channels = [],
-    openlineage = {},
   }: {
     api?: string;
     url?: string;
     biUrl?: string;
     channels?: readonly ChannelSettings[];
-    openlineage?: { url?: string; apiKey?: string };
   },
   pgSslMode?: string,
 ): readonly string[] {
@@ -26,7 +24,6 @@ function warningsOf(
       api: { ...base.api, url: api },
       database: { ...base.database, url, biUrl },
       notify: { ...base.notify, channels },
-      openlineage: { ...base.openlineage, ...openlineage },
     },
     pgSslMode,
   );
@@ -79,13 +76,4 @@ it('names channels of notices that use http:// or a mail server without encrypti
     'Notices go to notify.channels.chat without encryption.',
     'Notices go to notify.channels.mail without encryption.',
   ]);
-});
-
-it('warns of a lineage key over http://, but not of events without a key', () => {
-  const url = 'http://lineage.example:5000/base';
-  expect(warningsOf({ openlineage: { url, apiKey: 'the-key' } })).toEqual([
-    'The key of openlineage.api_key goes to lineage.example:5000 without encryption (http://).',
-  ]);
-  expect(warningsOf({ openlineage: { url } })).toEqual([]);
-  expect(warningsOf({ openlineage: { url: 'http://localhost:5000', apiKey: 'the-key' } })).toEqual([]);
 });

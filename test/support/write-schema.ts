@@ -1,7 +1,7 @@
 /**
  * `npm run schema`: writes the files generated from `sql/migrations/` and `sql/views/`: the dumped schema,
- * the types of the tables, the data dictionary and its picture, and the lineage of the views. Also writes the
- * page of errors, from the code.
+ * the types of the tables, the data dictionary and its picture. Also writes the page of errors, from
+ * the code.
  */
 import { writeFileSync } from 'node:fs';
 import { connect } from '../../src/db/connect.ts';
@@ -10,7 +10,6 @@ import { describeErrors, TROUBLESHOOTING_FILE } from './error-reference.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './generated-files.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { createTestDatabase, prepareDatabases } from './test-database.ts';
-import { describeLineage, LINEAGE_FILE } from './view-lineage.ts';
 
 writeFileSync(TROUBLESHOOTING_FILE, describeErrors());
 writeFileSync(SCHEMA_FILE, await dumpSchema());
@@ -23,7 +22,6 @@ try {
   const { dictionary, picture } = await describeViews(db);
   writeFileSync(DICTIONARY_FILE, dictionary);
   writeFileSync(DATA_MODEL_FILE, picture);
-  writeFileSync(LINEAGE_FILE, await describeLineage(db));
   await db.destroy();
   await drop();
 } finally {

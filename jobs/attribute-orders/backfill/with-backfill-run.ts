@@ -10,7 +10,6 @@ import { KnownError } from '../../../src/model/known-error.ts';
 import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
 import type { Spread } from '../../../src/model/work.ts';
-import type { Lineage } from '../../../src/observe/lineage/start-lineage.ts';
 import { explainFolder } from '../../../src/pipeline/run/explain-folder.ts';
 import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
 import { continueRenamedJob } from '../../../src/pipeline/run/renamed-job.ts';
@@ -38,8 +37,6 @@ export type BackfillSurroundings = {
   /** Opens the distribution of units to workers. Omitted if the process does all the work itself. */
   readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
   readonly onTarget?: (target: RunTarget) => void;
-  /** Reports the run to a receiver of lineage. Null or absent reports nothing. */
-  readonly lineage?: Pick<Lineage, 'runBegun'> | null;
 };
 
 /**
@@ -73,7 +70,6 @@ async function runInPhase(
     const service = options.client === null ? {} : { service: config.api.url };
     const runId = await beginRun(db, { job: name, kind: 'backfill', ...service });
     await settleDeadRuns(db, { job: name, currentRunId: runId });
-    const tellLineage = options.lineage?.runBegun(job, runId, { job: name, kind: 'backfill' });
     const activity = recordActivity(db, { ...options, runId });
     const run = {
       ...options,
@@ -91,7 +87,6 @@ async function runInPhase(
       const exitCode = await work(run);
       const report = await reportBackfill(db, runId);
       const status = statusOf(exitCode);
-      tellLineage?.({ status, problem: `exit_code_${exitCode}` });
       await activity.stop();
       await endRun(db, {
         runId,
@@ -110,7 +105,6 @@ async function runInPhase(
       const problem = details?.message ?? 'a bug';
       await activity.stop();
       const problemCode = details?.code ?? 'crash';
-      tellLineage?.({ status, problem: problemCode });
       await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
       throw error;
     }

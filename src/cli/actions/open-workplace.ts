@@ -4,7 +4,6 @@ import type { Client } from '../../api/client.ts';
 import { observeClient } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig } from '../../model/config.ts';
-import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import type { Metrics } from '../../observe/metrics.ts';
 import { runSlot } from '../../pipeline/run/run-slot.ts';
 import type { ClaimedSlot, SlotEnd } from '../../schedule/slots.ts';
@@ -21,7 +20,6 @@ export type WorkplaceOptions = {
   /** Aborts when the process must end. */
   readonly draining: AbortSignal;
   readonly openSpread: OpenWork['openSpread'];
-  readonly lineage: Lineage | null;
 };
 
 /** What all runs of a `serve` process share. */
@@ -33,7 +31,7 @@ export type Workplace = {
 
 /** Opens what the runs of a `serve` process need. */
 export function openWorkplace(options: WorkplaceOptions): Workplace {
-  const { config, db, log, metrics, draining, openSpread, lineage } = options;
+  const { config, db, log, metrics, draining, openSpread } = options;
   const sourceClients = openSourceClients();
   return {
     async work(claimed) {
@@ -46,7 +44,6 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
           sourceClients,
           draining,
           openSpread,
-          lineage,
           openClient: (onAnswer) => openRunClient(options, onAnswer),
           onTarget: (target) => log.info({ job: claimed.job, ...target }, 'run sends to'),
           onEnded(run) {

@@ -26,7 +26,6 @@ import {
   withMigratedDatabase,
   withPlanDatabase,
 } from '../open/open-config.ts';
-import { openLineage } from '../open/open-lineage.ts';
 import { openClient } from '../open/open-service.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork } from '../open/open-workers.ts';
@@ -71,7 +70,6 @@ export async function performConfigured(
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
   const telemetry = await openTelemetry(output);
-  const lineage = request.isPlan ? null : await openLineage(config, output);
   const opened = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
@@ -107,7 +105,6 @@ export async function performConfigured(
       progress,
       draining: stopping.signal,
       openSpread: work.openSpread,
-      lineage,
       onTarget: (target) => tellTarget(target, output),
       onBegun,
     }).finally(() => work.close());
@@ -139,7 +136,7 @@ export async function performConfigured(
       } finally {
         if (!request.isPlan) await notifyAfter(db, { config, log });
         // Ends telemetry while the database is open, because the metrics are read from it.
-        await Promise.all([telemetry?.end(), lineage?.end()]);
+        await telemetry?.end();
       }
     });
     await ping?.ended(performed.exitCode);
@@ -152,7 +149,7 @@ export async function performConfigured(
     stopping.ignore();
     sourceClients.close();
     await opened?.close();
-    await Promise.all([telemetry?.end(), lineage?.end()]);
+    await telemetry?.end();
   }
 }
 

@@ -9,7 +9,6 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import type { KeptNotices } from '../../notify/keep-notices.ts';
-import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { startObserver } from '../../observe/start-observer.ts';
 import { keepSchedule } from '../../pipeline/keep-schedule.ts';
@@ -22,7 +21,6 @@ import { startTicker } from '../../schedule/start-ticker.ts';
 import type { Receiver } from '../../webhook/start-receiver.ts';
 import type { ServeOptions } from '../commands/run/serve.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
-import { openLineage } from '../open/open-lineage.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork, serveWorker } from '../open/open-workers.ts';
@@ -49,7 +47,6 @@ export async function performServe(output: Output, options: ServeOptions): Promi
   const config = await openConfig(options);
   const jobs = jobsToServe(config);
   const telemetry = await openTelemetry(output);
-  const lineage = await openLineage(config, output);
   const log = createLogger({
     level: process.env.LOG_LEVEL,
     isInteractive: false,
@@ -74,14 +71,13 @@ export async function performServe(output: Output, options: ServeOptions): Promi
       db,
       log,
       telemetry,
-      lineage,
       output,
       draining: stopping.signal,
       port: options.port ?? config.serve.port,
     });
   } finally {
     stopping.ignore();
-    await Promise.all([telemetry?.end(), lineage?.end()]);
+    await telemetry?.end();
     await db.destroy();
   }
 }
@@ -92,14 +88,13 @@ type Serving = {
   readonly db: Database;
   readonly log: Logger;
   readonly telemetry: OpenTelemetry | null;
-  readonly lineage: Lineage | null;
   readonly output: Output;
   readonly draining: AbortSignal;
   readonly port: number;
 };
 
 async function serve(serving: Serving): Promise<ExitCode> {
-  const { config, jobs, db, log, telemetry, lineage, output, draining } = serving;
+  const { config, jobs, db, log, telemetry, output, draining } = serving;
   // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
   let isLittered = true;
   // The code of runs is loaded with the first one, so that a waiting process stays small.
@@ -125,7 +120,6 @@ async function serve(serving: Serving): Promise<ExitCode> {
       opened.workplace ??= openWorkplace({
         ...{ config, db, log, metrics, draining },
         openSpread: work.openSpread,
-        lineage,
       });
       return opened.workplace.work(claimed).finally(() => notices?.ask());
     },

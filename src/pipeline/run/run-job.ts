@@ -8,7 +8,6 @@ import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { RunFinished, RunStatus, RunStop, RunTarget } from '../../model/run.ts';
 import type { Spread } from '../../model/work.ts';
-import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import type { Heartbeat } from '../../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
@@ -43,8 +42,6 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly draining: AbortSignal;
   /** Opens the distribution of units to workers. Omitted if runs do all the work themselves. */
   readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
-  /** Called when the run starts and when it ends. Null or omitted if lineage is off. */
-  readonly lineage?: Pick<Lineage, 'runBegun'> | null | undefined;
   /**
    * Called with the target of the run, as soon as the service has named the account and before anything else
    * is read or sent.
@@ -111,7 +108,6 @@ async function recorded<Settings extends JobSettings>(
   const service = config.api.url;
   const runId = await beginRun(db, { job: job.name, kind: job.kind, service, trace_id: traceId });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
-  const tellLineage = options.lineage?.runBegun(job, runId);
   const activity = recordActivity(db, { ...options, runId });
   const { progress, client } = activity;
   try {
@@ -132,7 +128,6 @@ async function recorded<Settings extends JobSettings>(
       abandoned,
     );
     const { finished, exitCode, stop } = result;
-    tellLineage?.({ status: finished.status, problem: stop?.kind ?? null });
     await activity.stop();
     await endRun(db, {
       runId,
@@ -151,7 +146,6 @@ async function recorded<Settings extends JobSettings>(
     const problem = known?.message ?? 'a bug';
     await activity.stop();
     const problemCode = known?.code ?? 'crash';
-    tellLineage?.({ status, problem: problemCode });
     await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
     throw error;
   }

@@ -18,8 +18,6 @@ export type RunSlotOptions = {
   readonly db: Database;
   readonly sourceClients: SourceClients;
   readonly openSpread?: RunJobOptions<JobSettings>['openSpread'];
-  /** Called for each run. Null or omitted if lineage is off. */
-  readonly lineage?: RunJobOptions<JobSettings>['lineage'];
   /** Opens a client of the service for this run, which closes it. `onAnswer` is called for each answer. */
   readonly openClient: (onAnswer: () => void) => Client;
   /** Aborts when the process has to end. */
@@ -51,7 +49,7 @@ const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
 
 /** Runs the job of a claimed slot under supervision, and returns what happens to the slot next. */
 export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
-  const { config, db, job, kind, sourceClients, draining, openSpread, lineage } = options;
+  const { config, db, job, kind, sourceClients, draining, openSpread } = options;
   const client = options.openClient(() => watched.notice());
   const watched = watchRun({
     timing: job,
@@ -70,7 +68,6 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
       options: NO_LIMITS,
       progress: watched.progress,
       openSpread,
-      lineage,
       draining: watched.draining,
       abandoned: watched.abandoned,
       ...(options.onTarget === undefined ? {} : { onTarget: options.onTarget }),

@@ -38,7 +38,6 @@ import { describeCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
-import { openLineage } from '../../open/open-lineage.ts';
 import { openWork } from '../../open/open-workers.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -177,7 +176,6 @@ async function withWorkshop(
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const client = isPlan ? null : openJobClient(config, output);
-  const lineage = isPlan ? null : await openLineage(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
@@ -189,7 +187,7 @@ async function withWorkshop(
       const log = quietLogger(output);
       const { openSpread, close } = await openWork(db, { config, log });
       const service = { client, sourceClients, openSpread };
-      const surroundings = { config, job, db, ...service, progress, draining, onTarget, lineage };
+      const surroundings = { config, job, db, ...service, progress, draining, onTarget };
       try {
         return await withBackfillRun(surroundings, (run) => work(run, isKept));
       } finally {
@@ -200,7 +198,7 @@ async function withWorkshop(
   } finally {
     stopping.ignore();
     sourceClients.close();
-    await Promise.all([client?.close(), lineage?.end()]);
+    await client?.close();
   }
 }
 

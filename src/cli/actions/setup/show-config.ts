@@ -66,7 +66,6 @@ function settingsOf(config: PipelineConfig): readonly Leaf[] {
     statements: rest.statements,
     reconcile: rest.reconcile,
     retention: rest.retention,
-    openlineage: rest.openlineage,
   };
   return leavesOf(sections, []);
 }
