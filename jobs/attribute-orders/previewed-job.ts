@@ -1,7 +1,14 @@
 import type { GateRules } from '../../src/attribute/gate.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
-import type { PreviewedJob } from '../../src/pipeline/recognise/preview-orders.ts';
+import type { OrderReading } from '../../src/model/layout.ts';
 import { type AttributeOrdersSettings, CREDIT_DEFAULTS, isAttributeOrders } from './settings.ts';
+
+/** The settings of the job that decides about the orders. */
+export type PreviewedJob = GateRules &
+  Pick<OrderReading, 'include'> & {
+    /** The first day of the job's own period; null if orders of any age belong to it. */
+    readonly start: { readonly day: string; readonly timeZone: string } | null;
+  };
 
 /** The settings of a job by which its runs and previews decide about orders. */
 export function creditRules({

@@ -6,6 +6,7 @@ import {
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
 import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
+import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
 import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import { customerHasher, fingerprintOf, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
 import { mapCustomers } from '../../src/map/customers/map-customers.ts';
@@ -54,6 +55,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
 
   return {
     purpose: { readFor: 'customers', consent },
+    withdraw: withdrawCustomers,
     lookupsBeyond: () => lookupsBeyond,
     async take(run, { source, layout, otherLayouts, file }, { chunks, digest, ...read }) {
       const { db, runId, progress } = run;

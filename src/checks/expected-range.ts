@@ -109,7 +109,7 @@ export function shareRange(
   };
 }
 
-/** Minimum size for judging a share; the same value as in intake/files/find-hold-reason.ts. */
+/** Minimum size for judging a share; the same value as in intake/files/judge-rows.ts. */
 export const MIN_FOR_SHARE = 20;
 
 export function isWithin(value: number, { low, high }: Range): boolean {

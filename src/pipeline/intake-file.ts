@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FileCheck } from '../intake/checks/check-file.ts';
-import { beginFile } from '../intake/files/begin-file.ts';
+import { type BeginFileOptions, beginFile } from '../intake/files/begin-file.ts';
 import type { FileRead } from '../intake/files/fence.ts';
 import { holdFile } from '../intake/files/hold-file.ts';
 import type { SealedRead } from '../intake/files/seal-read.ts';
@@ -42,6 +42,8 @@ export type Reading = SourceReading & {
 /** The purpose for which files are read, and what happens to their records. */
 export type Intake = {
   readonly purpose: Purpose;
+  /** As in `BeginFileOptions`. */
+  readonly withdraw?: BeginFileOptions['withdraw'];
   /**
    * Maps, stages and seals the records of one file. Calls `progress.advance(0, rows)` with the number of rows
    * that it has read.
@@ -104,6 +106,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     reader,
     again,
     readFor: intake.purpose.readFor,
+    withdraw: intake.withdraw,
   });
   if (begun.kind === 'known') return null;
   beginStep(run, reading);

@@ -1,3 +1,4 @@
+import type { PreviewedJob } from '../../jobs/attribute-orders/previewed-job.ts';
 import { gateOf, revenueOf, type Stop } from '../attribute/gate.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
 import { layoutFor } from '../map/layout/layout-for.ts';
@@ -12,7 +13,6 @@ import { namesOwner, type StagedOrder } from '../model/order.ts';
 import type { CsvChunk, FetchRawRows, RawRows, RejectedRow } from '../model/record.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
 import { foldHeader } from '../model/text/fold.ts';
-import type { PreviewedJob } from './recognise/preview-orders.ts';
 
 /** What rejected rows would become if the faulty values were correct. Contains only counts and sums. */
 export type FixEffect = {

@@ -7,7 +7,6 @@ import type { Progress } from '../model/progress.ts';
 import type { RunTarget } from '../model/run.ts';
 import type { Spread } from '../model/work.ts';
 import type { SourceClients } from '../source/source-clients.ts';
-import type { Nouns } from './runnable-kind.ts';
 
 export type RunOptions = {
   /** Maximum number of entries to post. Null means no limit. */
@@ -26,6 +25,14 @@ export type RunOptions = {
    * Omitted if no person is present. In that case, only the settings of the job can approve.
    */
   readonly approve?: ((question: string) => Promise<boolean>) | undefined;
+};
+
+/** Nouns of a job kind, for sentences. */
+export type Nouns = {
+  /** What the job processes, in the plural: `orders`. */
+  readonly items: string;
+  /** The participle for processed items: `posted`. */
+  readonly done: string;
 };
 
 /** Everything that a step of a run may use. Created by `runJob`, passed down, never modified. */

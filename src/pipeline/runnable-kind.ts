@@ -6,21 +6,13 @@ import type { RunStop } from '../model/run.ts';
 import type { Unit, UnitResult } from '../model/work.ts';
 import type { Check } from './doctor/check.ts';
 import type { Intake } from './intake-file.ts';
-import type { Run } from './run.ts';
+import type { Nouns, Run } from './run.ts';
 
 /** How a flow ended. */
 export type FlowEnd<Report extends RunReport = RunReport> = {
   /** Why it stopped early. Null if it completed. */
   readonly stop: RunStop | null;
   readonly report: Report;
-};
-
-/** Nouns of a job kind, for sentences. */
-export type Nouns = {
-  /** What the job processes, in the plural: `orders`. */
-  readonly items: string;
-  /** The participle for processed items: `posted`. */
-  readonly done: string;
 };
 
 /**

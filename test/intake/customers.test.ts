@@ -9,6 +9,7 @@ import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
 import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
 import { settleBatches, splitBatch } from '../../src/intake/customers/settle-batches.ts';
 import { waitingBatches } from '../../src/intake/customers/waiting-batches.ts';
+import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
 import { holdFile } from '../../src/intake/files/hold-file.ts';
 import {
@@ -91,6 +92,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
     runId,
     reader,
     readFor: 'customers',
+    withdraw: withdrawCustomers,
   });
   if (begun.kind !== 'read') throw new Error('the file is known');
   const read = { sourceFileId: begun.sourceFileId, reader };

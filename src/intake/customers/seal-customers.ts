@@ -3,9 +3,10 @@ import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import type { ConsentCount } from '../../model/customer.ts';
 import type { HoldReason } from '../../model/source.ts';
-import { judgeOptionalColumns, judgeRows } from '../files/find-hold-reason.ts';
+import { judgeRows } from '../files/judge-rows.ts';
 import { type FileColumns, type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import type { CustomerTotals } from './create-customer-stager.ts';
+import { judgeOptionalColumns } from './judge-optional-columns.ts';
 import { stageCustomers } from './stage-customers.ts';
 
 export type SealCustomersOptions = SealReadOptions & {

@@ -6,7 +6,6 @@ import type { DB } from '../../db/tables.ts';
 import { agedAt, basisOf, type FileAge } from '../../model/file-age.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
 import { NOT_AWAITING_DISK } from './fence.ts';
 import { isBack } from './select-unread.ts';
@@ -30,6 +29,11 @@ export type BeginFileOptions = {
   readonly again?: boolean;
   /** Default: orders. A file that was read for one purpose is still new to the other. */
   readonly readFor?: ReadFor;
+  /**
+   * Removes what an earlier reading of the file left to be sent, because the file is read again under other
+   * settings. Omitted if its rows wait nowhere else.
+   */
+  readonly withdraw?: ((trx: Transaction<DB>, sourceFileId: string) => Promise<void>) | undefined;
 };
 
 export type BegunFile =
@@ -89,7 +93,7 @@ function lookAndBegin(db: Database, options: BeginFileOptions): Promise<BegunFil
       if (!isToBeRead(known, options) && state !== 'reading') return { kind: 'known', sourceFileId, state };
     }
     await takeOver(trx, options);
-    if (known !== null && isOutdated(known, options)) await withdrawCustomers(trx, known.source_file_id);
+    if (known !== null && isOutdated(known, options)) await options.withdraw?.(trx, known.source_file_id);
     if (known?.state === 'sealed' || known?.state === 'duplicate')
       return { kind: 'read', sourceFileId: await supersede(trx, options, known.source_file_id) };
     return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };

@@ -4,7 +4,7 @@ import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { type FileRead, fenceOf } from './fence.ts';
-import { judgeRows } from './find-hold-reason.ts';
+import { judgeRows } from './judge-rows.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
 
 /** A row with its position in the file. */

@@ -17,8 +17,8 @@ import {
 } from '../checks/check-file.ts';
 import { measureNewOrders } from '../checks/order-statistics.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
-import { findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
 import { countNewOrders, type StagedFile } from './count-staged.ts';
+import { findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { otherIdColumn } from './judge-order-ids.ts';
 import { columnNames, toOrderRow } from './order-columns.ts';
 import { columnValues, sentRows } from './stage-orders.ts';

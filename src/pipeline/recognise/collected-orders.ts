@@ -1,3 +1,4 @@
+import type { PreviewedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { type Gate, gateOf, revenueOf } from '../../attribute/gate.ts';
 import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
 import type { StatusRules } from '../../model/layout.ts';
@@ -6,7 +7,7 @@ import { type DecimalText, type InstantText, namesOwner, type StagedOrder } from
 import type { RejectedRow } from '../../model/record.ts';
 import { foldCode } from '../../model/text/fold.ts';
 import { zoneClock } from '../../model/time/zone-clock.ts';
-import type { OrderGroup, OrdersPreview, PreviewedJob, PreviewedOrder } from './preview-orders.ts';
+import type { OrderGroup, OrdersPreview, PreviewedOrder } from './preview-orders.ts';
 
 const SAMPLE = 10;
 

@@ -1,3 +1,4 @@
+import type { PreviewedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFor } from '../../map/layout/layout-for.ts';
 import type { ResolvedHeader } from '../../map/layout/resolve-header.ts';
 import { resolveHeader } from '../../map/layout/resolve-header.ts';
@@ -17,7 +18,7 @@ import {
   timesOf,
 } from './measure-values.ts';
 import { openDetected, type ReadingMeans } from './open-text.ts';
-import { type OrdersPreview, type PreviewedJob, previewOrders } from './preview-orders.ts';
+import { type OrdersPreview, previewOrders } from './preview-orders.ts';
 
 /** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
 export type LayoutChange = {

@@ -1,11 +1,11 @@
-import type { GateRules } from '../../attribute/gate.ts';
+import type { PreviewedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { statusRules } from '../../map/layout/status-rules.ts';
 import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
 import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
-import type { Layout, OrderReading } from '../../model/layout.ts';
+import type { Layout } from '../../model/layout.ts';
 import type { Money } from '../../model/money.ts';
 import type { DecimalText, InstantText, MissingRow, StagedOrder } from '../../model/order.ts';
 import type { CsvChunk } from '../../model/record.ts';
@@ -13,13 +13,6 @@ import { foldHeader } from '../../model/text/fold.ts';
 import { CollectedOrders } from './collected-orders.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';
-
-/** The settings of the job that decides about the orders. */
-export type PreviewedJob = GateRules &
-  Pick<OrderReading, 'include'> & {
-    /** The first day of the job's own period; null if orders of any age belong to it. */
-    readonly start: { readonly day: string; readonly timeZone: string } | null;
-  };
 
 /** Orders with the same outcome. The currency of an amount is null if neither the file nor a person has stated it. */
 export type OrderGroup = { readonly orders: number; readonly revenue: readonly Money[] };

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import type { PreviewedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import type { StatedRoles } from '../../model/column-role.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import type { Layout } from '../../model/layout.ts';
@@ -10,7 +11,6 @@ import type { SourceClients } from '../../source/source-clients.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { groupSources } from './group-sources.ts';
-import type { PreviewedJob } from './preview-orders.ts';
 import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
 import { subjectOf } from './recognise-header.ts';

@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
-import type { OptionalColumn, OptionalField } from '../../model/customer.ts';
 import type { HoldReason } from '../../model/source.ts';
-import { toPrintableLine } from '../../model/text/printable.ts';
-import { type ExpectedOrders, isUnlisted, type StagedFile } from '../orders/count-staged.ts';
-import type { SealedTotals } from '../orders/seal-file.ts';
+import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
+import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
+import type { SealedTotals } from './seal-file.ts';
 
 export type Thresholds = {
   /** Name of the source, used for the path of its settings in messages. */
@@ -28,9 +27,6 @@ export type FileTotals = SealedTotals & {
   /** Counts of new and changed orders that share a property which makes a file suspect. */
   readonly alike: Pick<StagedFile, 'open' | 'unlistedStatus' | 'otherCurrency' | 'credited' | 'zeroRevenue'>;
 };
-
-/** Minimum number of rows for judging shares. A share of a handful of rows is not significant. */
-const MIN_FOR_SHARE = 20;
 
 /**
  * Minimum number of orders for judging what nearly all of them have in common: this many are no coincidence.
@@ -134,103 +130,4 @@ async function commonestStatus(
     group by status order by count(*) desc, status limit 3`.execute(trx);
   const shown = rows.filter(({ orders }) => Number(orders) >= unlisted / 4);
   return shown.length === 0 ? '' : ` (${shown.map(({ status }) => `"${status}"`).join(', ')})`;
-}
-
-/** Returns the path of a limit in the configuration. */
-function limitOf(source: string, limit: string): string {
-  return `sources.${source}.limits.${limit}`;
-}
-
-/**
- * Returns the reason to hold a file, whatever it was read for: its rows do not add up, or too many of them
- * are unusable.
- */
-export async function judgeRows(
-  trx: Transaction<DB>,
-  options: {
-    readonly sourceFileId: string;
-    readonly rowsRead: number;
-    readonly used: number;
-    /** What the used rows became, for messages, for example `in orders`. */
-    readonly usedAs: string;
-    readonly rejected: number;
-    readonly maxRejectedShare: number;
-    /** Name of the source. */
-    readonly source: string;
-  },
-): Promise<HoldReason | null> {
-  const { sourceFileId, rowsRead, used, usedAs, rejected, maxRejectedShare, source } = options;
-  if (used + rejected !== rowsRead) {
-    return {
-      code: 'rows_do_not_add_up',
-      message: `${rowsRead} rows were read, but ${used + rejected} are accounted for (${used} ${usedAs}, ${rejected} rejected).`,
-      help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
-    };
-  }
-  if (rowsRead >= MIN_FOR_SHARE && rejected > rowsRead * maxRejectedShare) {
-    return {
-      code: 'too_many_rejected',
-      message: `${rejected} of ${rowsRead} rows cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
-      help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
-    };
-  }
-  return null;
-}
-
-/**
- * Returns the reason to hold a file of customers although every row can be used: too many cells in a column
- * that only look-ups need cannot be read. A single such cell does not reject its row. Many of them indicate
- * another column or another format, and conditions such as `min_spent` would then select no customer.
- */
-export function judgeOptionalColumns(
-  columns: readonly OptionalColumn[],
-  { source, maxUnreadableShare }: { readonly source: string; readonly maxUnreadableShare: number },
-): HoldReason | null {
-  for (const { column, holds, filled, unreadable, firstUnreadableLine } of columns) {
-    if (filled < MIN_FOR_SHARE || unreadable <= filled * maxUnreadableShare) continue;
-    const { what, check } = OPTIONAL[holds];
-    return {
-      code: 'unreadable_column',
-      message: `${unreadable} of ${filled} cells in the column "${toPrintableLine(column)}" cannot be read as ${what}, more than the allowed ${percent(maxUnreadableShare)}. The first of them is on line ${firstUnreadableLine}.`,
-      help: `${check} To read such files anyway, with these cells as blank, set ${limitOf(source, 'max_unreadable_share')}: 1.`,
-    };
-  }
-  return null;
-}
-
-/** What the cells should contain, and what to check if they do not. */
-const OPTIONAL: Readonly<Record<OptionalField, { readonly what: string; readonly check: string }>> = {
-  orders_count: {
-    what: 'a number of orders',
-    check: 'Check which column the layout reads as columns.orders_count.',
-  },
-  spent: {
-    what: 'an amount of money',
-    check:
-      'Check which column the layout reads as columns.spent, and how the layout writes amounts (money.decimal, money.thousands, money.symbols).',
-  },
-  currency: {
-    what: 'a currency code of ISO 4217',
-    check: 'Check which column the layout reads as columns.currency.',
-  },
-};
-
-/**
- * Describes the most common rejection. The rejected rows of a held file are cleared, so the reason must say
- * where to look.
- */
-async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Promise<string> {
-  const { rows } = await sql<{ code: string; column_name: string | null; rows: string; line_no: string }>`
-    select code, column_name, sum(row_count) as rows, min(line_no) as line_no from intake.rejected_rows
-    where source_file_id = ${sourceFileId}::bigint group by code, column_name order by sum(row_count) desc, code limit 1`.execute(
-    trx,
-  );
-  const [row] = rows;
-  if (row === undefined) return '';
-  const column = row.column_name === null ? '' : ` in column ${row.column_name}`;
-  return `Most common: ${row.code}${column}, ${row.rows} rows, first on line ${row.line_no}.`;
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(2))} %`;
 }
