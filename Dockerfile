@@ -16,6 +16,7 @@ COPY config config
 COPY sql sql
 COPY jobs jobs
 COPY src src
+COPY tools/package tools/package
 RUN npm run build && rm -rf dist/types && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-slim

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
  */
 export function buildProgram(folder: string): string {
   const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
-  execFileSync(process.execPath, [pathOf('src/with-node.js'), 'node', pathOf('src/package/build.ts')], {
+  execFileSync(process.execPath, [pathOf('src/with-node.js'), 'node', pathOf('tools/package/build.ts')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const start = join(folder, 'src', 'start.js');

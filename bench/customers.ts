@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findJob, loadConfig } from '../jobs/index.ts';
-import { createClient } from '../src/api/client.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { runJob } from '../src/pipeline/run/run-job.ts';
-import { openSourceClients } from '../src/source/source-clients.ts';
+import { runJob } from '../src/runs/run-job.ts';
+import { createClient } from '../src/service/client.ts';
+import { openSourceClients } from '../src/store/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import {
   DEPLOYED,

@@ -2,8 +2,9 @@
  * The event receiver with a store that keeps nothing. Shows the cost of receiving and verifying without a
  * database. Prints its address.
  */
-import { specifiedService } from '../src/api/description/schema.ts';
-import { startReceiver } from '../src/webhook/start-receiver.ts';
+
+import { startReceiver } from '../src/ledger/receiver/start-receiver.ts';
+import { specifiedService } from '../src/service/description/schema.ts';
 
 const [, , secret = ''] = process.argv;
 const receiver = await startReceiver({

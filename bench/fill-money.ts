@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../src/db/connect.ts';
-import { updateReturns } from '../src/pipeline/statements/update-returns.ts';
-import { keepReconciliation } from '../src/report/money/reconcile-deals.ts';
+import { updateReturns } from '../src/money/update-returns.ts';
+import { keepReconciliation } from '../src/reports/money/reconcile-deals.ts';
 import { JOB } from './fill-reporting.ts';
 
 /** Month of a closed statement with a line for each credited order. */

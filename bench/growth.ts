@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { refreshReporting } from '../src/report/refresh-reporting.ts';
+import { refreshReporting } from '../src/rollups/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { fillReporting, JOB } from './fill-reporting.ts';
 import { startSandbox } from './sandbox.ts';

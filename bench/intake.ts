@@ -14,11 +14,11 @@ import { createOrderIntake } from '../jobs/attribute-orders/take-orders.ts';
 import { loadConfig } from '../jobs/index.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { intakeSource } from '../src/pipeline/intake-source.ts';
-import type { Run } from '../src/pipeline/run.ts';
-import { acquireLease } from '../src/schedule/lease.ts';
-import { beginRun } from '../src/schedule/run-record.ts';
-import { openSourceClients } from '../src/source/source-clients.ts';
+import { intakeSource } from '../src/intake/read/intake-source.ts';
+import { acquireLease } from '../src/ops/lease.ts';
+import type { Run } from '../src/ops/run.ts';
+import { beginRun } from '../src/ops/run-record.ts';
+import { openSourceClients } from '../src/store/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import {
   DEPLOYED,

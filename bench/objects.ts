@@ -23,7 +23,7 @@ import { commandLine, ORDERS_HEADER, writeShop } from './shop.ts';
 import { type Store, startVersitygw } from './versitygw.ts';
 
 const LATENCY_MS = 50;
-/** Files that a run requests at a time: AT_A_TIME of src/source/read-ahead.ts. */
+/** Files that a run requests at a time: AT_A_TIME of src/intake/decode/read-ahead.ts. */
 const IN_FLIGHT = 16;
 const ORDERS_OF_ONE = 3;
 const NEW_KEYS = 24;

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse';
-import { loadLayout } from '../src/map/layout/load-layout.ts';
-import { mapOrders } from '../src/map/orders/map-orders.ts';
-import { parseCsv } from '../src/parse/parse-csv.ts';
+import { parseCsv } from '../src/intake/csv/parse-csv.ts';
+import { loadLayout } from '../src/intake/layout/load-layout.ts';
+import { mapOrders } from '../src/intake/orders/map/map-orders.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
 
 const READ_BYTES = 256 * 1024;

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { refreshReporting } from '../src/report/refresh-reporting.ts';
+import { refreshReporting } from '../src/rollups/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
 import { DEPLOYED, type Measurement, median, spreadOf } from './measure.ts';

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { reportOrders } from '../jobs/attribute-orders/report.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { refreshReporting } from '../src/report/refresh-reporting.ts';
+import { refreshReporting } from '../src/rollups/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type Question, readQuestions } from '../test/support/read-questions.ts';
 import { fillMoney } from './fill-money.ts';

@@ -1,11 +1,11 @@
 import type { Environment } from '../src/config/environment/read-variable.ts';
 import { loadConfigFile } from '../src/config/load-config-file.ts';
-import type { BackfillRunCounts } from '../src/model/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
-import { EXIT } from '../src/model/exit-code.ts';
-import { KnownError } from '../src/model/known-error.ts';
-import type { StoredVariables } from '../src/model/variable.ts';
-import type { Sum } from '../src/present/blocks/block.ts';
+import type { BackfillRunCounts } from '../src/core/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../src/core/config.ts';
+import { EXIT } from '../src/core/exit-code.ts';
+import { KnownError } from '../src/core/known-error.ts';
+import type { StoredVariables } from '../src/core/variable.ts';
+import type { Sum } from '../src/render/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
 import { deleteData } from './delete-data/index.ts';

@@ -1,11 +1,11 @@
 import type { ConfiguredKind } from '../src/config/configured-kind.ts';
+import type { JobSettings } from '../src/core/config.ts';
+import type { RunReport } from '../src/core/report.ts';
 import type { Database } from '../src/db/connect.ts';
 import type { DB } from '../src/db/tables.ts';
-import type { JobSettings } from '../src/model/config.ts';
-import type { RunReport } from '../src/model/report.ts';
-import type { RunnableKind } from '../src/pipeline/runnable-kind.ts';
-import type { ReportRenderer } from '../src/present/report-renderer.ts';
-import type { Explained } from '../src/report/entry-lives.ts';
+import type { ReportRenderer } from '../src/render/report-renderer.ts';
+import type { Explained } from '../src/reports/lives/entry-lives.ts';
+import type { RunnableKind } from '../src/runs/runnable-kind.ts';
 
 /** The lines of `pipeline.yaml` for a first job of a kind. */
 export type JobStarter = {

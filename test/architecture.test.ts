@@ -1,129 +1,111 @@
+import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { drawArchitecture, PICTURE_FILE } from '../tools/architecture/draw.ts';
+import { FLOORS } from '../tools/architecture/floors.ts';
 import { readModules, type SourceModule } from './support/read-modules.ts';
 
 const modules = readModules('src', 'jobs');
 
-/**
- * The other stages that each stage may import, including types. `STAGE_MAY_IMPORT` applies to every stage
- * that is not listed here.
- */
-const STAGES: Readonly<Record<string, readonly string[]>> = {
-  package: [],
-  aws: ['model'],
-  // Every AWS client needs this from the machine.
-  source: ['model', 'db', 'package', 'aws'],
-  db: ['model', 'package'],
-  effects: ['model', 'db', 'api'],
-  // The stage that decides what to send proposes it to the ledger.
-  attribute: ['model', 'db', 'effects', 'ledger'],
-  ledger: ['model', 'db', 'effects'],
-  report: ['model', 'db', 'effects'],
-  // Every stage that calls, reads or simulates the service uses the same contract and description of it.
-  config: ['model', 'db', 'package', 'api'],
-  webhook: ['model', 'db', 'api'],
-  mirror: ['model', 'db', 'api'],
-  delivery: ['model', 'db', 'api', 'effects'],
-  sandbox: ['model', 'db', 'api', 'package'],
-};
-const STAGE_MAY_IMPORT = ['model', 'db', 'package'];
+/** The areas of the program, lowest first. Each may import itself and what comes before it. */
+const AREAS = FLOORS.map(({ name }) => name);
+
+/** The service on your machine stands for the real one, so it knows nothing of what talks to it. */
+const SANDBOX_MAY_IMPORT = ['core', 'service', 'sandbox'];
 
 /**
- * The layers above the stages, lowest first. Each may import the layers below it and every stage. `main` is
- * the entry point, and `cli` is what it starts.
- */
-const LAYERS = ['pipeline', 'notify', 'present', 'jobs', 'console', 'cli', 'main'];
-
-/**
- * Packages of which only pure functions are used. The stage `model` may use them, because they depend on no
- * project code, file or network. It asks node-cron only what an expression means.
+ * Packages of which only pure functions are used. `core` may use them, because they depend on no project
+ * code, file or network. It asks node-cron only what an expression means.
  */
 const PURE_PACKAGES: readonly string[] = ['leven', 'node-cron'];
 
-/** No lower layer may import these. */
+/** No lower area may import these. */
 const TOP = ['cli', 'main'];
 
-/**
- * Packages that only some areas may use, so that SQL, S3, HTTP to the service and HTTP servers each have one
- * home.
- */
-const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]; instead: string }[] = [
+/** Folders that hold the queries of a kind of job, besides its files `report`, `explain`, `read-…` and `decide-…`. */
+const QUERIES_OF_KINDS = /^jobs\/[^/]+\/((decide|backfill)\/.*|(report|explain|(read|decide)-[^/]+)\.ts)$/;
+
+/** Packages that only some folders may use, so that SQL, S3, HTTP to the service and HTTP servers each have one home. */
+const PACKAGES: readonly { what: string; names: RegExp; users: RegExp; instead: string }[] = [
   {
     what: 'SQL is spoken',
     names: /^(pg|kysely|@electric-sql\/pglite)$/,
-    areas: [
-      'db',
-      'intake',
-      'attribute',
-      'effects',
-      'ledger',
-      'report',
-      'audit',
-      'bulk',
-      'earnings',
-      'mirror',
-      'schedule',
-      'notify',
-      'retention',
-      'work',
-      'queries of jobs',
-    ],
-    instead: 'put the query into a stage, or into the report, a read-… or a decide-… of a kind of job',
+    users:
+      /^src\/(db|ops|intake|ledger|rollups|runs|mirror|codes|privacy|money|reports|decisions|monitoring\/notify)\//,
+    instead: 'put the query into one of those, or into the report, a read-… or a decide-… of a kind of job',
   },
   {
     what: 'work is queued',
     names: /^pg-boss$/,
-    areas: ['work'],
-    instead: 'hand out units by work/spread-units.ts',
+    users: /^src\/runs\/workers\//,
+    instead: 'hand out units by runs/workers/spread-units.ts',
   },
   {
     what: 'AWS is asked',
     names: /^@aws-sdk\//,
-    areas: ['source', 'aws'],
-    instead: 'let source/ read a store, and aws/ a secret',
+    users: /^src\/(store|config\/aws)\//,
+    instead: 'let store/ read a store, and config/aws/ a secret',
   },
   {
     what: 'the service is called',
     names: /^undici$/,
-    areas: ['api'],
-    instead: 'add the operation to api/contract/ and call it',
+    users: /^src\/service\//,
+    instead: 'add the operation to service/contract/ and call it',
   },
   {
     what: 'HTTP is served',
     names: /^(fastify|@fastify\/.*|fastify-.*)$/,
-    areas: ['sandbox', 'webhook', 'observe', 'console'],
+    users: /^src\/(sandbox|ledger\/receiver|monitoring\/observe|console)\//,
     instead: 'serve it from one of those',
   },
 ];
 
 /** Files that run when they are imported, by design. */
-const SCRIPTS = [
-  'src/main.ts',
-  'src/package/build.ts',
-  'src/package/write-shrinkwrap.ts',
-  'src/api/reference/write-openapi.ts',
-  'src/config/write-json-schema.ts',
-];
+const SCRIPTS = ['src/main.ts'];
 
-describe('dependencies run one way: model ← stages ← pipeline ← notify ← present ← jobs ← console ← cli ← main', () => {
-  it('model imports nothing but model: move what needs more into the stage that needs it', () => {
+describe('imports run downwards, from main to core', () => {
+  it('every folder of src/ has a floor in tools/architecture/floors.ts: add yours', () => {
+    expect(modules.map(({ path }) => areaOf(path)).filter((area) => !AREAS.includes(area))).toEqual([]);
+  });
+
+  it('core imports nothing but core: move what needs more into the folder that needs it', () => {
     expect(
       findings(
-        modules.filter(({ path }) => areaOf(path) === 'model'),
-        (module) => imported(module, (to) => areaOf(to) !== 'model' && !PURE_PACKAGES.includes(to)),
+        modules.filter(({ path }) => areaOf(path) === 'core'),
+        (module) =>
+          imported(
+            module,
+            (to) => areaOf(to) !== 'core' && !PURE_PACKAGES.includes(to) && !to.startsWith('node:'),
+          ),
       ),
     ).toEqual([]);
   });
 
-  it('a stage imports only itself, model and db (delivery and sandbox also api), and a layer only what is below it: let src/pipeline/ pass the result of one stage to another', () => {
+  it('a folder imports only itself and the folders below it: move what both need to the lower one, or pass it as an argument', () => {
     expect(
       findings(modules, (module) =>
-        imported(module, (to) => isOurs(to) && !mayImport(areaOf(module.path), areaOf(to))),
+        imported(
+          module,
+          (to) => isOurs(to) && AREAS.indexOf(areaOf(to)) > AREAS.indexOf(areaOf(module.path)),
+        ),
       ),
     ).toEqual([]);
   });
 
-  it('a kind of job imports nothing from another one: move what both need into src/pipeline/', () => {
+  it('the sandbox imports only service and core: it is the other side of the API', () => {
+    const sandbox = modules.filter(({ path }) => areaOf(path) === 'sandbox');
+    expect(
+      findings(sandbox, (module) =>
+        imported(module, (to) => isOurs(to) && !SANDBOX_MAY_IMPORT.includes(areaOf(to))),
+      ),
+    ).toEqual([]);
+  });
+
+  it('docs/architecture.svg shows these imports (npm run schema draws it)', () => {
+    expect(readFileSync(PICTURE_FILE, 'utf8')).toBe(drawArchitecture(modules));
+  });
+
+  it('a kind of job imports nothing from another one: move what both need into src/', () => {
     const kindOf = (path: string) => /^jobs\/([^/]+)\//.exec(path)?.[1];
     const ofKinds = modules.filter(({ path }) => kindOf(path) !== undefined);
     expect(
@@ -133,8 +115,8 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
-  it('the scanner of records has one entrance: import src/parse/records/record-reader.ts', () => {
-    const folder = 'src/parse/records/';
+  it('the scanner of records has one entrance: import src/intake/csv/records/record-reader.ts', () => {
+    const folder = 'src/intake/csv/records/';
     const outside = modules.filter(({ path }) => !path.startsWith(folder));
     const entrance = `${folder}record-reader.ts`;
     expect(
@@ -142,18 +124,19 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     ).toEqual([]);
   });
 
-  it('present loads only types from stages and pipeline: compute what it shows before', () => {
-    const present = modules.filter(({ path }) => areaOf(path) === 'present');
-    const mayLoad = ['present', 'model', 'api'];
+  it('render loads only render and core: a report computes what it shows', () => {
+    const render = modules.filter(({ path }) => areaOf(path) === 'render');
     expect(
-      findings(present, ({ loads }) => loads.filter((to) => isOurs(to) && !mayLoad.includes(areaOf(to)))),
+      findings(render, ({ loads }) =>
+        loads.filter((to) => isOurs(to) && !['render', 'core'].includes(areaOf(to))),
+      ),
     ).toEqual([]);
   });
 
   it('a command loads only what its options need: import the rest in its action, so that --help is quick', () => {
     const commands = modules.filter(({ path }) => path.startsWith('src/cli/commands/'));
     const isLight = (to: string) =>
-      /^(commander|src\/cli\/commands\/.*|src\/model\/.*|src\/api\/contract\/webhook-types\.ts)$/.test(to);
+      /^(commander|src\/cli\/commands\/.*|src\/core\/.*|src\/service\/contract\/webhook-types\.ts)$/.test(to);
     expect(findings(commands, ({ loads }) => loads.filter((to) => !isLight(to)))).toEqual([]);
   });
 
@@ -163,10 +146,10 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
       const module = modules.find((each) => each.path === path);
       for (const to of module?.loads ?? []) if (isOurs(to)) loaded.add(to);
     }
-    const mayLoad = ['jobs', 'config', 'model', 'present', 'package', 'attribute', 'db'];
+    const mayLoad = ['jobs', 'config', 'core', 'render', 'reports', 'codes', 'db'];
     // The description of the service is a part of the configuration.
     const isDescription = (path: string) =>
-      /^src\/api\/(description\/|contract\/(webhook-types|operation-names)\.ts$)/.test(path);
+      /^src\/service\/(description\/|contract\/(webhook-types|operation-names)\.ts$)/.test(path);
     const isLight = (path: string) => mayLoad.includes(areaOf(path)) || isDescription(path);
     expect([...loaded].filter((path) => !isLight(path))).toEqual([]);
   });
@@ -176,13 +159,14 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     expect(findings(below, (module) => imported(module, (to) => TOP.includes(areaOf(to))))).toEqual([]);
   });
 
-  it.each(PACKAGES)('$what only in its areas: elsewhere, $instead', ({ names, areas }) => {
-    const elsewhere = modules.filter(({ path }) => !areas.includes(userOf(path)));
+  it.each(PACKAGES)('$what only in its folders: elsewhere, $instead', ({ what, names, users }) => {
+    const isQuery = (path: string) => what === 'SQL is spoken' && QUERIES_OF_KINDS.test(path);
+    const elsewhere = modules.filter(({ path }) => !users.test(path) && !isQuery(path));
     expect(findings(elsewhere, (module) => imported(module, (to) => names.test(to)))).toEqual([]);
   });
 
-  it('only src/observe/telemetry uses OpenTelemetry, and it is loaded only if a command needs it: import it in an action', () => {
-    const folder = 'src/observe/telemetry/';
+  it('only src/monitoring/observe/telemetry uses OpenTelemetry, and it is loaded only if a command needs it: import it in an action', () => {
+    const folder = 'src/monitoring/observe/telemetry/';
     const others = modules.filter(({ path }) => !path.startsWith(folder));
     const isTelemetry = (to: string) => to.startsWith('@opentelemetry/') || to.startsWith(folder);
     expect(findings(others, ({ loads }) => loads.filter(isTelemetry))).toEqual([]);
@@ -206,20 +190,17 @@ describe('importing a module has no side effects', () => {
     expect(findings(imported, ({ constructs }) => constructs)).toEqual([]);
   });
 
-  it('the environment is read in cli, and in source and aws for the standard AWS chain: elsewhere, take the value as an argument', () => {
-    const below = modules.filter(({ path }) => ![...TOP, 'source', 'aws'].includes(areaOf(path)));
+  it('the environment is read in cli, and in store and config/aws for the standard AWS chain: elsewhere, take the value as an argument', () => {
+    const below = modules.filter(
+      ({ path }) => ![...TOP, 'store'].includes(areaOf(path)) && !path.startsWith('src/config/aws/'),
+    );
     expect(findings(below, ({ environmentReads }) => environmentReads.map((line) => `line ${line}`))).toEqual(
       [],
     );
   });
 });
 
-describe('files are small and named after what they do', () => {
-  it('a file has 300 lines at most, unless it only declares data: split it by the purpose of its functions', () => {
-    const long = modules.filter(({ lines, functions }) => lines > 300 && functions > 0);
-    expect(findings(long, ({ lines }) => [`${lines} lines`])).toEqual([]);
-  });
-
+describe('files are named after what they do', () => {
   it('a folder has 20 files at most: group what belongs together, or merge what only a neighbour uses', () => {
     const folders = Map.groupBy(modules, ({ path }) => dirname(path));
     const full = [...folders].filter(([, files]) => files.length > 20);
@@ -227,8 +208,7 @@ describe('files are small and named after what they do', () => {
   });
 
   it('names are kebab-case and specific: no utils, helpers, common, misc, manager', () => {
-    const vague =
-      /(^|\/|-)(utils?|helpers?|common|misc|shared|managers?)(\/|\.ts$)|(^|\/)services?(\/|\.ts$)/;
+    const vague = /(^|\/|-)(utils?|helpers?|common|misc|shared|managers?)(\/|\.ts$)/;
     const kebab = /^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/;
     expect(modules.map(({ path }) => path).filter((path) => vague.test(path) || !kebab.test(path))).toEqual(
       [],
@@ -251,23 +231,6 @@ function isOurs(path: string): boolean {
 function areaOf(path: string): string {
   if (path.startsWith('jobs/')) return 'jobs';
   return path.startsWith('src/') ? (path.split('/')[1] ?? '').replace(/\.ts$/, '') : '';
-}
-
-/**
- * Returns who uses a package: an area, or `queries of jobs` for the files of a job kind that hold the queries
- * of its reports.
- */
-function userOf(path: string): string {
-  return /^jobs\/([^/]+\/)+(report|explain|(read|decide)-[^/]+)\.ts$/.test(path)
-    ? 'queries of jobs'
-    : areaOf(path);
-}
-
-function mayImport(from: string, to: string): boolean {
-  if (from === to) return true;
-  if (from === 'model') return false;
-  if (LAYERS.includes(from)) return LAYERS.indexOf(to) < LAYERS.indexOf(from);
-  return (STAGES[from] ?? STAGE_MAY_IMPORT).includes(to);
 }
 
 function imported(module: SourceModule, isWrong: (to: string) => boolean): readonly string[] {

@@ -58,7 +58,7 @@ it('docs/glossary.md defines each term once, and only terms that a page or a mes
   expect(terms.filter((term, index) => terms.indexOf(term) !== index)).toEqual([]);
   const used = [
     ...PAGES.filter((page) => page !== GLOSSARY),
-    ...globSync(['src/present/*.ts', 'jobs/*/*.ts']),
+    ...globSync(['src/reports/**/*.ts', 'jobs/*/*.ts']),
   ]
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n')

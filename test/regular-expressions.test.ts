@@ -7,32 +7,33 @@ const ROOT = new URL('../', import.meta.url).pathname;
 
 /** Expressions that may take quadratic time, and what limits the length of their text. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'src/api/account.ts /^You are logged in\\s+-\\s+(\\S.*?)\\s+-\\s+(\\S.*)$/i':
+  'src/service/account.ts /^You are logged in\\s+-\\s+(\\S.*?)\\s+-\\s+(\\S.*)$/i':
     '1,000 characters of an answer are looked at',
-  'src/api/client.ts /\\/+$/': 'the address of the service, from the configuration',
-  'src/api/read-error.ts /<[^>]*>/g': '4,000 characters of an answer are looked at',
-  'src/api/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
+  'src/service/client.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/service/read-error.ts /<[^>]*>/g': '4,000 characters of an answer are looked at',
+  'src/service/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
     '4,000 characters of an answer are looked at',
   'src/cli/actions/api/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
-  'src/model/money.ts /0+$/': 'numeric(18,4) of the database',
-  'src/model/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
-  'src/model/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',
-  'src/present/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
+  'src/core/money.ts /0+$/': 'numeric(18,4) of the database',
+  'src/core/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
+  'src/core/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',
+  'src/render/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
   'src/cli/commands/api/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/load-config-file.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/server-fields.ts /\\/+$/': 'the address of the console, from the configuration',
-  'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
-  'src/delivery/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
+  'src/store/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
+  'src/ledger/sending/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',
 };
 
 /** Expressions that are created at run time, and their input. */
 const MADE = {
-  'src/api/key-mask.ts': 'the characters of the key, one after the other',
-  'src/map/values/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
-  'src/pipeline/text/guess-encoding.ts': 'one class of letters, for a word of a sample',
-  'src/retention/search-text.ts': 'the characters of an address, one after the other',
+  'src/intake/decode/guess-encoding.ts': 'one class of letters, for a word of a sample',
+  'src/intake/values/parse-time.ts':
+    'a pattern of times; at most 100 characters of a cell are held against it',
+  'src/privacy/search-text.ts': 'the characters of an address, one after the other',
+  'src/service/key-mask.ts': 'the characters of the key, one after the other',
 };
 
 type Found = { readonly name: string; readonly isLinear: boolean };

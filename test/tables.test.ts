@@ -41,18 +41,18 @@ const TAKES_AWAY =
   /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
 
 /** Deletes expired rows from tables of any stage; it never inserts or updates. */
-const RETENTION = 'src/retention';
+const PRIVACY = 'src/privacy';
 
 describe('tables', () => {
   it('are each written by one folder: have the others call it, or pass it a temporary table', () => {
     const shared = [...writers()]
-      .map(([table, folders]) => [table, [...folders].filter((folder) => folder !== RETENTION)] as const)
+      .map(([table, folders]) => [table, [...folders].filter((folder) => folder !== PRIVACY)] as const)
       .filter(([, folders]) => folders.length > 1);
     expect(shared.map(([table, folders]) => `${table}: ${folders.toSorted().join(', ')}`)).toEqual([]);
   });
 
-  it('of intake and ops are the only ones that src/retention changes, and it only deletes', () => {
-    const own = modules.filter(({ folder }) => folder === RETENTION);
+  it('of intake and ops are the only ones that src/privacy changes, and it only deletes', () => {
+    const own = modules.filter(({ folder }) => folder === PRIVACY);
     const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
     expect(writes.length).toBeGreaterThan(0);
     expect(writes.filter((statement) => !/^delete\s+from\s+(intake|ops)\./i.test(statement))).toEqual([]);
@@ -101,12 +101,12 @@ describe('tables', () => {
       // Leaves out influencers who have a deal. The service skips the ones that it misses, at no cost.
       'jobs/submit-outreach',
       // Removes codes from deals of another brand, and never adds any.
-      'src/attribute',
-      // Reads the service's own rates. An order without a known rate is in no statement.
-      'src/earnings',
+      'src/codes',
       'src/mirror',
+      // Reads the service's own rates. An order without a known rate is in no statement.
+      'src/money',
       // Lists the deals of a handle for an operator who settles a doubt.
-      'src/report',
+      'src/reports',
     ]);
   });
 });

@@ -1,8 +1,8 @@
-import type { AttributionRules } from '../../src/attribute/decisions.ts';
 import { layoutFolders } from '../../src/config/layout-folders.ts';
-import { loadLayout } from '../../src/map/layout/load-layout.ts';
-import { statusRules } from '../../src/map/layout/status-rules.ts';
-import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import { loadLayout } from '../../src/intake/layout/load-layout.ts';
+import { statusRules } from '../../src/intake/layout/status-rules.ts';
+import { type Run, sourcesOf } from '../../src/ops/run.ts';
+import type { AttributionRules } from './decide/decisions.ts';
 import { creditRules } from './previewed-job.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 

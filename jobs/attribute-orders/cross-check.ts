@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { checkCodes } from '../../src/attribute/load-codes.ts';
+import { checkCodes } from '../../src/codes/load-codes.ts';
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import { statusWords } from '../../src/config/layout-folders.ts';
 import { shortPath } from '../../src/config/locate.ts';
-import type { PipelineConfig } from '../../src/model/config.ts';
-import type { Problem } from '../../src/model/known-error.ts';
-import { didYouMean } from '../../src/model/text/did-you-mean.ts';
+import type { PipelineConfig } from '../../src/core/config.ts';
+import type { Problem } from '../../src/core/known-error.ts';
+import { didYouMean } from '../../src/core/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { STATUS_WORDS } from './status-words.ts';
 

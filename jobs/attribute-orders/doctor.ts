@@ -1,12 +1,12 @@
-import { readListing } from '../../src/api/account.ts';
-import { ApiError } from '../../src/api/api-error.ts';
-import { call } from '../../src/api/call.ts';
-import { readCodeRows } from '../../src/attribute/load-codes.ts';
+import { readCodeRows } from '../../src/codes/load-codes.ts';
+import type { Finding } from '../../src/core/finding.ts';
+import type { CodeProblem } from '../../src/core/report.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
-import type { Finding } from '../../src/model/finding.ts';
-import type { CodeProblem } from '../../src/model/report.ts';
-import type { Check, Patient } from '../../src/pipeline/doctor/check.ts';
-import { findOtherPosters } from '../../src/report/find-other-posters.ts';
+import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
+import type { Check, Patient } from '../../src/runs/doctor-check.ts';
+import { readListing } from '../../src/service/account.ts';
+import { ApiError } from '../../src/service/api-error.ts';
+import { call } from '../../src/service/call.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The maximum number of problems that are listed one by one. */

@@ -30,7 +30,8 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
   openIntake: async (run) => (await import('./take-orders.ts')).createOrderIntake(run),
-  checkFile: async (file) => (await import('../../src/pipeline/doctor/checks/sources.ts')).checkHeader(file),
+  checkFile: async (file) =>
+    (await import('../../src/monitoring/doctor/checks/sources.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
   fills: [
     'intake.orders',

@@ -1,6 +1,6 @@
-import type { GateRules } from '../../src/attribute/gate.ts';
-import type { PipelineConfig } from '../../src/model/config.ts';
-import type { OrderReading } from '../../src/model/layout.ts';
+import type { PipelineConfig } from '../../src/core/config.ts';
+import type { OrderReading } from '../../src/core/layout.ts';
+import type { GateRules } from './decide/gate.ts';
 import { type AttributeOrdersSettings, CREDIT_DEFAULTS, isAttributeOrders } from './settings.ts';
 
 /** The settings of the job that decides about the orders. */

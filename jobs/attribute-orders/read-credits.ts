@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { DecimalText } from '../../src/core/order.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { DecimalText } from '../../src/model/order.ts';
 import { acceptedInRun, type DispositionsOptions, STORED } from './read-dispositions.ts';
 
 /** What one influencer was credited with in one currency. */

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { DecimalText } from '../../src/core/order.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import type { DecimalText } from '../../src/model/order.ts';
-import { dispositionOfOrders } from '../../src/report/disposition.ts';
+import { dispositionOfOrders } from '../../src/rollups/disposition.ts';
 
 /**
  * The disposition of an order of the job. `unaccounted` must never occur. It exists so that such an order

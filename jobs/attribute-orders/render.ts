@@ -1,18 +1,14 @@
-import { formatAmounts, formatMoney } from '../../src/model/money.ts';
-import type { Bars, Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
-import {
-  describeRefusals,
-  describeSums,
-  formatReasons,
-  formatSum,
-} from '../../src/present/blocks/render-blocks.ts';
+import { formatAmounts, formatMoney } from '../../src/core/money.ts';
+import type { Bars, Block, CountLine, Sum } from '../../src/render/block.ts';
+import { describeRefusals, describeSums, formatReasons, formatSum } from '../../src/render/render-blocks.ts';
+import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, markLookAlikes, plural } from '../../src/render/text.ts';
 import {
   attentionToCodes,
   codeProblemEvents,
   describeCodeProblems,
-} from '../../src/present/code-problems.ts';
-import { formatAtLeast } from '../../src/present/money/at-least.ts';
-import { describeLeaks } from '../../src/present/money/leaks.ts';
+} from '../../src/reports/codes/code-problems.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/reports/doubts/doubts.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -20,11 +16,10 @@ import {
   describeRejectedRows,
   describeWarnings,
   warningEvents,
-} from '../../src/present/read-files.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
-import { describeHeldOrders } from '../../src/present/review/held-orders.ts';
-import { clause, formatCount, markLookAlikes, plural } from '../../src/present/text.ts';
+} from '../../src/reports/files/read-files.ts';
+import { describeHeldOrders } from '../../src/reports/held/describe-held-orders.ts';
+import { formatAtLeast } from '../../src/reports/money/at-least.ts';
+import { describeLeaks } from '../../src/reports/money/leaks.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 

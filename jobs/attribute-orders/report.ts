@@ -1,21 +1,15 @@
+import type { LeakedCode } from '../../src/core/money/leak.ts';
+import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { LeakedCode } from '../../src/model/money/leak.ts';
-import type {
-  CodeProblem,
-  DoubtDetails,
-  FileCounts,
-  FileDetails,
-  RunReport,
-} from '../../src/model/report.ts';
-import { findLeaks } from '../../src/pipeline/statements/find-leaks.ts';
-import { type HeldGroup, listHeldGroups } from '../../src/report/held-orders.ts';
+import { findLeaks } from '../../src/money/find-leaks.ts';
+import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import {
   type AdjustmentGroup,
   type ReportedRun,
   readAdjustments,
   readRunDoubts,
   readRunFiles,
-} from '../../src/report/run-report.ts';
+} from '../../src/reports/runs/run-report.ts';
 import { type Credit, readCredits } from './read-credits.ts';
 import {
   BY_BACKFILL,

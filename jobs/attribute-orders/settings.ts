@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id, text, yesOrNo } from '../../src/config/fields.ts';
 import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/model/config.ts';
-import type { OrderReading } from '../../src/model/layout.ts';
+import type { JobSettings } from '../../src/core/config.ts';
+import type { OrderReading } from '../../src/core/layout.ts';
 
 export type AttributeOrdersSettings = JobSettings &
   OrderReading & {

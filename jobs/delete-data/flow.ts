@@ -1,14 +1,14 @@
-import { auditOfJob } from '../../src/audit/record-audit.ts';
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
+import { KnownError } from '../../src/core/known-error.ts';
+import type { Certificate } from '../../src/core/privacy/forget.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import type { Certificate } from '../../src/model/privacy/forget.ts';
-import { tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
-import { forgetPerson } from '../../src/pipeline/privacy/forget-person.ts';
-import { type Requests, readRequests } from '../../src/pipeline/privacy/read-requests.ts';
-import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
-import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
-import { prune } from '../../src/retention/prune.ts';
+import { auditOfJob } from '../../src/ops/record-audit.ts';
+import { type Run, sourcesOf } from '../../src/ops/run.ts';
+import { tombstonesUnder } from '../../src/privacy/customer-keys.ts';
+import { forgetPerson } from '../../src/privacy/forget-person.ts';
+import { prune } from '../../src/privacy/prune.ts';
+import { type Requests, readRequests } from '../../src/privacy/read-requests.ts';
+import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
 import { type DeleteDataReport, reportDeletion } from './report.ts';
 import type { DeleteDataSettings } from './settings.ts';
 

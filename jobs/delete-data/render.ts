@@ -1,6 +1,6 @@
-import type { Block, CountLine } from '../../src/present/blocks/block.ts';
-import type { ReportRenderer } from '../../src/present/report-renderer.ts';
-import { clause, formatBytes, formatCount, plural } from '../../src/present/text.ts';
+import type { Block, CountLine } from '../../src/render/block.ts';
+import type { ReportRenderer } from '../../src/render/report-renderer.ts';
+import { clause, formatBytes, formatCount, plural } from '../../src/render/text.ts';
 import type { DeleteDataReport } from './report.ts';
 
 /** Renders what a run of `delete-data` removed. */

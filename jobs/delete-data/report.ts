@@ -1,7 +1,7 @@
-import type { Certificate } from '../../src/model/privacy/forget.ts';
-import { hasKept, isUnknown } from '../../src/model/privacy/forget.ts';
-import type { Pruned } from '../../src/model/privacy/retention.ts';
-import type { RunReport } from '../../src/model/report.ts';
+import type { Certificate } from '../../src/core/privacy/forget.ts';
+import { hasKept, isUnknown } from '../../src/core/privacy/forget.ts';
+import type { Pruned } from '../../src/core/privacy/retention.ts';
+import type { RunReport } from '../../src/core/report.ts';
 
 /**
  * The result of a run of `delete-data`. `sumsAddUp` means that requests = forgotten before + forgotten +

@@ -1,13 +1,13 @@
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
-import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import {
   type ConsentCount,
   type ConsentRule,
   describeConsent,
   NOTHING_SEEN,
-} from '../../src/model/customer.ts';
-import type { Check } from '../../src/pipeline/doctor/check.ts';
-import type { NewestFile } from '../../src/pipeline/runnable-kind.ts';
+} from '../../src/core/customer.ts';
+import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
+import type { Check } from '../../src/runs/doctor-check.ts';
+import type { NewestFile } from '../../src/runs/runnable-kind.ts';
 import { isIdentifyCustomers } from './settings.ts';
 
 const HASH_KEY = 'customers key';

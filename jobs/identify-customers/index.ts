@@ -1,6 +1,6 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
-import { clause } from '../../src/present/text.ts';
+import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';

@@ -1,8 +1,5 @@
-import type { Client } from '../../src/api/client.ts';
-import { readLookupAnswer } from '../../src/delivery/classify.ts';
-import { readProfile } from '../../src/delivery/read-profile.ts';
-import { type Sent, sendRepeatable } from '../../src/delivery/send-repeatable.ts';
-import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
+import { EXIT } from '../../src/core/exit-code.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 import {
   dropLookups,
   type LookupResult,
@@ -12,10 +9,13 @@ import {
 } from '../../src/intake/customers/lookups.ts';
 import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
-import { EXIT } from '../../src/model/exit-code.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import { readLookupAnswer } from '../../src/ledger/sending/classify.ts';
+import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
+import { readProfile } from '../../src/ledger/sending/read-profile.ts';
+import { type Sent, sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
+import { withoutAddresses } from '../../src/ledger/sending/without-addresses.ts';
+import type { Run } from '../../src/ops/run.ts';
+import type { Client } from '../../src/service/client.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { sourcesOfUnknown } from './take-customers.ts';
 

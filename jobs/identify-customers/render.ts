@@ -1,6 +1,8 @@
-import { describeConsent } from '../../src/model/customer.ts';
-import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
-import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
+import { describeConsent } from '../../src/core/customer.ts';
+import type { Block, CountLine, Sum } from '../../src/render/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/render/render-blocks.ts';
+import type { ReportRenderer } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, plural } from '../../src/render/text.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -9,9 +11,7 @@ import {
   describeWarnings,
   listPassedOver,
   warningEvents,
-} from '../../src/present/read-files.ts';
-import type { ReportRenderer } from '../../src/present/report-renderer.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+} from '../../src/reports/files/read-files.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
 /** Renders what a run of `identify-customers` did and the state of every customer. */

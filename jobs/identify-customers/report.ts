@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/core/customer.ts';
+import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/model/customer.ts';
-import type { FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
-import { readRunFiles } from '../../src/report/run-report.ts';
-import { unreportedRuns } from '../../src/report/unreported-runs.ts';
+import { readRunFiles } from '../../src/reports/runs/run-report.ts';
+import { unreportedRuns } from '../../src/reports/runs/unreported-runs.ts';
 
 /**
  * The result of a run of `identify-customers`. `sumsAddUp` means that customers = submitted + already +

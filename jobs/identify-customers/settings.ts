@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
 import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/model/config.ts';
-import type { ConsentRule } from '../../src/model/customer.ts';
+import type { JobSettings } from '../../src/core/config.ts';
+import type { ConsentRule } from '../../src/core/customer.ts';
 
 export type IdentifyCustomersSettings = JobSettings & {
   readonly kind: 'identify-customers';

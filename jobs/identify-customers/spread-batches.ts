@@ -1,18 +1,18 @@
+import { KnownError } from '../../src/core/known-error.ts';
+import type { RunStop } from '../../src/core/run.ts';
+import type { UnitPayload } from '../../src/core/work.ts';
 import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-batches.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import type { RunStop } from '../../src/model/run.ts';
-import type { UnitPayload } from '../../src/model/work.ts';
-import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
-import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
-import { requireSame } from '../../src/pipeline/units/require-same.ts';
+import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
+import { openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
+import type { Run } from '../../src/ops/run.ts';
+import { requireSame } from '../../src/runs/workers/require-same.ts';
 import {
   collectGivenUp,
   openUnitLedger,
   shareSize,
   throwIfOnlyHere,
   toUnitAccount,
-} from '../../src/pipeline/units/share.ts';
+} from '../../src/runs/workers/share.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { SUBMITTING, submitBatches } from './submit-batches.ts';
 

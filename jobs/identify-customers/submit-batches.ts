@@ -1,7 +1,6 @@
-import type { Client } from '../../src/api/client.ts';
-import { readBatchAnswer } from '../../src/delivery/classify.ts';
-import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
-import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
+import { EXIT } from '../../src/core/exit-code.ts';
+import { KnownError } from '../../src/core/known-error.ts';
+import type { Outcome } from '../../src/core/ledger.ts';
 import {
   type BatchAnswer,
   type Refusal,
@@ -17,12 +16,13 @@ import {
   waitingBatches,
 } from '../../src/intake/customers/waiting-batches.ts';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
-import { EXIT } from '../../src/model/exit-code.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import type { Outcome } from '../../src/model/ledger.ts';
-import { inSpan } from '../../src/observe/spans.ts';
-import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import { readBatchAnswer } from '../../src/ledger/sending/classify.ts';
+import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
+import { sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
+import { withoutAddresses } from '../../src/ledger/sending/without-addresses.ts';
+import type { Run } from '../../src/ops/run.ts';
+import { inSpan } from '../../src/ops/spans.ts';
+import type { Client } from '../../src/service/client.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 
 /** A refused batch with a single address, while it is not yet certain that the address is the cause. */

@@ -1,24 +1,28 @@
 import { type CustomerKeys, requireCustomerKeys } from '../../src/config/require-settings.ts';
 import {
-  type CustomerTotals,
-  createCustomerStager,
-} from '../../src/intake/customers/create-customer-stager.ts';
-import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
-import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
-import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
-import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
-import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
-import { customerHasher, fingerprintOf, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
-import { mapCustomers } from '../../src/map/customers/map-customers.ts';
-import { foldAddress } from '../../src/map/customers/parse-address.ts';
-import {
   type CustomerHash,
   type RekeyedHash,
   type StatedCustomer,
   submitsUnknown,
-} from '../../src/model/customer.ts';
-import type { Intake } from '../../src/pipeline/intake-file.ts';
-import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts';
+} from '../../src/core/customer.ts';
+import {
+  type CustomerTotals,
+  createCustomerStager,
+} from '../../src/intake/customers/create-customer-stager.ts';
+import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
+import {
+  customerHasher,
+  fingerprintOf,
+  tombstoneHasher,
+} from '../../src/intake/customers/map/customer-hash.ts';
+import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
+import { foldAddress } from '../../src/intake/customers/map/parse-address.ts';
+import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
+import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
+import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
+import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
+import type { Intake } from '../../src/intake/read/intake-file.ts';
+import { type Run, sourcesOf, throwIfDraining } from '../../src/ops/run.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
 
 /** Reads files for their customers, and counts across all the files of a run. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type RowTable, type StagedFile } from '../../src/intake/files/replace-rows.ts';
-import type { HoldReason } from '../../src/model/source.ts';
 
 /** What lists state about a creator on a platform. Within one file, all rows about a creator state the same. */
 export const CREATORS: RowTable = {

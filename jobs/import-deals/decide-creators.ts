@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
+import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
-import { dealBody, dealKey, noteBody, noteKey } from '../../src/effects/deal.ts';
 import { isContradicted } from '../../src/intake/files/replace-rows.ts';
+import { dealBody, dealKey, noteBody, noteKey } from '../../src/ledger/effects/deal.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
-import { CONFLICTING_STATES } from '../../src/model/source.ts';
 import { CREATORS } from './decide-conflicting.ts';
 
 /*

@@ -1,9 +1,9 @@
-import type { Client } from '../../src/api/client.ts';
-import { createAsk, createBudget } from '../../src/delivery/ask.ts';
+import { createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
+import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { Run } from '../../src/ops/run.ts';
+import type { Client } from '../../src/service/client.ts';
 import { handlesToLookUp, saveLookup } from './decide-requests.ts';
 
 /**

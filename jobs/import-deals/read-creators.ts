@@ -1,11 +1,11 @@
-import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../src/map/fault.ts';
-import type { Column } from '../../src/map/layout/resolve-header.ts';
-import { firstFilled, type MapRowsOptions } from '../../src/map/map-rows.ts';
-import { cleanText, foldWord } from '../../src/map/values/clean-text.ts';
-import { findAddress, parseId } from '../../src/map/values/parse-id.ts';
-import type { LayoutField } from '../../src/model/layout.ts';
-import { foldHandle } from '../../src/model/text/fold.ts';
-import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+import type { LayoutField } from '../../src/core/layout.ts';
+import { foldHandle } from '../../src/core/text/fold.ts';
+import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
+import type { Column } from '../../src/intake/layout/resolve-header.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../src/intake/map/fault.ts';
+import { firstFilled, type MapRowsOptions } from '../../src/intake/map/map-rows.ts';
+import { cleanText, foldWord } from '../../src/intake/values/clean-text.ts';
+import { findAddress, parseId } from '../../src/intake/values/parse-id.ts';
 
 /**
  * A creator as stated in one row of a list. Null means that the row does not state the value. Percentages are

@@ -1,5 +1,8 @@
-import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
-import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
+import type { Block, CountLine, Sum } from '../../src/render/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/render/render-blocks.ts';
+import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, plural } from '../../src/render/text.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/reports/doubts/doubts.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -7,10 +10,7 @@ import {
   describeRejectedRows,
   describeWarnings,
   warningEvents,
-} from '../../src/present/read-files.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+} from '../../src/reports/files/read-files.ts';
 import type { DealCounts, DealsReport } from './report.ts';
 
 type Summary = RunSummary<DealsReport>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
-import { isOfRun, type ReportedRun, readRunDoubts, readRunFiles } from '../../src/report/run-report.ts';
+import { isOfRun, type ReportedRun, readRunDoubts, readRunFiles } from '../../src/reports/runs/run-report.ts';
 import { waits } from './decide-requests.ts';
 import type { SentUpdates } from './update-deals.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id, yesOrNo } from '../../src/config/fields.ts';
 import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/model/config.ts';
+import type { JobSettings } from '../../src/core/config.ts';
 
 export type ImportDealsSettings = JobSettings & {
   readonly kind: 'import-deals';

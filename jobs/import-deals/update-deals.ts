@@ -1,15 +1,15 @@
-import type { Client, ExchangeInput } from '../../src/api/client.ts';
-import type { OperationName } from '../../src/api/contract.ts';
-import { type Ask, createAsk, createBudget } from '../../src/delivery/ask.ts';
-import { readUpdateAnswer } from '../../src/delivery/classify.ts';
-import type { RequestGate } from '../../src/delivery/request-gate.ts';
-import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
+import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
+import { type Ask, createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
+import { readUpdateAnswer } from '../../src/ledger/sending/classify.ts';
+import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
+import type { RequestGate } from '../../src/ledger/sending/request-gate.ts';
+import { sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import type { ReadRecord } from '../../src/mirror/read-record.ts';
 import { dealShape } from '../../src/mirror/record-shapes.ts';
-import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
-import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { Run } from '../../src/ops/run.ts';
+import type { Client, ExchangeInput } from '../../src/service/client.ts';
+import type { OperationName } from '../../src/service/contract.ts';
 import { saveUpdate, type WaitingUpdate, waitingUpdates } from './decide-requests.ts';
 
 /** Number of updates that the service accepted in a run, and that its deals then show. */

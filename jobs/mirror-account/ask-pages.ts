@@ -1,7 +1,7 @@
-import { contract, type OperationName } from '../../src/api/contract.ts';
-import type { Answer } from '../../src/delivery/ask.ts';
+import type { Answer } from '../../src/ledger/sending/ask.ts';
 import { findMore } from '../../src/mirror/more-pages.ts';
 import { type FoundList, findList } from '../../src/mirror/read-listing.ts';
+import { contract, type OperationName } from '../../src/service/contract.ts';
 import type { Questions } from './open-questions.ts';
 
 /** More pages than any account has. A service that always names a next page never ends. */

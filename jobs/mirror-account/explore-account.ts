@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connect.ts';
-import type { Budget } from '../../src/delivery/ask.ts';
+import type { Budget } from '../../src/ledger/sending/ask.ts';
 import { type Discovery, discoverDeals } from '../../src/mirror/discover-deals.ts';
 import {
   type AskedHandle,
@@ -19,7 +19,7 @@ import {
 import { foldHandle, readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
 import { findUncovered, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { Run } from '../../src/ops/run.ts';
 import { type AskedList, askPages } from './ask-pages.ts';
 import { dealQuery, readOutcome } from './fetch-account.ts';
 import type { Questions } from './open-questions.ts';

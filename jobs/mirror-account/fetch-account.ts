@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/delivery/ask.ts';
+import type { Answer } from '../../src/ledger/sending/ask.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
 import { countAllDue, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
@@ -12,7 +12,7 @@ import {
   stageDeals,
   stageListing,
 } from '../../src/mirror/stage.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { Run } from '../../src/ops/run.ts';
 import { askPages } from './ask-pages.ts';
 import type { Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';

@@ -1,8 +1,8 @@
-import type { Client } from '../../src/api/client.ts';
-import { type Ask, type Budget, createAsk } from '../../src/delivery/ask.ts';
-import type { RunStop } from '../../src/model/run.ts';
-import { type OpenRequestGate, openRequestGate } from '../../src/pipeline/open-request-gate.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { RunStop } from '../../src/core/run.ts';
+import { type Ask, type Budget, createAsk } from '../../src/ledger/sending/ask.ts';
+import { type OpenRequestGate, openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
+import type { Run } from '../../src/ops/run.ts';
+import type { Client } from '../../src/service/client.ts';
 
 /**
  * Sends requests to the service within its limits and the budget of the run, for as long as the run

@@ -1,9 +1,9 @@
+import { formatInstant } from '../../src/core/text/format-instant.ts';
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
-import { formatInstant } from '../../src/model/text/format-instant.ts';
-import type { Block, Sum } from '../../src/present/blocks/block.ts';
-import { describeSums } from '../../src/present/blocks/render-blocks.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+import type { Block, Sum } from '../../src/render/block.ts';
+import { describeSums } from '../../src/render/render-blocks.ts';
+import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, plural } from '../../src/render/text.ts';
 import type { Drift, MirrorCounts, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { InstantText } from '../../src/core/order.ts';
+import type { RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { Published } from '../../src/mirror/publish.ts';
-import type { InstantText } from '../../src/model/order.ts';
-import type { RunReport } from '../../src/model/report.ts';
 
 /**
  * The result of a run of `mirror-account`. `sumsAddUp` means that requested deals = new + changed + unchanged

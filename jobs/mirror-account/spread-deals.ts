@@ -1,18 +1,18 @@
-import { createBudget } from '../../src/delivery/ask.ts';
+import { KnownError } from '../../src/core/known-error.ts';
+import type { RunStop } from '../../src/core/run.ts';
+import type { UnitPayload } from '../../src/core/work.ts';
+import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
+import { createBudget } from '../../src/ledger/sending/ask.ts';
 import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { countAllDue, type DueOptions, type DueRange, dueRanges } from '../../src/mirror/due-deals.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import type { RunStop } from '../../src/model/run.ts';
-import type { UnitPayload } from '../../src/model/work.ts';
-import type { OpenLedger } from '../../src/pipeline/open-ledger.ts';
-import type { Run } from '../../src/pipeline/run.ts';
+import type { Run } from '../../src/ops/run.ts';
 import {
   collectGivenUp,
   openUnitLedger,
   shareSize,
   throwIfOnlyHere,
   toUnitAccount,
-} from '../../src/pipeline/units/share.ts';
+} from '../../src/runs/workers/share.ts';
 import { FETCHING, fetchDeals } from './fetch-account.ts';
 import { openQuestions, type Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';

@@ -1,11 +1,11 @@
 import { sql, type Transaction } from 'kysely';
+import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
-import { clickBody, clickKey } from '../../src/effects/click.ts';
 import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
+import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
-import { CONFLICTING_STATES } from '../../src/model/source.ts';
 import { refuseRenamedSource } from './decide-renamed.ts';
 
 /*

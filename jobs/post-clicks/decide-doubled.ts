@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../src/core/source.ts';
+import { fileName } from '../../src/core/text/file-name.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type StagedFile } from '../../src/intake/files/replace-rows.ts';
-import type { HoldReason } from '../../src/model/source.ts';
-import { fileName } from '../../src/model/text/file-name.ts';
 import { CLICKS } from './decide-clicks.ts';
 
 /** Maximum number of days that a message lists. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { EXIT } from '../../src/core/exit-code.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { neverSent } from '../../src/ledger/states.ts';
-import { EXIT } from '../../src/model/exit-code.ts';
-import { KnownError } from '../../src/model/known-error.ts';
 
 type Renamed = { readonly before: string; readonly now: string; readonly lastDay: string };
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { fileName } from '../../src/core/text/file-name.ts';
+import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { fileName } from '../../src/model/text/file-name.ts';
-import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
-import { type Explained, readEntryLives } from '../../src/report/entry-lives.ts';
+import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Statement = {
   readonly at: Date;

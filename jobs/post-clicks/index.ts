@@ -1,5 +1,5 @@
 import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
-import { clause } from '../../src/present/text.ts';
+import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderClicks } from './render.ts';
 import type { ClickCounts, ClicksReport } from './report.ts';

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
-import type { Fault } from '../../src/map/fault.ts';
-import type { Column, ResolvedHeader } from '../../src/map/layout/resolve-header.ts';
-import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/map/map-rows.ts';
-import { type DateWatch, watchDates, withDateOrder } from '../../src/map/orders/date-order.ts';
-import { linkFinder, linkOf } from '../../src/map/orders/find-links.ts';
-import { cleanText } from '../../src/map/values/clean-text.ts';
-import { parseId } from '../../src/map/values/parse-id.ts';
-import { timeParser } from '../../src/map/values/parse-time.ts';
-import type { SourceSettings } from '../../src/model/config.ts';
-import type { Layout, LayoutField } from '../../src/model/layout.ts';
-import type { CsvRecord } from '../../src/model/record.ts';
-import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
-import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+import type { SourceSettings } from '../../src/core/config.ts';
+import type { Layout, LayoutField } from '../../src/core/layout.ts';
+import type { CsvRecord } from '../../src/core/record.ts';
+import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
+import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
+import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
+import type { Fault } from '../../src/intake/map/fault.ts';
+import { linkFinder, linkOf } from '../../src/intake/map/find-links.ts';
+import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/intake/map/map-rows.ts';
+import { cleanText } from '../../src/intake/values/clean-text.ts';
+import { type DateWatch, watchDates, withDateOrder } from '../../src/intake/values/date-order.ts';
+import { parseId } from '../../src/intake/values/parse-id.ts';
+import { timeParser } from '../../src/intake/values/parse-time.ts';
 
 /** Clicks as stated in one row of an export. */
 export type StatedClicks = {

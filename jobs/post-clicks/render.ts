@@ -1,10 +1,13 @@
-import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
-import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
+import type { Block, CountLine, Sum } from '../../src/render/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/render/render-blocks.ts';
+import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, markLookAlikes, plural } from '../../src/render/text.ts';
 import {
   attentionToCodes,
   codeProblemEvents,
   describeCodeProblems,
-} from '../../src/present/code-problems.ts';
+} from '../../src/reports/codes/code-problems.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/reports/doubts/doubts.ts';
 import {
   attentionToFiles,
   describeHeldFiles,
@@ -12,10 +15,7 @@ import {
   describeRejectedRows,
   describeWarnings,
   warningEvents,
-} from '../../src/present/read-files.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
-import { clause, formatCount, markLookAlikes, plural } from '../../src/present/text.ts';
+} from '../../src/reports/files/read-files.ts';
 import type { ClickCounts, ClicksReport } from './report.ts';
 
 type Summary = RunSummary<ClicksReport>;

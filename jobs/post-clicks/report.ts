@@ -1,21 +1,15 @@
 import { sql } from 'kysely';
+import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { neverSent } from '../../src/ledger/states.ts';
-import type {
-  CodeProblem,
-  DoubtDetails,
-  FileCounts,
-  FileDetails,
-  RunReport,
-} from '../../src/model/report.ts';
-import { isRefusedAndGone } from '../../src/report/disposition.ts';
 import {
   isOfRun,
   type ReportedRun,
   readAdjustments,
   readRunDoubts,
   readRunFiles,
-} from '../../src/report/run-report.ts';
+} from '../../src/reports/runs/run-report.ts';
+import { isRefusedAndGone } from '../../src/rollups/disposition.ts';
 
 /**
  * The result of a run of `post-clicks`. `sumsAddUp` means that clicks = attributed + unattributed + held +

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id } from '../../src/config/fields.ts';
 import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/model/config.ts';
+import type { JobSettings } from '../../src/core/config.ts';
 
 export type PostClicksSettings = JobSettings & {
   readonly kind: 'post-clicks';

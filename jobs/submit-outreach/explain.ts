@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { foldHandle } from '../../src/core/text/fold.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { foldHandle } from '../../src/model/text/fold.ts';
-import { type Explained, readEntryLives } from '../../src/report/entry-lives.ts';
+import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Decision = {
   readonly at: Date;

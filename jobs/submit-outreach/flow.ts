@@ -1,11 +1,11 @@
-import { lockJob } from '../../src/attribute/lock-job.ts';
+import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import type { RunStop } from '../../src/model/run.ts';
-import { beginPosting, type Posting, postProposed } from '../../src/pipeline/posting/posting.ts';
-import type { Run } from '../../src/pipeline/run.ts';
-import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { lockJob } from '../../src/ledger/lock-job.ts';
+import type { Run } from '../../src/ops/run.ts';
+import { beginPosting, type Posting, postProposed } from '../../src/runs/posting.ts';
+import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
 import { HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import { type Allowance, countWithin, decideOutreach } from './decide-outreach.ts';
 import { describeApproval } from './render.ts';

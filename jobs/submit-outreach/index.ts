@@ -1,5 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
-import { clause } from '../../src/present/text.ts';
+import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderOutreach } from './render.ts';
 import type { OutreachCounts, OutreachReport } from './report.ts';

@@ -1,14 +1,14 @@
-import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
+import type { Block, CountLine, Sum } from '../../src/render/block.ts';
 import {
   andMore,
   describeRefusals,
   describeSums,
   formatReasons,
   formatSum,
-} from '../../src/present/blocks/render-blocks.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/review/doubts.ts';
-import { clause, formatCount, plural } from '../../src/present/text.ts';
+} from '../../src/render/render-blocks.ts';
+import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
+import { clause, formatCount, plural } from '../../src/render/text.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/reports/doubts/doubts.ts';
 import { costOf } from './credits.ts';
 import type { OutreachCounts, OutreachReport, ShownInfluencer } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { DoubtDetails, RunReport } from '../../src/model/report.ts';
-import { isOfRun, readRunDoubts } from '../../src/report/run-report.ts';
+import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
 import { creditText, HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 

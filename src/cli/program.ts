@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { EXIT, type ExitCode } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import { readVersion } from '../package/read-version.ts';
-import { renderWarning } from '../present/error.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
+import { readVersion } from '../core/package/read-version.ts';
+import { renderWarning } from '../render/error.ts';
 import { apiCommand } from './commands/api/api.ts';
 import { sandboxCommand } from './commands/api/sandbox.ts';
 import { webhooksCommand } from './commands/api/webhooks.ts';
@@ -70,7 +70,7 @@ const commands: readonly CommandDefinition[] = [
   forgetCommand,
   pruneCommand,
   hashKeyCommand,
-  rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
+  rejectedCommand(async () => (await import('../intake/read/fetch-raw-rows.ts')).fetchRawRows),
   ledgerCommand,
   migrateCommand,
   apiCommand,

@@ -1,5 +1,5 @@
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
 
 /** Creates an error about the command line. It was noticed before anything was changed. */
 export function usageError(message: string, help: string): KnownError {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PipelineConfig, SourceSettings } from '../model/config.ts';
-import { findDateFault, parseDatedNames } from '../model/text/dated-names.ts';
-import { didYouMean } from '../model/text/did-you-mean.ts';
-import { isNamedTimeZone } from '../model/time/time-zone.ts';
+import type { PipelineConfig, SourceSettings } from '../core/config.ts';
+import { findDateFault, parseDatedNames } from '../core/text/dated-names.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { isNamedTimeZone } from '../core/time/time-zone.ts';
 import { helpForTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';

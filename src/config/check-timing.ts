@@ -1,7 +1,7 @@
-import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import { didYouMean } from '../model/text/did-you-mean.ts';
-import { problemOfCron } from '../model/time/cron-pattern.ts';
-import { isNamedTimeZone } from '../model/time/time-zone.ts';
+import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { problemOfCron } from '../core/time/cron-pattern.ts';
+import { isNamedTimeZone } from '../core/time/time-zone.ts';
 import type { ConfigFinding } from './configured-kind.ts';
 
 const FIVE_FIELDS =

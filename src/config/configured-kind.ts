@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import type { Problem } from '../model/known-error.ts';
+import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import type { Problem } from '../core/known-error.ts';
 import type { ConfigPath } from './locate.ts';
 import type { SourceSetting } from './source-fields.ts';
 

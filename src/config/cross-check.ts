@@ -1,7 +1,7 @@
-import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import type { Problem } from '../model/known-error.ts';
-import { didYouMean } from '../model/text/did-you-mean.ts';
-import { isLoopback } from '../model/text/is-loopback.ts';
+import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import type { Problem } from '../core/known-error.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { isLoopback } from '../core/text/is-loopback.ts';
 import { checkSource, findUnused } from './check-source.ts';
 import { checkTiming } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Problem } from '../model/known-error.ts';
-import { didYouMean } from '../model/text/did-you-mean.ts';
+import type { Problem } from '../core/known-error.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { isSecretSetting } from './fields.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';

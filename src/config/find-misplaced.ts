@@ -1,4 +1,4 @@
-import type { Problem } from '../model/known-error.ts';
+import type { Problem } from '../core/known-error.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';
 import { isSection } from './salvage.ts';

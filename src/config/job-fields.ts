@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JobTiming } from '../model/config.ts';
+import type { JobTiming } from '../core/config.ts';
 import type { JobContext } from './configured-kind.ts';
 import { anyNumber, day, NAME, oneOrMore, text } from './fields.ts';
 

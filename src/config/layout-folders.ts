@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../package/layout-files.ts';
+import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../core/package/layout-files.ts';
 import { isSection } from './salvage.ts';
 
 /**

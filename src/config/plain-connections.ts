@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../model/config.ts';
+import type { PipelineConfig } from '../core/config.ts';
 import type { Misled } from './environment/unused-variables.ts';
 
 /** SSL modes that encrypt. `prefer` encrypts if the server supports it. */

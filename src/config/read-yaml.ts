@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
-import type { Problem } from '../model/known-error.ts';
-import { findYamlProblem } from '../model/text/yaml-problem.ts';
-import type { StoredVariables } from '../model/variable.ts';
+import type { Problem } from '../core/known-error.ts';
+import { findYamlProblem } from '../core/text/yaml-problem.ts';
+import type { StoredVariables } from '../core/variable.ts';
 import type { Environment } from './environment/read-variable.ts';
 import { type Substituted, substitute } from './environment/substitute.ts';
 import { type ConfigPath, type Located, Places, type Position } from './locate.ts';

@@ -1,6 +1,6 @@
-import type { ApiSettings, PipelineConfig } from '../model/config.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
+import type { ApiSettings, PipelineConfig } from '../core/config.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
 import { shortPath } from './locate.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { serviceSchema } from '../api/description/schema.ts';
+import { serviceSchema } from '../service/description/schema.ts';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, textOrEmpty, wholeNumber } from './fields.ts';
 import { reconcileSchema, statementsSchema } from './money/money-fields.ts';

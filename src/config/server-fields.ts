@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConsoleSettings } from '../model/config.ts';
+import type { ConsoleSettings } from '../core/config.ts';
 import { anyNumber, oneOrMore, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
 
 /** Section `webhooks`: the receiver of events. */

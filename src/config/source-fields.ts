@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AGE_RULES } from '../model/file-age.ts';
-import { MAX_LIST_EVERY_HOURS } from '../model/source.ts';
+import { AGE_RULES } from '../core/file-age.ts';
+import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
 import { expect } from './expect/expect-fields.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from './fields.ts';
 

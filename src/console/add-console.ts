@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { PipelineConfig } from '../core/config.ts';
 import type { Database } from '../db/connect.ts';
-import type { PipelineConfig } from '../model/config.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
-import { runBulks } from '../pipeline/decisions/run-bulks.ts';
+import { runBulks } from '../decisions/run-bulks.ts';
 
 /** How often to look for actions that another process, or this one before a restart, left unfinished. */
 const POLL_MS = 5_000;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { ActorlessRecord } from '../audit/record-audit.ts';
+import type { PipelineConfig, Role } from '../core/config.ts';
+import type { HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import type { PipelineConfig, Role } from '../model/config.ts';
-import type { HtmlValue } from '../model/text/html.ts';
+import type { ActorlessRecord } from '../ops/record-audit.ts';
 
 /** The person who uses the console. */
 export type Actor = { readonly name: string; readonly role: Role };

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordAudit } from '../audit/record-audit.ts';
+import type { PipelineConfig } from '../core/config.ts';
+import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import type { PipelineConfig } from '../model/config.ts';
-import { KnownError } from '../model/known-error.ts';
+import { recordAudit } from '../ops/record-audit.ts';
 import { findForeignOrigin, localPath } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';
 import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';

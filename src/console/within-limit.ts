@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KnownError } from '../model/known-error.ts';
+import { KnownError } from '../core/known-error.ts';
 
 export type Tried<Value> =
   | { readonly kind: 'done'; readonly value: Value }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import { packageFile } from '../package/package-file.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
+import { packageFile } from '../core/package/package-file.ts';
 import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
 import type { DB } from './tables.ts';
 
 /**

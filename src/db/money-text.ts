@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { currenciesByDigits } from '../model/money.ts';
+import { currenciesByDigits } from '../core/money.ts';
 
 /** SQL for an amount with the decimals and the name of its currency, as `formatMoney` writes it without groups. */
 export function moneyText(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>): RawBuilder<string> {

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import type { EntryState } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { EntryState } from '../model/ledger.ts';
 import { enterAsWriter } from './evidence-writers.ts';
 
 /** What a signed webhook event says about an order. */

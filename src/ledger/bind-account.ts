@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
 
 /**
  * Binds this ledger to the account of the key on first use. Later calls refuse the key of any other account,

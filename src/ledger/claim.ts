@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { ClaimedEntry, Effect } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
-import { attemptReference } from '../effects/effect.ts';
-import { effects } from '../effects/index.ts';
-import type { ClaimedEntry, Effect } from '../model/ledger.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
+import { attemptReference } from './effects/effect.ts';
+import { effects } from './effects/index.ts';
 
 export type ClaimerOptions = {
   /** Id of this process in `ops.leases`. Nothing is claimed unless one of its leases is in force. */

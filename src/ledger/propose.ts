@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Effect } from '../core/ledger.ts';
 import { moneyText } from '../db/money-text.ts';
 import type { DB } from '../db/tables.ts';
-import { respelledBody } from '../effects/referral.ts';
-import type { Effect } from '../model/ledger.ts';
+import { respelledBody } from './effects/referral.ts';
 import { neverSent } from './states.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { EntryState } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
-import type { EntryState } from '../model/ledger.ts';
 
 export type Resolution = {
   readonly entryId: string;

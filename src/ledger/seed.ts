@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
+import type { Seeded, SeedRow } from '../core/backfill.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { Seeded, SeedRow } from '../model/backfill.ts';
 import { enterAsWriter } from './evidence-writers.ts';
 import { neverSent } from './states.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AnswerKind, EntryState } from '../model/ledger.ts';
+import type { AnswerKind, EntryState } from '../core/ledger.ts';
 
 /** The columns of `ledger.entries` that its state machine reads and writes. */
 export type EntryFacts = {

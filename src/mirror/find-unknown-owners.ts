@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import type { CodeProblem } from '../core/report.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { CodeProblem } from '../model/report.ts';
-import { didYouMean } from '../model/text/did-you-mean.ts';
-import { foldHandle } from '../model/text/fold.ts';
 
 /** The owner of a code, as a line of codes.csv states it. */
 export type NamedOwner = {

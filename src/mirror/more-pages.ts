@@ -1,5 +1,5 @@
-import { readNextLink } from '../api/description/pages.ts';
-import { isObject, numberText } from '../model/text/exact-json.ts';
+import { isObject, numberText } from '../core/text/exact-json.ts';
+import { readNextLink } from '../service/description/pages.ts';
 
 /** Whether a list is whole, as far as its answer shows. */
 export type More =

@@ -1,6 +1,6 @@
-import { specifiedService } from '../api/description/schema.ts';
-import { isObject } from '../model/text/exact-json.ts';
-import { parseStorable } from '../model/text/storable-json.ts';
+import { isObject } from '../core/text/exact-json.ts';
+import { parseStorable } from '../core/text/storable-json.ts';
+import { specifiedService } from '../service/description/schema.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
 import { redact } from './redact.ts';

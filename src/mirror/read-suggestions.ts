@@ -1,4 +1,4 @@
-import { isObject } from '../model/text/exact-json.ts';
+import { isObject } from '../core/text/exact-json.ts';
 import type { FoundList } from './read-listing.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 

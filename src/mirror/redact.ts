@@ -1,4 +1,4 @@
-import { isObject } from '../model/text/exact-json.ts';
+import { isObject } from '../core/text/exact-json.ts';
 
 const REDACTED = '[redacted]';
 

@@ -1,11 +1,11 @@
-import type { Operation } from '../api/contract/operation.ts';
-import { type OperationName, operationOf } from '../api/contract.ts';
-import { explainIssues } from '../api/explain-issues.ts';
+import type { Operation } from '../service/contract/operation.ts';
+import { type OperationName, operationOf } from '../service/contract.ts';
+import { explainIssues } from '../service/explain-issues.ts';
 import {
   createUnknownMemberFinder,
   explainUnknownMembers,
   type UnknownMember,
-} from '../api/unknown-members.ts';
+} from '../service/unknown-members.ts';
 import { handlers } from './operations/index.ts';
 import { type Answer, type Call, refuse, type Session } from './operations/operation.ts';
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
-import { operationAt } from '../api/description/translate.ts';
-import { explainUnknownMembers } from '../api/unknown-members.ts';
-import type { ServiceDescription } from '../model/http/service-description.ts';
+import type { ServiceDescription } from '../core/http/service-description.ts';
+import { type OperationName, operationNames, operationOf } from '../service/contract.ts';
+import { operationAt } from '../service/description/translate.ts';
+import { explainUnknownMembers } from '../service/unknown-members.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
 import type { Clock } from './clock.ts';
 import { addControlRoutes } from './control/control.ts';

@@ -1,4 +1,4 @@
-import type { WebhookType } from '../api/contract/webhook-types.ts';
+import type { WebhookType } from '../service/contract/webhook-types.ts';
 import { type Account, type Collaboration, keepCollaboration } from './account.ts';
 import type { Clock } from './clock.ts';
 import type { EventDetails, Events } from './events/events.ts';

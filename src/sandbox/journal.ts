@@ -1,5 +1,5 @@
-import type { OperationName } from '../api/contract.ts';
-import { maskAddresses } from '../model/text/mask-addresses.ts';
+import { maskAddresses } from '../core/text/mask-addresses.ts';
+import type { OperationName } from '../service/contract.ts';
 import type { Body } from './answer-request.ts';
 
 /** A request as received, and its result. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import { hostInUrl } from '../model/text/is-loopback.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
+import { hostInUrl } from '../core/text/is-loopback.ts';
 
 /**
  * Starts to listen.

@@ -1,5 +1,5 @@
-import { signBody } from '../api/description/signature.ts';
-import type { EventDescription } from '../model/http/service-description.ts';
+import type { EventDescription } from '../core/http/service-description.ts';
+import { signBody } from '../service/description/signature.ts';
 import type { Account } from './account.ts';
 import type { AccountData } from './account-data.ts';
 import type { EventStream } from './events/event-stream.ts';

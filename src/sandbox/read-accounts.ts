@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { explainIssue } from '../api/explain-issues.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError, type Problem } from '../model/known-error.ts';
-import { findYamlProblem } from '../model/text/yaml-problem.ts';
-import { packageFile } from '../package/package-file.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError, type Problem } from '../core/known-error.ts';
+import { packageFile } from '../core/package/package-file.ts';
+import { findYamlProblem } from '../core/text/yaml-problem.ts';
+import { explainIssue } from '../service/explain-issues.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 

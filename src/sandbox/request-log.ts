@@ -1,4 +1,4 @@
-import type { OperationName } from '../api/contract.ts';
+import type { OperationName } from '../service/contract.ts';
 import { type Account, type Collaboration, creditSale } from './account.ts';
 import { readNumberText } from './exact.ts';
 import { createFileLog, createMemoryLog, type LineLog } from './line-log.ts';

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { specifiedService } from '../api/description/schema.ts';
-import { EXIT } from '../model/exit-code.ts';
-import type { ServiceDescription } from '../model/http/service-description.ts';
-import { KnownError } from '../model/known-error.ts';
+import { EXIT } from '../core/exit-code.ts';
+import type { ServiceDescription } from '../core/http/service-description.ts';
+import { KnownError } from '../core/known-error.ts';
+import { specifiedService } from '../service/description/schema.ts';
 import { buildServer, type Context } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';
 import { arm } from './control/control.ts';

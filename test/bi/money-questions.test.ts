@@ -21,7 +21,7 @@ const read = (folder: string) =>
     .map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
     .join('\n');
 /** Titles of sections; one of them names what the reader chose to add up. */
-const titles = (read('src/present') + read('jobs/attribute-orders')).replace(
+const titles = (read('src/reports') + read('jobs/attribute-orders')).replace(
   /What each \$\{\w+\}/,
   'What each deal',
 );

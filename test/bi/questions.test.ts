@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { queryViews } from '../../src/report/query-views.ts';
+import { queryViews } from '../../src/reports/query-views.ts';
 import { type Question, readQuestions } from '../support/read-questions.ts';
 import { setup, setupEmbedded } from '../support/setup.ts';
 import { tellStory } from './story.ts';
@@ -10,7 +10,7 @@ const SOME = expect.any(String);
 
 /**
  * The expected answer to each question of `deploy/metabase/`, worked out by hand from `story.ts` and
- * `test/report/seed.ts`. DAY is the day of the story's orders, MONTH the first day of that month, and TIME
+ * `test/reports/seed.ts`. DAY is the day of the story's orders, MONTH the first day of that month, and TIME
  * any time.
  */
 const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {

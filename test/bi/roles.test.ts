@@ -9,7 +9,7 @@ import { connect, type Database } from '../../src/db/connect.ts';
 import { createRoles } from '../../src/db/create-roles.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
-import { manyRows, openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { manyRows, openWorkshop, toCsv } from '../runs/workshop.ts';
 import { migrateBy } from '../support/migrate-by.ts';
 import { type Stage, setup } from '../support/setup.ts';
 

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { ReturnRules } from '../../src/earnings/add-up-returns.ts';
-import { updateReturns } from '../../src/pipeline/statements/update-returns.ts';
-import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
-import { refreshReporting } from '../../src/report/refresh-reporting.ts';
-import { JOB, seedRuns } from '../report/seed.ts';
+import type { ReturnRules } from '../../src/money/add-up-returns.ts';
+import { updateReturns } from '../../src/money/update-returns.ts';
+import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
+import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
+import { JOB, seedRuns } from '../reports/seed.ts';
 
 /** The day of the orders, in the format of the views. */
 export type StoryDays = { readonly ordered: string };
 
 /**
- * Seeds the job of `test/report/seed.ts` with its orders two days ago at noon; an account with one brand, one
+ * Seeds the job of `test/reports/seed.ts` with its orders two days ago at noon; an account with one brand, one
  * dealflow and three deals, of which D1 was read twice; three customers, two of them influencers; and an
  * order that was refunded and then cancelled after it was accepted.
  */

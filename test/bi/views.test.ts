@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyViews, areViewsStale } from '../../src/db/apply-views.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { refreshReporting } from '../../src/report/refresh-reporting.ts';
+import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { setup } from '../support/setup.ts';
 import { tellStory } from './story.ts';
 

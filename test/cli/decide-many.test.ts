@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
 import { addDoubleCredits, addDoubts, countDecisions } from '../console/bulk-shop.ts';
-import { countStates, openWorkshop } from '../pipeline/workshop.ts';
-import { seedRuns } from '../report/seed.ts';
+import { seedRuns } from '../reports/seed.ts';
+import { countStates, openWorkshop } from '../runs/workshop.ts';
 import { readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 

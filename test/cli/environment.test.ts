@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openConfig } from '../../src/cli/open/open-config.ts';
 import { readEnvFile } from '../../src/cli/open/read-env-file.ts';
 import { findUnusedVariables, type Misled } from '../../src/config/environment/unused-variables.ts';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 // The tests start several processes, and the machine may be busy.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { encode } from 'iconv-lite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { performInit } from '../../src/cli/actions/init/perform-init.ts';
+import { performInit } from '../../src/cli/init/perform-init.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { replaceEnvironment } from '../support/environment.ts';
 import { environmentOf } from '../support/run-cli.ts';

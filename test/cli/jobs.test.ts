@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 
 const FLOW = `
 sources:

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { jobKinds } from '../../jobs/index.ts';
 import { pipelineSchemaOf } from '../../src/config/schema.ts';
-import { FIXTURES } from '../map/map-text.ts';
+import { FIXTURES } from '../intake/orders/map/map-text.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService } from '../support/sandbox-process.ts';
 import { makeTestFolder } from '../support/setup.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { renderQuery } from '../../src/present/query.ts';
-import { queryViews } from '../../src/report/query-views.ts';
+import { renderQuery } from '../../src/reports/query.ts';
+import { queryViews } from '../../src/reports/query-views.ts';
 import { tellStory } from '../bi/story.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { readEvents } from '../support/run-cli.ts';
 import { setup, setupEmbedded } from '../support/setup.ts';
 

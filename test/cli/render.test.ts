@@ -4,15 +4,15 @@ import { renderOrders } from '../../jobs/attribute-orders/render.ts';
 import type { OrderDetails, OrdersReport } from '../../jobs/attribute-orders/report.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
-import type { RunFinished } from '../../src/model/run.ts';
-import { wrap } from '../../src/model/text/wrap.ts';
-import { renderCsv } from '../../src/present/csv.ts';
-import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
-import { renderBar, renderDone, renderLine } from '../../src/present/progress.ts';
-import { type RunSummary, renderRunSummary } from '../../src/present/report-renderer.ts';
-import { renderTable } from '../../src/present/table.ts';
-import { plainTerminal, type Terminal } from '../../src/present/terminal.ts';
-import { formatBytes, formatDuration } from '../../src/present/text.ts';
+import type { RunFinished } from '../../src/core/run.ts';
+import { wrap } from '../../src/core/text/wrap.ts';
+import { renderCsv } from '../../src/render/csv.ts';
+import { renderKnownError, renderUnknownError } from '../../src/render/error.ts';
+import { renderBar, renderDone, renderLine } from '../../src/render/progress.ts';
+import { type RunSummary, renderRunSummary } from '../../src/render/report-renderer.ts';
+import { renderTable } from '../../src/render/table.ts';
+import { plainTerminal, type Terminal } from '../../src/render/terminal.ts';
+import { formatBytes, formatDuration } from '../../src/render/text.ts';
 
 const terminal = plainTerminal(80);
 

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { reviewDoubt } from '../../src/cli/actions/review-doubt.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
-import { renderDoubts } from '../../src/present/review/doubts.ts';
-import { listDoubts } from '../../src/report/list-doubts.ts';
-import { seedRuns } from '../report/seed.ts';
+import { renderDoubts } from '../../src/reports/doubts/doubts.ts';
+import { listDoubts } from '../../src/reports/doubts/list-doubts.ts';
+import { seedRuns } from '../reports/seed.ts';
 import { setup } from '../support/setup.ts';
 
 it('an order that was sent for a handle can be accepted only for a deal, and the deals of the mirror are suggested', async () => {

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
 import { sourceSchema } from '../../src/config/source-fields.ts';
-import { KnownError } from '../../src/model/known-error.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 
 /** What each kind of job must have. */
 const NEEDED: Readonly<Record<string, object>> = {

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { loadLayout } from '../../src/map/layout/load-layout.ts';
-import { KnownError, type Problem } from '../../src/model/known-error.ts';
+import { KnownError, type Problem } from '../../src/core/known-error.ts';
+import { loadLayout } from '../../src/intake/layout/load-layout.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const SHIPPED = readFileSync(new URL('../../config/pipeline.yaml', import.meta.url), 'utf8').split('\n');

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { specifiedService } from '../../src/api/description/schema.ts';
 import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
 import { requireService } from '../../src/config/require-settings.ts';
-import type { PipelineConfig } from '../../src/model/config.ts';
-import { KnownError, type Problem } from '../../src/model/known-error.ts';
+import type { PipelineConfig } from '../../src/core/config.ts';
+import { KnownError, type Problem } from '../../src/core/known-error.ts';
+import { specifiedService } from '../../src/service/description/schema.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 
 /** The file of the specification, verbatim. */

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { specifiedService } from '../../src/api/description/schema.ts';
 import { readServiceFile } from '../../src/config/service-file/read-service-file.ts';
 import {
   serviceJsonSchema,
   serviceTable,
   serviceYaml,
 } from '../../src/config/service-file/service-documents.ts';
-import { KnownError } from '../../src/model/known-error.ts';
+import { KnownError } from '../../src/core/known-error.ts';
+import { specifiedService } from '../../src/service/description/schema.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const NO_VARIABLES = { env: {}, stored: new Map<string, never>() };

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { SETTINGS_OF_SOME_KINDS, type SourceSetting, sourceSchema } from '../../src/config/source-fields.ts';
-import { KnownError, type Problem } from '../../src/model/known-error.ts';
+import { KnownError, type Problem } from '../../src/core/known-error.ts';
 
 /** Settings with which every kind of job lists, opens and decodes files. */
 const OF_EVERY_KIND = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OperationName, operationOf } from '../../src/api/contract.ts';
-import { requestFieldsOf } from '../../src/api/reference/operation-fields.ts';
+import { type OperationName, operationOf } from '../../src/service/contract.ts';
+import { requestFieldsOf } from '../../src/service/reference/operation-fields.ts';
 import { isOwnSandbox, isRefusal, type Request, tested, useService } from './service.ts';
 
 const service = useService();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OperationName } from '../../src/api/contract.ts';
+import type { OperationName } from '../../src/service/contract.ts';
 import { type Answer, isAllowedToWrite, isRefusal, type Request, useService } from './service.ts';
 
 /**

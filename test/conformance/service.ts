@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
-import { exampleOf } from '../../src/api/reference/examples.ts';
 import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
+import { exampleOf } from '../../src/service/reference/examples.ts';
 
 /**
  * The service to test. By default the suite starts its own sandbox and runs everything. CONFORMANCE_URL and

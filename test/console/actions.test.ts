@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
 import { actions } from '../../src/console/actions/index.ts';
-import { countRows } from '../pipeline/workshop.ts';
+import { countRows } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 

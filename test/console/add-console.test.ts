@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { addConsole } from '../../src/console/add-console.ts';
-import { listen, openServer } from '../../src/observe/start-observer.ts';
+import { listen, openServer } from '../../src/monitoring/observe/start-observer.ts';
 import { openConsoleShop } from './console-shop.ts';
 
 /** Starts the console, with a function that is called when its pages have been loaded. */

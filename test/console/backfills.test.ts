@@ -8,7 +8,7 @@ import {
   toHistory,
   twoYears,
 } from '../jobs/attribute-orders/backfill/history.ts';
-import type { Workshop } from '../pipeline/workshop.ts';
+import type { Workshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 

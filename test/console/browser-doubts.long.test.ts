@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { countStates } from '../pipeline/workshop.ts';
+import { countStates } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { findChromium, openBrowser } from './browser.ts';
 import { addDoubts } from './bulk-shop.ts';

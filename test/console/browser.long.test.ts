@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { pages } from '../../src/console/pages/index.ts';
-import { toCsv } from '../pipeline/workshop.ts';
+import { toCsv } from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { findChromium, openBrowser } from './browser.ts';

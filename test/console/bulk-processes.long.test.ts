@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { countStates, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
-import { seedRuns } from '../report/seed.ts';
+import { seedRuns } from '../reports/seed.ts';
+import { countStates, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { type CliProcess, readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { addDoubts, countDecisions, ended } from './bulk-shop.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { Bulk } from '../../src/core/bulk.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { Bulk } from '../../src/model/bulk.ts';
-import { findBulk } from '../../src/report/console/read-bulk.ts';
+import { findBulk } from '../../src/reports/bulk/read-bulk.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type ConsoleServer, textOf } from './console-server.ts';
 

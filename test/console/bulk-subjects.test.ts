@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
-import { seedRuns } from '../report/seed.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { seedRuns } from '../reports/seed.ts';
+import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 import { addDoubleCredits, confirm, ended, hiddenFields, toPreview } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 

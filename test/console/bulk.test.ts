@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { countStates, openWorkshop } from '../pipeline/workshop.ts';
-import { seedRuns } from '../report/seed.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { seedRuns } from '../reports/seed.ts';
+import { countStates, openWorkshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
   addDoubts,

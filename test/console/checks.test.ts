@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { addFindings } from './console-shop.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { parseCodes } from '../../src/attribute/parse-codes.ts';
+import { parseCodes } from '../../src/codes/parse-codes.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { addConsole } from '../../src/console/add-console.ts';
-import type { ConsoleSettings, PipelineConfig } from '../../src/model/config.ts';
-import { listen, openServer } from '../../src/observe/start-observer.ts';
-import type { Workshop } from '../pipeline/workshop.ts';
+import type { ConsoleSettings, PipelineConfig } from '../../src/core/config.ts';
+import { listen, openServer } from '../../src/monitoring/observe/start-observer.ts';
+import type { Workshop } from '../runs/workshop.ts';
 
 export type ConsoleServer = {
   /** The URL, without a trailing slash. */

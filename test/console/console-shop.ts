@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { pages } from '../../src/console/pages/index.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { previewFiles, previewSettlement } from '../../src/pipeline/decisions/settle-many.ts';
-import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { previewFiles, previewSettlement } from '../../src/decisions/settle-many.ts';
+import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
 

@@ -4,7 +4,7 @@ import { HtmlValidate } from 'html-validate';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
-import { type Seeded, seedRuns } from '../report/seed.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { type Seeded, seedRuns } from '../reports/seed.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 

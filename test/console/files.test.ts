@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { HEADER, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

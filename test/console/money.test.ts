@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
-import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
+import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { reducedExport } from '../support/reduced-export.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openDrill } from '../notify/drill.ts';
+import { openDrill } from '../monitoring/notify/drill.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
 it('notices are listed like by the command, with their open problem and their delivery in each channel', async () => {

@@ -4,8 +4,8 @@ import { inspect } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { OidcSettings } from '../../src/model/config.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import type { OidcSettings } from '../../src/core/config.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 

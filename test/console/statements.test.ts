@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { listAudit } from '../../src/report/console/list-audit.ts';
-import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { HEADER, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { pdfText } from '../support/pdf-text.ts';
 import { hiddenFields } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { readChangeVersion } from '../../src/report/console/read-version.ts';
-import { acquireLease } from '../../src/schedule/lease.ts';
-import { beginRun } from '../../src/schedule/run-record.ts';
-import { beginUnit, endUnit, keepUnit } from '../../src/work/units.ts';
-import { drainWorker, keepWorker } from '../../src/work/workers.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import { acquireLease } from '../../src/ops/lease.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { readChangeVersion } from '../../src/reports/status/read-version.ts';
+import { beginUnit, endUnit, keepUnit } from '../../src/runs/workers/units.ts';
+import { drainWorker, keepWorker } from '../../src/runs/workers/workers.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 
 const FLOW = `

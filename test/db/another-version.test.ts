@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { keepSchedule } from '../../src/cli/actions/keep-schedule.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
-import { keepSchedule } from '../../src/pipeline/keep-schedule.ts';
 import { setup } from '../support/setup.ts';
 
 it('a database with an unknown migration is reported as one of another version and left unchanged', async () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../src/core/exit-code.ts';
 import { lockFolder } from '../../src/db/server/lock-folder.ts';
-import { EXIT } from '../../src/model/exit-code.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 

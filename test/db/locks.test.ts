@@ -5,7 +5,7 @@ import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
-import { look, openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { look, openWorkshop, toCsv } from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

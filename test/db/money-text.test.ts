@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { formatMoney } from '../../src/core/money.ts';
 import { moneyText } from '../../src/db/money-text.ts';
-import { formatMoney } from '../../src/model/money.ts';
 import { setup } from '../support/setup.ts';
 
 test('SQL writes an amount with the decimals of its currency, as everything else does', async () => {

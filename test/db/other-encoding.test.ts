@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { runStatement, urlOf } from '../support/test-database.ts';
 

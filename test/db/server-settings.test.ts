@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { readEvents } from '../support/run-cli.ts';
 
 /** Settings that a server, a database or a role may have, several at a time. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { KnownError } from '../../src/core/known-error.ts';
 import { cancelStatements, connect, type Database } from '../../src/db/connect.ts';
 import { inPhase } from '../../src/db/phase.ts';
 import { explainFailure } from '../../src/db/server/explain-failure.ts';
-import { KnownError } from '../../src/model/known-error.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { setup } from '../support/setup.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createProgram } from '../../src/cli/program.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
+import { createMetrics } from '../../src/monitoring/observe/metrics.ts';
 import { readRules } from './alerts.ts';
 import { DASHBOARD, findMisplaced, panelOf } from './panels.ts';
 import { metricsIn } from './promql.ts';

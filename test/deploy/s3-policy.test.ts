@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openFileStore } from '../../src/source/file-store.ts';
-import { openQueue } from '../../src/source/queue/open-queue.ts';
-import { readQueueState, takeEvents } from '../../src/source/queue/take-events.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
+import { openQueue } from '../../src/store/queue/open-queue.ts';
+import { readQueueState, takeEvents } from '../../src/store/queue/take-events.ts';
 import { openExample } from '../examples/open-example.ts';
 import { putFolder, type S3Server, startS3Server } from '../support/s3-server.ts';
 import { makeTestFolder } from '../support/setup.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Database } from '../../src/db/connect.ts';
-import { queryViews } from '../../src/report/query-views.ts';
+import { queryViews } from '../../src/reports/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { setup } from '../support/setup.ts';
 import { DASHBOARD, findMisplaced, panelOf } from './panels.ts';

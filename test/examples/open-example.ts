@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunFinished } from '../../src/core/run.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { RunFinished } from '../../src/model/run.ts';
 import { readEvents } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { type Service, startService } from '../support/sandbox-process.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderBatch } from '../../src/model/order.ts';
+import type { OrderBatch } from '../../src/core/order.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { continuation, currentOrders, ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { MissingRow } from '../../src/model/order.ts';
+import type { MissingRow } from '../../src/core/order.ts';
 import { ENGINES, openShop, order, type Shop, useDatabase } from './story.ts';
 
 describe.each(ENGINES)('an order in doubt on %s', (engine) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StagedOrder } from '../../src/model/order.ts';
+import type { StagedOrder } from '../../src/core/order.ts';
 import { ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
 
 /** Returns `count` orders whose ids start at `from`. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { type StagedOrder, UNKNOWN_AGE } from '../../src/core/order.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
-import { type StagedOrder, UNKNOWN_AGE } from '../../src/model/order.ts';
 import { currentOrders, openShop, order, type Shop, useDatabase } from './story.ts';
 
 const database = useDatabase('a Postgres server');

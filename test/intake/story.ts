@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../src/core/order.ts';
+import type { RejectedRow } from '../../src/core/record.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
 import type { OtherAges } from '../../src/intake/files/source-ages.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/orders/seal-file.ts';
-import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
-import type { RejectedRow } from '../../src/model/record.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { createEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -3,7 +3,7 @@ import timers from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobKinds } from '../../jobs/index.ts';
-import { openWorkshop } from '../pipeline/workshop.ts';
+import { openWorkshop } from '../runs/workshop.ts';
 import { type FaultKind, type FaultyKind, faultyKinds, type Ran, runOnce } from './faulty-kinds.ts';
 
 /** The pauses between attempts take a fiftieth of their time. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { findJob, loadConfig } from '../../jobs/index.ts';
-import { createClient } from '../../src/api/client.ts';
-import type { OperationName } from '../../src/api/contract.ts';
-import { KnownError } from '../../src/model/known-error.ts';
-import { describeStop, runJob } from '../../src/pipeline/run/run-job.ts';
-import { openSourceClients } from '../../src/source/source-clients.ts';
-import { manyRows, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { KnownError } from '../../src/core/known-error.ts';
+import { describeStop, runJob } from '../../src/runs/run-job.ts';
+import { createClient } from '../../src/service/client.ts';
+import type { OperationName } from '../../src/service/contract.ts';
+import { openSourceClients } from '../../src/store/source-clients.ts';
+import { manyRows, toCsv, type Workshop } from '../runs/workshop.ts';
 import { HISTORY_FLOW, PERIOD, toHistory, twoYears } from './attribute-orders/backfill/history.ts';
 import { HASH_KEY, manyEmails, queuedAt, toCustomers } from './identify-customers/story.ts';
 import { clicksCsv } from './post-clicks/story.ts';

@@ -11,9 +11,9 @@ import { decideClicks, proposeClicks } from '../../jobs/post-clicks/decide-click
 import { createClickIntake } from '../../jobs/post-clicks/flow.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { intakeSource } from '../../src/pipeline/intake-source.ts';
-import { beginRun } from '../../src/schedule/run-record.ts';
-import { openSourceClients } from '../../src/source/source-clients.ts';
+import { intakeSource } from '../../src/intake/read/intake-source.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { openSourceClients } from '../../src/store/source-clients.ts';
 import { useDatabase } from '../intake/story.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { makeTestFolder } from '../support/setup.ts';

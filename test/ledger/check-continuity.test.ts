@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import type { Claim } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { keepPlace } from '../../src/ledger/continuity/machines.ts';
-import type { Claim } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
 

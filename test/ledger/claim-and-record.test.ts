@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import type { ClaimedEntry } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { type Answer, LedgerWentBack } from '../../src/ledger/record.ts';
-import type { ClaimedEntry } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
 

@@ -2,15 +2,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { ClaimedEntry } from '../../src/core/ledger.ts';
+import type { FileStore } from '../../src/core/source.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
 import { eachJournal, removeOldJournals } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
-import type { ClaimedEntry } from '../../src/model/ledger.ts';
-import type { FileStore } from '../../src/model/source.ts';
-import { openFileStore } from '../../src/source/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
 
 const LEDGER = { ledgerId: randomUUID(), accountId: 'account', mark: null };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import type { ClaimedEntry, EntryState } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import type { ClaimEntry } from '../../src/ledger/claim.ts';
@@ -10,9 +11,8 @@ import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import type { RecordAnswer } from '../../src/ledger/record.ts';
 import type { EntryFacts } from '../../src/ledger/states.ts';
-import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
-import { acquireLease } from '../../src/schedule/lease.ts';
-import { beginRun } from '../../src/schedule/run-record.ts';
+import { acquireLease } from '../../src/ops/lease.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
 
 export const ACCOUNT = 'A1';
 const JOB = 'attribute-orders';

@@ -1,5 +1,5 @@
+import type { AnswerKind } from '../../src/core/ledger.ts';
 import { applyEvent, type EntryFacts, type LedgerEvent, newEntry } from '../../src/ledger/states.ts';
-import type { AnswerKind } from '../../src/model/ledger.ts';
 
 /**
  * An explicit-state model of one entry: workers that claim, write, read answers, record, spool, pause and

@@ -7,7 +7,7 @@ import { holdCreditedElsewhere } from '../../src/ledger/hold-credited-elsewhere.
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
-import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { insertEntry, mustClaim, startWorker } from './entries.ts';

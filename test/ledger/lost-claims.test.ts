@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
 import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../src/ledger/seed.ts';
-import type { EntryState, Outcome } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { FileStore } from '../../src/core/source.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark } from '../../src/ledger/continuity/mark.ts';
-import type { FileStore } from '../../src/model/source.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const [LEDGER, OTHER] = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000'];

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/core/text/order-key.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
-import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/model/text/order-key.ts';
-import { ACCOUNT, adjustments, type Context, decisions, entries, openContext } from '../attribute/story.ts';
 import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
+import {
+  ACCOUNT,
+  adjustments,
+  type Context,
+  decisions,
+  entries,
+  openContext,
+} from '../jobs/attribute-orders/decide/story.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { migrateBy } from '../support/migrate-by.ts';
 import { makeTestFolder } from '../support/setup.ts';

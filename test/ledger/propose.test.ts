@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import type { EntryState, Outcome } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { insertEntry, mustClaim, proposeBody, startWorker } from './entries.ts';
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/core/ledger.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
@@ -10,7 +11,6 @@ import { readPlace } from '../../src/ledger/continuity/machines.ts';
 import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import type { Outcome } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import {
@@ -10,7 +11,6 @@ import {
   resendUnauthorised,
   writeOffDoubt,
 } from '../../src/ledger/resolve.ts';
-import type { Outcome } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
 import { insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
 

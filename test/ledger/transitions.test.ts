@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
@@ -13,7 +14,6 @@ import {
   type LedgerEvent,
   newEntry,
 } from '../../src/ledger/states.ts';
-import type { Outcome } from '../../src/model/ledger.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { serviceSchema } from '../../src/api/description/schema.ts';
-import { fromServiceAnswer } from '../../src/api/description/translate.ts';
 import { findMore } from '../../src/mirror/more-pages.ts';
+import { serviceSchema } from '../../src/service/description/schema.ts';
+import { fromServiceAnswer } from '../../src/service/description/translate.ts';
 import { openStory, rowsOf } from './story.ts';
 import type { StubService } from './stub-service.ts';
 

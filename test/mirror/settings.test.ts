@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { KnownError } from '../../src/model/known-error.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 function load(jobs: string) {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mirrorAccount } from '../../jobs/mirror-account/index.ts';
-import { createClient } from '../../src/api/client.ts';
-import type { Spread, UnitEnd, UnitPayload } from '../../src/model/work.ts';
-import { performUnit, type UnitSite } from '../../src/pipeline/units/unit-run.ts';
-import { openSourceClients } from '../../src/source/source-clients.ts';
-import type { UnitOutcome, UnitsOf } from '../../src/work/units.ts';
+import type { Spread, UnitEnd, UnitPayload } from '../../src/core/work.ts';
+import { performUnit, type UnitSite } from '../../src/runs/workers/unit-run.ts';
+import type { UnitOutcome, UnitsOf } from '../../src/runs/workers/units.ts';
+import { createClient } from '../../src/service/client.ts';
+import { openSourceClients } from '../../src/store/source-clients.ts';
 import { configOf, dealHistory, knowDeals, openStory, rowsOf, SETTINGS, type Story } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 

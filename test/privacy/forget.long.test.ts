@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { customerHasher, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
-import { acquireLease } from '../../src/schedule/lease.ts';
+import { customerHasher, tombstoneHasher } from '../../src/intake/customers/map/customer-hash.ts';
+import { acquireLease } from '../../src/ops/lease.ts';
 import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
 import { HASH_KEY } from '../jobs/identify-customers/story.ts';
-import { leasesAreOver } from '../pipeline/workshop.ts';
+import { deliver, openReceiver } from '../ledger/receiver/deliver.ts';
+import { leasesAreOver } from '../runs/workshop.ts';
 import { startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { deliver, openReceiver } from '../webhook/deliver.ts';
 import { FOLDED, findEverywhere, OTHERS, openPrivacyShop, PERSON, type PrivacyShop } from './story.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { blockWrites, isAnyoneBlocked } from '../jobs/attribute-orders/backfill/history.ts';
-import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { deliver, openReceiver, orderEvent } from '../ledger/receiver/deliver.ts';
+import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { deliver, openReceiver, orderEvent } from '../webhook/deliver.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { HASH_KEY, manyEmails } from '../jobs/identify-customers/story.ts';
-import { leasesAreOver } from '../pipeline/workshop.ts';
+import { leasesAreOver } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openPrivacyShop } from './story.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
-import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../runs/workshop.ts';
 import { reducedExport } from '../support/reduced-export.ts';
 import type { CliResult } from '../support/run-cli.ts';
 

@@ -12,7 +12,7 @@ import {
   repeated,
   toCsv,
   type Workshop,
-} from '../pipeline/workshop.ts';
+} from '../runs/workshop.ts';
 import { startServer } from '../support/absent-server.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import { type CliProcess, type CliResult, startCli } from '../support/run-cli.ts';

@@ -19,7 +19,7 @@ import {
   toCsv,
   type Workshop,
   type WorkshopOptions,
-} from '../pipeline/workshop.ts';
+} from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, makeTablesAnew, openReplaceable, useEmbedded } from './lost-databases.ts';

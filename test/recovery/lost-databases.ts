@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { look, openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { look, openWorkshop, type Workshop, type WorkshopOptions } from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase, runStatement, urlOf } from '../support/test-database.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
 import { startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, openReplaceable, useEmbedded } from './lost-databases.ts';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { manyRows, openWorkshop, repeated, toCsv } from '../pipeline/workshop.ts';
+import { manyRows, openWorkshop, repeated, toCsv } from '../runs/workshop.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 
 // Each command starts an embedded database.

@@ -4,11 +4,7 @@
  * know them.
  */
 import diagnostics from 'node:diagnostics_channel';
-import { hello } from '../../src/api/account.ts';
-import { createClient } from '../../src/api/client.ts';
 import { connect } from '../../src/db/connect.ts';
-import { createRequestGate } from '../../src/delivery/request-gate.ts';
-import { createSender } from '../../src/delivery/send.ts';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
@@ -17,10 +13,14 @@ import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { readyEntries } from '../../src/ledger/ready-entries.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
+import { postEntries } from '../../src/ledger/sending/post-entries.ts';
+import { createRequestGate } from '../../src/ledger/sending/request-gate.ts';
+import { createSender } from '../../src/ledger/sending/send.ts';
 import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
-import { postEntries } from '../../src/pipeline/posting/post-entries.ts';
-import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
-import { beginRun } from '../../src/schedule/run-record.ts';
+import { acquireLease, releaseLeases, startHeartbeat } from '../../src/ops/lease.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { hello } from '../../src/service/account.ts';
+import { createClient } from '../../src/service/client.ts';
 
 /**
  * The point at which the process dies. Points in the middle of a commit are held by the test, on the

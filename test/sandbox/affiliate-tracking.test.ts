@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openClient } from '../api/test-client.ts';
+import { openClient } from '../service/test-client.ts';
 import { REFERRAL, startTestSandbox } from './start-test-sandbox.ts';
 
 const CLICK_PATHS = ['/v1/crm/new_influencer_click', '/v1/crm/increase_influencer_clicks'];

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
 import { openAccount } from '../../src/sandbox/open-account.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
+import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
 import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.ts';
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { filterPlatforms } from '../../src/api/contract/search-filter.ts';
-import { type OperationName, operationOf } from '../../src/api/contract.ts';
 import type { Request } from '../../src/sandbox/answer-request.ts';
 import type { Session } from '../../src/sandbox/operations/operation.ts';
 import type { Platform } from '../../src/sandbox/search/influencer.ts';
 import { PLATFORMS } from '../../src/sandbox/search/population.ts';
+import { filterPlatforms } from '../../src/service/contract/search-filter.ts';
+import { type OperationName, operationOf } from '../../src/service/contract.ts';
 import { arbitraryOf } from './arbitrary-request.ts';
 import { plainFilters } from './plain-filters.ts';
 import { population } from './quiet-world.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { explainIssues } from '../../src/api/explain-issues.ts';
-import { readErrorText } from '../../src/api/read-error.ts';
 import { ERROR_FORMS } from '../../src/sandbox/faults/error-form.ts';
 import { createFaultPlan } from '../../src/sandbox/faults/fault-plan.ts';
 import { faultRule, parseFaultFlag } from '../../src/sandbox/faults/fault-rule.ts';
-import { openClient } from '../api/test-client.ts';
+import { explainIssues } from '../../src/service/explain-issues.ts';
+import { readErrorText } from '../../src/service/read-error.ts';
+import { openClient } from '../service/test-client.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { REFERRAL, startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type OperationName, operationNames } from '../../src/api/contract.ts';
 import { createAnswerer } from '../../src/sandbox/answer-request.ts';
 import { registerAccounts } from '../../src/sandbox/open-tenant.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
+import { type OperationName, operationNames } from '../../src/service/contract.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';

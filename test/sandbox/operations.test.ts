@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import { operationNames, operationOf } from '../../src/api/contract.ts';
 import { handlers } from '../../src/sandbox/operations/index.ts';
+import { operationNames, operationOf } from '../../src/service/contract.ts';
 import { startTestSandbox } from './start-test-sandbox.ts';
 
 const DEAL = {

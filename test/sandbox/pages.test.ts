@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { webhookEvents } from '../../src/api/contract/webhook-events.ts';
-import { webhookTypes } from '../../src/api/contract/webhook-types.ts';
-import { operationNames, operationOf } from '../../src/api/contract.ts';
-import { openApiDocument } from '../../src/api/reference/openapi.ts';
+import { webhookEvents } from '../../src/service/contract/webhook-events.ts';
+import { webhookTypes } from '../../src/service/contract/webhook-types.ts';
+import { operationNames, operationOf } from '../../src/service/contract.ts';
+import { openApiDocument } from '../../src/service/reference/openapi.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox } from './start-test-sandbox.ts';

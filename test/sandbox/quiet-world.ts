@@ -1,4 +1,3 @@
-import { specifiedService } from '../../src/api/description/schema.ts';
 import type { Account } from '../../src/sandbox/account.ts';
 import type { AccountData } from '../../src/sandbox/account-data.ts';
 import { createClock } from '../../src/sandbox/clock.ts';
@@ -9,6 +8,7 @@ import type { World } from '../../src/sandbox/operations/operation.ts';
 import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
 import type { RequestLog } from '../../src/sandbox/request-log.ts';
 import { createPopulation } from '../../src/sandbox/search/population.ts';
+import { specifiedService } from '../../src/service/description/schema.ts';
 
 export const population = createPopulation('1');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownError } from '../../src/model/known-error.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 import { DEMO_ACCOUNT, parseAccounts, readAccounts } from '../../src/sandbox/read-accounts.ts';
 
 function problemsOf(yaml: string): readonly string[] {

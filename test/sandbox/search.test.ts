@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { filterPlatforms, searchFilter } from '../../src/api/contract/search-filter.ts';
 import type { Influencer, Platform } from '../../src/sandbox/search/influencer.ts';
 import { createPopulation, PLATFORMS, type Population } from '../../src/sandbox/search/population.ts';
 import type { FilterName } from '../../src/sandbox/search/profile-filters.ts';
 import { searchInfluencers } from '../../src/sandbox/search/search-influencers.ts';
+import { filterPlatforms, searchFilter } from '../../src/service/contract/search-filter.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { nameRows, plainFilters } from './plain-filters.ts';
 import { startTestSandbox, type TestAnswer, type TestSandbox } from './start-test-sandbox.ts';

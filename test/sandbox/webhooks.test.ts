@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type WebhookType, webhookTypes } from '../../src/api/contract/webhook-types.ts';
 import { isPrivateHost } from '../../src/sandbox/events/private-address.ts';
+import { type WebhookType, webhookTypes } from '../../src/service/contract/webhook-types.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { openCalendar } from '../../src/ops/schedule/calendar.ts';
 import { seededRandom } from '../../src/sandbox/random-id.ts';
-import { openCalendar } from '../../src/schedule/calendar.ts';
-import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 vi.setConfig({ testTimeout: 1_200_000 });

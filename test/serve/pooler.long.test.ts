@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { countStates, manyRows, openWorkshop, repeated, toCsv } from '../pipeline/workshop.ts';
+import { countStates, manyRows, openWorkshop, repeated, toCsv } from '../runs/workshop.ts';
 import { answersQueries } from '../support/answers-queries.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { setup } from '../support/setup.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';

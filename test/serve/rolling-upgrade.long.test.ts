@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
+import { dropBoth, openSpreadShop } from '../runs/workers/spread-shop.ts';
 import {
   countStates,
   manyRows,
@@ -12,13 +13,12 @@ import {
   repeated,
   toCsv,
   type Workshop,
-} from '../pipeline/workshop.ts';
+} from '../runs/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { dropBoth, openSpreadShop } from '../work/spread-shop.ts';
 
 // The tests start a dozen processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 300_000 });

@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { findJob, kindOf, loadConfig } from '../../jobs/index.ts';
-import { createClient } from '../../src/api/client.ts';
 import { connect } from '../../src/db/connect.ts';
-import { runSlot } from '../../src/pipeline/run/run-slot.ts';
-import { leaseNames } from '../../src/pipeline/runnable-kind.ts';
-import { createScheduler } from '../../src/schedule/scheduler.ts';
-import { openSourceClients } from '../../src/source/source-clients.ts';
+import { createScheduler } from '../../src/ops/schedule/scheduler.ts';
+import { runSlot } from '../../src/runs/run-slot.ts';
+import { leaseNames } from '../../src/runs/runnable-kind.ts';
+import { createClient } from '../../src/service/client.ts';
+import { openSourceClients } from '../../src/store/source-clients.ts';
 
 const LOOK_EVERY_MS = 40;
 

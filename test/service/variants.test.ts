@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { namesOfOperations } from '../../src/api/contract/operation-names.ts';
-import { serviceSchema, specifiedService } from '../../src/api/description/schema.ts';
+import { namesOfOperations } from '../../src/service/contract/operation-names.ts';
+import { serviceSchema, specifiedService } from '../../src/service/description/schema.ts';
 import { startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { type Result, type Step, take } from './tour.ts';
 

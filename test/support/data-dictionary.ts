@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
 import { sql } from 'kysely';
+import { wrap } from '../../src/core/text/wrap.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { wrap } from '../../src/model/text/wrap.ts';
 import { type Question, readQuestions } from './read-questions.ts';
 
 const ROOT = new URL('../../', import.meta.url);

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { type Expression, type ObjectExpression, parseSync, Visitor } from 'oxc-parser';
-import { EXIT } from '../../src/model/exit-code.ts';
+import { EXIT } from '../../src/core/exit-code.ts';
 
 export const TROUBLESHOOTING_FILE = 'docs/troubleshooting.md';
 

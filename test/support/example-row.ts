@@ -1,6 +1,6 @@
-import { listSpellings } from '../../src/map/layout/resolve-header.ts';
-import type { ExclusionRule, Layout, LayoutField } from '../../src/model/layout.ts';
-import { foldHeader } from '../../src/model/text/fold.ts';
+import type { ExclusionRule, Layout, LayoutField } from '../../src/core/layout.ts';
+import { foldHeader } from '../../src/core/text/fold.ts';
+import { listSpellings } from '../../src/intake/layout/resolve-header.ts';
 
 /** A file of one order that is credited: the header and the cells of its row, and what its source must give. */
 export type ExampleRow = {

@@ -6,7 +6,7 @@ import {
   serviceTable,
   serviceYaml,
 } from '../../src/config/service-file/service-documents.ts';
-import { layoutJsonSchema } from '../../src/map/layout/load-layout.ts';
+import { layoutJsonSchema } from '../../src/intake/layout/load-layout.ts';
 
 /**
  * `npm run schema`: writes the JSON schemas with which editors check `config/pipeline.yaml`, `config/service.yaml` and

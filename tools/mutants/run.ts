@@ -32,14 +32,14 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 /** Where a fault costs money: what is posted, when, to whom, how much, and who is written to. */
 const HEART = [
   'src/ledger',
-  'src/delivery',
-  'src/schedule',
-  'src/model/money.ts',
-  'src/earnings',
-  'src/map/values',
-  'src/map/customers',
+  'src/ops',
+  'src/core/money.ts',
+  'src/money',
+  'src/intake/values',
   'src/intake/customers',
-  'src/attribute',
+  'src/intake/orders',
+  'src/codes',
+  'jobs/attribute-orders',
 ];
 
 type Tried = Mutant & {

@@ -1,17 +1,13 @@
-import { listBackfills, lockBackfill, moveBackfill } from '../../../src/attribute/backfill/backfills.ts';
-import { endBackfill } from '../../../src/attribute/backfill/release-entries.ts';
-import {
-  type StartBackfillOptions,
-  type Started,
-  startBackfill,
-} from '../../../src/attribute/backfill/start-backfill.ts';
-import type { AuditRecord } from '../../../src/audit/record-audit.ts';
+import type { Backfill, BackfillState } from '../../../src/core/backfill.ts';
+import type { PipelineConfig } from '../../../src/core/config.ts';
 import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
-import type { Backfill, BackfillState } from '../../../src/model/backfill.ts';
-import type { PipelineConfig } from '../../../src/model/config.ts';
-import { plural } from '../../../src/present/text.ts';
+import type { AuditRecord } from '../../../src/ops/record-audit.ts';
+import { plural } from '../../../src/render/text.ts';
 import { isAttributeOrders } from '../settings.ts';
+import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
+import { endBackfill } from './release-entries.ts';
 import { readBackfillProgress } from './report.ts';
+import { type StartBackfillOptions, type Started, startBackfill } from './start-backfill.ts';
 
 /**
  * Changes that a person can make to a backfill. Commands and the console both call these functions. Each

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../../src/api/client.ts';
-import { listBackfills, moveBackfill } from '../../../src/attribute/backfill/backfills.ts';
-import { endBackfill, releaseEnded } from '../../../src/attribute/backfill/release-entries.ts';
+import type { Backfill, BackfillState } from '../../../src/core/backfill.ts';
+import type { ApiSettings } from '../../../src/core/config.ts';
+import type { RunStop } from '../../../src/core/run.ts';
 import { holdCreditedElsewhere } from '../../../src/ledger/hold-credited-elsewhere.ts';
+import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';
 import { countReady } from '../../../src/ledger/ready-entries.ts';
-import type { Backfill, BackfillState } from '../../../src/model/backfill.ts';
-import type { ApiSettings } from '../../../src/model/config.ts';
-import type { RunStop } from '../../../src/model/run.ts';
-import type { OpenLedger } from '../../../src/pipeline/open-ledger.ts';
-import type { BackfillShare } from '../../../src/pipeline/open-request-gate.ts';
-import { postAll } from '../../../src/pipeline/posting/posting.ts';
-import { recoverPreviousRuns } from '../../../src/pipeline/posting/recover-previous-runs.ts';
-import { updateReports } from '../../../src/pipeline/update-reports.ts';
+import type { BackfillShare } from '../../../src/ledger/sending/open-request-gate.ts';
+import { recoverPreviousRuns } from '../../../src/ledger/sending/recover-previous-runs.ts';
+import { updateReports } from '../../../src/reports/update-reports.ts';
+import { postAll } from '../../../src/runs/posting.ts';
+import type { Client } from '../../../src/service/client.ts';
 import { attributionRules } from '../attribution-rules.ts';
+import { listBackfills, moveBackfill } from './backfills.ts';
 import type { WantedShare } from './plan-backfill.ts';
+import { endBackfill, releaseEnded } from './release-entries.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
 
 /** How a process that worked on a backfill ended. */

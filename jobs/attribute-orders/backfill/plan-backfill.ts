@@ -1,21 +1,21 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listBackfills, storePlan } from '../../../src/attribute/backfill/backfills.ts';
-import { comparePlan } from '../../../src/attribute/backfill/compare-plan.ts';
-import { gatherPlan, type PlanRules } from '../../../src/attribute/backfill/gather-plan.ts';
+import { loadJobCodes } from '../../../src/codes/load-job-codes.ts';
+import type { Backfill, Period, PlanChanges } from '../../../src/core/backfill.ts';
+import type { SourceSettings } from '../../../src/core/config.ts';
+import type { CodeProblem } from '../../../src/core/report.ts';
 import { analyzeGrown } from '../../../src/db/analyze.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
+import { intakeSource } from '../../../src/intake/read/intake-source.ts';
 import { boundAccount } from '../../../src/ledger/bind-account.ts';
-import type { Backfill, Period, PlanChanges } from '../../../src/model/backfill.ts';
-import type { SourceSettings } from '../../../src/model/config.ts';
-import type { CodeProblem } from '../../../src/model/report.ts';
-import { intakeSource } from '../../../src/pipeline/intake-source.ts';
-import { loadJobCodes } from '../../../src/pipeline/load-job-codes.ts';
-import { NO_ACCOUNT } from '../../../src/pipeline/posting/posting.ts';
-import { sourcesOf, throwIfDraining } from '../../../src/pipeline/run.ts';
-import { acquireLease, releaseLease } from '../../../src/schedule/lease.ts';
+import { acquireLease, releaseLease } from '../../../src/ops/lease.ts';
+import { sourcesOf, throwIfDraining } from '../../../src/ops/run.ts';
+import { NO_ACCOUNT } from '../../../src/runs/posting.ts';
 import { attributionRules } from '../attribution-rules.ts';
 import { createOrderIntake } from '../take-orders.ts';
+import { listBackfills, storePlan } from './backfills.ts';
+import { comparePlan } from './compare-plan.ts';
+import { gatherPlan, type PlanRules } from './gather-plan.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
 
 export type Planned = {

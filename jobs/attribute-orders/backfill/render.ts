@@ -4,21 +4,16 @@ import type {
   PlanChanges,
   PlanGroup,
   PlanStanding,
-} from '../../../src/model/backfill.ts';
-import { formatAmounts } from '../../../src/model/money.ts';
-import { fileName } from '../../../src/model/text/file-name.ts';
-import { formatInstant } from '../../../src/model/text/format-instant.ts';
-import { wrap } from '../../../src/model/text/wrap.ts';
-import type { CountLine } from '../../../src/present/blocks/block.ts';
-import {
-  formatReasons,
-  formatSum,
-  renderCounts,
-  renderItem,
-} from '../../../src/present/blocks/render-blocks.ts';
-import { renderTable } from '../../../src/present/table.ts';
-import type { Terminal } from '../../../src/present/terminal.ts';
-import { formatCount, formatDuration, plural } from '../../../src/present/text.ts';
+} from '../../../src/core/backfill.ts';
+import { formatAmounts } from '../../../src/core/money.ts';
+import { fileName } from '../../../src/core/text/file-name.ts';
+import { formatInstant } from '../../../src/core/text/format-instant.ts';
+import { wrap } from '../../../src/core/text/wrap.ts';
+import type { CountLine } from '../../../src/render/block.ts';
+import { formatReasons, formatSum, renderCounts, renderItem } from '../../../src/render/render-blocks.ts';
+import { renderTable } from '../../../src/render/table.ts';
+import type { Terminal } from '../../../src/render/terminal.ts';
+import { formatCount, formatDuration, plural } from '../../../src/render/text.ts';
 import type { BackfillProgress } from './report.ts';
 
 type Command = (words: string) => string;

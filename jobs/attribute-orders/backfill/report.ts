@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { type Backfill, type BackfillRunReport, backfillRunName } from '../../../src/core/backfill.ts';
+import { subtractMoney, sumMoney } from '../../../src/core/money.ts';
+import type { DecimalText } from '../../../src/core/order.ts';
+import type { RunAmount } from '../../../src/core/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { type Backfill, type BackfillRunReport, backfillRunName } from '../../../src/model/backfill.ts';
-import { subtractMoney, sumMoney } from '../../../src/model/money.ts';
-import type { DecimalText } from '../../../src/model/order.ts';
-import type { RunAmount } from '../../../src/model/report.ts';
 
 /** The current state of the orders of a plan. The parts add up to `planned`. */
 export type BackfillProgress = {

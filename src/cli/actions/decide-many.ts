@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bulk, type BulkDecision, countOf, describeBulk, isAboutFiles } from '../../core/bulk.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
-import { type Bulk, type BulkDecision, countOf, describeBulk, isAboutFiles } from '../../model/bulk.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { runBulk } from '../../pipeline/decisions/run-bulks.ts';
-import { abortSettlement, confirmSettlement, type Previewed } from '../../pipeline/decisions/settle-many.ts';
-import { renderBulk } from '../../present/bulk.ts';
-import { renderWarning, safeMessage } from '../../present/error.ts';
-import { findBulk, sumBulkItems } from '../../report/console/read-bulk.ts';
+import { runBulk } from '../../decisions/run-bulks.ts';
+import { abortSettlement, confirmSettlement, type Previewed } from '../../decisions/settle-many.ts';
+import { renderWarning, safeMessage } from '../../render/error.ts';
+import { renderBulk } from '../../reports/bulk/bulk.ts';
+import { findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
 
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';

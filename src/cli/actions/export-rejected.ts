@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { FetchRawRows } from '../../core/record.ts';
+import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import type { FetchRawRows } from '../../model/record.ts';
-import { fileName } from '../../model/text/file-name.ts';
-import { fetchRejectedRows } from '../../pipeline/fetch-raw-rows.ts';
-import { encodeRows } from '../../present/csv.ts';
-import { formatCount, plural } from '../../present/text.ts';
-import { listRejected, type RejectedFilter } from '../../report/files/list-rejected.ts';
+import { fetchRejectedRows } from '../../intake/read/fetch-raw-rows.ts';
+import { encodeRows } from '../../render/csv.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { listRejected, type RejectedFilter } from '../../reports/files/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
 
 export type ExportInput = {

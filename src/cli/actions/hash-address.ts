@@ -1,8 +1,8 @@
 import { requireCustomerKeys } from '../../config/require-settings.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import type { CustomerHash } from '../../model/customer.ts';
-import { customerBrands, requireAddress } from '../../pipeline/privacy/customer-jobs.ts';
-import { hashesUnder } from '../../pipeline/privacy/customer-keys.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import type { CustomerHash } from '../../core/customer.ts';
+import { customerBrands, requireAddress } from '../../privacy/customer-jobs.ts';
+import { hashesUnder } from '../../privacy/customer-keys.ts';
 
 /**
  * Returns the hashes of an e-mail address, one for each key and each brand whose customers are identified.

@@ -1,11 +1,11 @@
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { controlJob, type JobDecision } from '../../pipeline/decisions/control-job.ts';
-import { renderJobs } from '../../present/runs/jobs.ts';
-import { listRuns } from '../../report/runs/list-runs.ts';
-import { isServed, listPausedJobs } from '../../report/runs/list-slots.ts';
-import { nextSlots } from '../../schedule/next-slots.ts';
+import { controlJob, type JobDecision } from '../../decisions/control-job.ts';
+import { nextSlots } from '../../ops/schedule/next-slots.ts';
+import { renderJobs } from '../../reports/runs/jobs.ts';
+import { listRuns } from '../../reports/runs/list-runs.ts';
+import { isServed, listPausedJobs } from '../../reports/runs/list-slots.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { ControlJobOptions } from '../commands/run/jobs.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';

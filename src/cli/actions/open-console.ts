@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { addConsole } from '../../console/add-console.ts';
+import type { PipelineConfig } from '../../core/config.ts';
 import { connect, type Database } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import type { HttpServer } from '../../observe/start-observer.ts';
+import type { HttpServer } from '../../monitoring/observe/start-observer.ts';
 import { readOperator } from '../terminal/read-operator.ts';
 
 /** Time limit of one statement of a page, after which the page shows an error. */

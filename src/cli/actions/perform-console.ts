@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { hashPassword } from '../../console/access/password.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { createLogger } from '../../observe/logger.ts';
-import { listen, openServer } from '../../observe/start-observer.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import { listen, openServer } from '../../monitoring/observe/start-observer.ts';
 import type { ConsoleCommandOptions } from '../commands/console.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';

@@ -3,22 +3,21 @@ import type { Logger } from 'pino';
 import { jobKinds, kindOf } from '../../../jobs/index.ts';
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { isLoopback } from '../../core/text/is-loopback.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
-import type { JobSettings, PipelineConfig } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { isLoopback } from '../../model/text/is-loopback.ts';
-import type { KeptNotices } from '../../notify/keep-notices.ts';
-import { createLogger } from '../../observe/logger.ts';
-import { startObserver } from '../../observe/start-observer.ts';
-import { keepSchedule } from '../../pipeline/keep-schedule.ts';
-import { findContinuityProblem } from '../../pipeline/open-ledger.ts';
-import { leaseNames } from '../../pipeline/runnable-kind.ts';
-import { endLeasesBefore } from '../../schedule/lease.ts';
-import { readDatabaseClock } from '../../schedule/poll-schedule.ts';
-import { createScheduler, type Scheduler } from '../../schedule/scheduler.ts';
-import { startTicker } from '../../schedule/start-ticker.ts';
-import type { Receiver } from '../../webhook/start-receiver.ts';
+import { findContinuityProblem } from '../../ledger/open-ledger.ts';
+import type { Receiver } from '../../ledger/receiver/start-receiver.ts';
+import type { KeptNotices } from '../../monitoring/notify/keep-notices.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import { startObserver } from '../../monitoring/observe/start-observer.ts';
+import { endLeasesBefore } from '../../ops/lease.ts';
+import { readDatabaseClock } from '../../ops/schedule/poll-schedule.ts';
+import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts';
+import { startTicker } from '../../ops/schedule/start-ticker.ts';
+import { leaseNames } from '../../runs/runnable-kind.ts';
 import type { ServeOptions } from '../commands/run/serve.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
@@ -27,6 +26,7 @@ import { openWork, serveWorker } from '../open/open-workers.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
+import { keepSchedule } from './keep-schedule.ts';
 import { noticeLog } from './notices/notify-after.ts';
 import type { Workplace } from './open-workplace.ts';
 
@@ -204,7 +204,7 @@ async function openNotices(
   isReady: () => boolean,
 ): Promise<KeptNotices | null> {
   if (config.notify.channels.length === 0) return null;
-  const { keepNotices } = await import('../../notify/keep-notices.ts');
+  const { keepNotices } = await import('../../monitoring/notify/keep-notices.ts');
   return keepNotices(db, { config, kinds: jobKinds, isReady, ...noticeLog(log) });
 }
 
@@ -214,8 +214,8 @@ async function openNotices(
  */
 async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
   if (config.webhooks.secrets.length === 0) return null;
-  const { startReceiver } = await import('../../webhook/start-receiver.ts');
-  const { createEventStore } = await import('../../pipeline/receive-event.ts');
+  const { startReceiver } = await import('../../ledger/receiver/start-receiver.ts');
+  const { createEventStore } = await import('../../ledger/receiver/receive-event.ts');
   return startReceiver({
     settings: config.webhooks,
     store: createEventStore(db),

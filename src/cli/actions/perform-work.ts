@@ -1,11 +1,11 @@
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { UNIT_KINDS } from '../../core/work.ts';
 import { cancelStatements } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { UNIT_KINDS } from '../../model/work.ts';
-import { createLogger } from '../../observe/logger.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
 import type { WorkOptions } from '../commands/run/work.ts';
 import { openConfig, warnOfPlainConnections, withMigratedDatabase } from '../open/open-config.ts';
 import { openClient } from '../open/open-service.ts';

@@ -1,18 +1,13 @@
 import { createInterface } from 'node:readline/promises';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { formatMoney } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { formatMoney } from '../../model/money.ts';
-import {
-  type Decision,
-  describeSettled,
-  type Settled,
-  settleDoubt,
-} from '../../pipeline/decisions/settle-doubt.ts';
-import { renderWarning } from '../../present/error.ts';
-import { findEntry } from '../../report/list-doubts.ts';
-import { explainStale, refreshReporting } from '../../report/refresh-reporting.ts';
+import { type Decision, describeSettled, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
+import { renderWarning } from '../../render/error.ts';
+import { findEntry } from '../../reports/doubts/list-doubts.ts';
+import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';

@@ -1,13 +1,18 @@
 import { createInterface } from 'node:readline/promises';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { heldReason } from '../../core/held/held-order.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { foldWord } from '../../map/values/clean-text.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { heldReason } from '../../model/held/held-order.ts';
-import { decideHeld, describeDecision } from '../../pipeline/decisions/decide-held.ts';
-import { renderBlocks } from '../../present/blocks/render-blocks.ts';
-import { describeHeldOrders } from '../../present/review/held-orders.ts';
-import { countHeld, type HeldFilter, listHeldGroups, listHeldOrders } from '../../report/held-orders.ts';
+import { decideHeld, describeDecision } from '../../decisions/decide-held.ts';
+import { foldWord } from '../../intake/values/clean-text.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
+import { describeHeldOrders } from '../../reports/held/describe-held-orders.ts';
+import {
+  countHeld,
+  type HeldFilter,
+  listHeldGroups,
+  listHeldOrders,
+} from '../../reports/held/held-orders.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';

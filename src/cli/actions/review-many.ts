@@ -1,11 +1,7 @@
+import type { PipelineConfig } from '../../core/config.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Database } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import type { ExitCode } from '../../model/exit-code.ts';
-import {
-  describeFilter,
-  previewAcknowledgement,
-  previewSettlement,
-} from '../../pipeline/decisions/settle-many.ts';
+import { describeFilter, previewAcknowledgement, previewSettlement } from '../../decisions/settle-many.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Misled } from '../../config/environment/unused-variables.ts';
-import type { ExitCode } from '../../model/exit-code.ts';
-import { isMonth } from '../../model/time/month.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
+import { isMonth } from '../../core/time/month.ts';
 import type { Output } from '../terminal/output.ts';
 
 /**

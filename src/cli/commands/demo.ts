@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { addExamples, type CommandDefinition } from './command.ts';
 
 type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };

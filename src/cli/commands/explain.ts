@@ -1,8 +1,8 @@
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import type { TracedRow } from '../../pipeline/privacy/trace-customer.ts';
+import type { TracedRow } from '../../privacy/trace-customer.ts';
 import type { Output } from '../terminal/output.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
@@ -32,8 +32,8 @@ export const explainCommand: CommandDefinition = {
     order.action(
       act(async (output, id: string, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { explainOrder } = await import('../../report/explain-order.ts');
-        const { renderOrderLife } = await import('../../present/lives/order-life.ts');
+        const { explainOrder } = await import('../../reports/lives/explain-order.ts');
+        const { renderOrderLife } = await import('../../reports/lives/order-life.ts');
         const { source } = options;
         const lives = await withDatabase(await openConfig(options), (db) =>
           explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
@@ -64,8 +64,8 @@ export const explainCommand: CommandDefinition = {
         const { askAddress } = await import('../terminal/ask-address.ts');
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { hashesOf } = await import('../actions/hash-address.ts');
-        const { explainCustomer } = await import('../../report/explain-customer.ts');
-        const { renderCustomerLife } = await import('../../present/lives/customer-life.ts');
+        const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
+        const { renderCustomerLife } = await import('../../reports/lives/customer-life.ts');
         const config = await openConfig(options);
         const typed = given ?? (await askAddress('explain customer'));
         const hashes = hashesOf(config, typed);
@@ -79,7 +79,7 @@ export const explainCommand: CommandDefinition = {
         for (const row of rows) output.emit({ event: 'customer_row', ...row });
         const parts = lives.map((life) => renderCustomerLife(life, output.terminal));
         if (given === undefined) {
-          const { renderConsentTrace } = await import('../../present/lives/consent-trace.ts');
+          const { renderConsentTrace } = await import('../../reports/lives/consent-trace.ts');
           const { terminal } = output;
           parts.push(renderConsentTrace(rows, { isKnown: lives.length > 0, terminal }));
         }
@@ -93,8 +93,8 @@ export const explainCommand: CommandDefinition = {
 /** Reads which rows of which files name the person. */
 async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
   const { readersOf } = await import('../actions/privacy/customer-readers.ts');
-  const { traceCustomer } = await import('../../pipeline/privacy/trace-customer.ts');
-  const { openSourceClients } = await import('../../source/source-clients.ts');
+  const { traceCustomer } = await import('../../privacy/trace-customer.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
   const clients = openSourceClients();
   const reading = { config, readers: readersOf(config), clients, typed };
   return Array.fromAsync(traceCustomer(db, reading)).finally(clients.close);
@@ -108,7 +108,7 @@ async function explainByKind(
 ): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { renderExplained } = await import('../../present/lives/entry-life.ts');
+  const { renderExplained } = await import('../../reports/lives/entry-life.ts');
   const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
   const chosen = explained.find((one) => one.what === what);
   if (chosen === undefined || text === undefined) throw notExplained(what, explained);

@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
 type Options = ConfigOptions & { readonly roles?: boolean };

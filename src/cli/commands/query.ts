@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -45,8 +45,8 @@ export const queryCommand: CommandDefinition = {
       act(async (output, text: string, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { inPhase } = await import('../../db/phase.ts');
-        const { queryViews } = await import('../../report/query-views.ts');
-        const { renderQuery } = await import('../../present/query.ts');
+        const { queryViews } = await import('../../reports/query-views.ts');
+        const { renderQuery } = await import('../../reports/query.ts');
         const { limit, timeout } = options;
         const timeoutMs = timeout * 1000;
         // The server cancels the query; this limit is for a server that does not.

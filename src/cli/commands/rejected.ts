@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../model/exit-code.ts';
-import type { FetchRawRows } from '../../model/record.ts';
-import type { RejectedFilter } from '../../report/files/list-rejected.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import type { FetchRawRows } from '../../core/record.ts';
+import type { RejectedFilter } from '../../reports/files/list-rejected.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -55,8 +55,8 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
             exportRejected({ db, config, output, filter: toFilter(options), ...target }),
           );
         }
-        const { countRejected, listRejected } = await import('../../report/files/list-rejected.ts');
-        const { renderRejected } = await import('../../present/read-files.ts');
+        const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
+        const { renderRejected } = await import('../../reports/files/read-files.ts');
         const filter = toFilter(options);
         const { rows, total } = await withDatabase(config, async (db) => ({
           rows: await listRejected(db, { ...filter, limit: options.limit }),

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import type { ReviewHeldOptions } from '../actions/review-held.ts';
 import type { ReviewManyOptions } from '../actions/review-many.ts';
 import {
@@ -85,13 +85,13 @@ export const reviewCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
         const { reviewHeld } = await import('../actions/review-held.ts');
-        const { listHeldGroups } = await import('../../report/held-orders.ts');
-        const { describeHeldOrders } = await import('../../present/review/held-orders.ts');
-        const { renderBlocks } = await import('../../present/blocks/render-blocks.ts');
+        const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
+        const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
+        const { renderBlocks } = await import('../../render/render-blocks.ts');
         const { reviewMany } = await import('../actions/review-many.ts');
-        const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
-        const { readDoubtHints } = await import('../../report/money/read-doubt-hints.ts');
-        const { renderDoubts } = await import('../../present/review/doubts.ts');
+        const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
+        const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
+        const { renderDoubts } = await import('../../reports/doubts/doubts.ts');
         const config = await openConfig(options);
         return withDatabase(config, async (db) => {
           if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });

@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -28,11 +28,11 @@ export const statusCommand: CommandDefinition = {
     command.action(
       act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { readStatus } = await import('../../report/read-status.ts');
-        const { findContinuityProblem } = await import('../../pipeline/open-ledger.ts');
+        const { readStatus } = await import('../../reports/status/read-status.ts');
+        const { findContinuityProblem } = await import('../../ledger/open-ledger.ts');
         const { didOf } = await import('../../../jobs/index.ts');
-        const { renderStatus } = await import('../../present/status.ts');
-        const { nextSlots } = await import('../../schedule/next-slots.ts');
+        const { renderStatus } = await import('../../reports/status/status.ts');
+        const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
         const config = await openConfig(options);
         const { status, problem } = await withDatabase(config, async (db) => ({
           status: await readStatus(db, {

@@ -8,18 +8,18 @@ import { findUnusedVariables } from '../../config/environment/unused-variables.t
 import { findVariables } from '../../config/load-config-file.ts';
 import { databasePlace, journalFolder, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
+import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Progress } from '../../core/progress.ts';
+import type { StoredVariables } from '../../core/variable.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
 import { listJournals } from '../../ledger/continuity/journal-folder.ts';
-import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import type { Progress } from '../../model/progress.ts';
-import type { StoredVariables } from '../../model/variable.ts';
-import { explainFolder } from '../../pipeline/run/explain-folder.ts';
-import { endLeasesBefore } from '../../schedule/lease.ts';
+import { endLeasesBefore } from '../../ops/lease.ts';
+import { explainFolder } from '../../runs/explain-folder.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
@@ -57,7 +57,7 @@ export async function openConfig(options: ConfigOptions): Promise<PipelineConfig
 export async function fetchStored(namesOf: () => readonly string[]): Promise<StoredVariables> {
   if (!storesSecrets(process.env)) return new Map();
   const secrets = findStoredSecrets(namesOf(), process.env);
-  const { fetchSecrets } = await import('../../aws/fetch-secrets.ts');
+  const { fetchSecrets } = await import('../../config/aws/fetch-secrets.ts');
   return fetchSecrets(secrets, process.env);
 }
 

@@ -1,12 +1,12 @@
 import { kindOf } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { readVersion } from '../../core/package/read-version.ts';
 import type { Database } from '../../db/connect.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import { cached } from '../../observe/cached.ts';
-import { createMetrics, type Metrics, type MetricsOptions } from '../../observe/metrics.ts';
-import { readVersion } from '../../package/read-version.ts';
-import { readGauges } from '../../report/read-gauges.ts';
-import { nextSlots } from '../../schedule/next-slots.ts';
-import { findOverdue } from '../../schedule/overdue.ts';
+import { cached } from '../../monitoring/observe/cached.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../../monitoring/observe/metrics.ts';
+import { nextSlots } from '../../ops/schedule/next-slots.ts';
+import { findOverdue } from '../../ops/schedule/overdue.ts';
+import { readGauges } from '../../reports/status/read-gauges.ts';
 
 /** Facts that only the process knows, not the configuration or the database. */
 export type ProcessFacts = Pick<MetricsOptions, 'atWork' | 'isLedgerContinuous' | 'lastPoll'>;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type Client, createClient } from '../../api/client.ts';
 import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
-import type { ApiSettings } from '../../model/config.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import type { StoredVariables } from '../../model/variable.ts';
+import type { ApiSettings } from '../../core/config.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { StoredVariables } from '../../core/variable.ts';
+import { type Client, createClient } from '../../service/client.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Metrics } from '../../observe/metrics.ts';
-import type { Signal, Telemetry } from '../../observe/telemetry/start-telemetry.ts';
-import { readVersion } from '../../package/read-version.ts';
+import { readVersion } from '../../core/package/read-version.ts';
+import type { Metrics } from '../../monitoring/observe/metrics.ts';
+import type { Signal, Telemetry } from '../../monitoring/observe/telemetry/start-telemetry.ts';
 import type { Output } from '../terminal/output.ts';
 
 const SIGNALS: readonly Signal[] = ['traces', 'metrics', 'logs'];
@@ -19,7 +19,7 @@ export type OpenTelemetry = Telemetry & {
 export async function openTelemetry(output: Pick<Output, 'warn'>): Promise<OpenTelemetry | null> {
   const signals = SIGNALS.filter(isWanted);
   if (signals.length === 0 || process.env.OTEL_SDK_DISABLED === 'true') return null;
-  const { startTelemetry } = await import('../../observe/telemetry/start-telemetry.ts');
+  const { startTelemetry } = await import('../../monitoring/observe/telemetry/start-telemetry.ts');
   let metrics: Metrics | null = null;
   const telemetry = await startTelemetry({
     version: readVersion(),

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { findJob } from '../../../jobs/index.ts';
-import type { Client } from '../../api/client.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { readVersion } from '../../core/package/read-version.ts';
+import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
-import type { JobSettings, PipelineConfig } from '../../model/config.ts';
-import { UNIT_KINDS, type UnitKind } from '../../model/work.ts';
-import { readVersion } from '../../package/read-version.ts';
-import type { RunJobOptions } from '../../pipeline/run/run-job.ts';
-import { openSourceClients } from '../../source/source-clients.ts';
-import type { StartedWorker } from '../../work/start-worker.ts';
-import type { WorkQueue } from '../../work/work-queue.ts';
+import type { RunJobOptions } from '../../runs/run-job.ts';
+import type { StartedWorker } from '../../runs/workers/start-worker.ts';
+import type { WorkQueue } from '../../runs/workers/work-queue.ts';
+import type { Client } from '../../service/client.ts';
+import { openSourceClients } from '../../store/source-clients.ts';
 
 /** How runs share units of work with workers. Nothing is loaded if runs do everything themselves. */
 export type OpenWork = {
@@ -33,8 +33,8 @@ export async function openWork(
   if (config.work.engine === 'in-process' || config.database.url === '')
     return { openSpread: undefined, queue: null, close: async () => {} };
   const [{ createWorkQueue }, { createSpread }] = await Promise.all([
-    import('../../work/work-queue.ts'),
-    import('../../work/spread-units.ts'),
+    import('../../runs/workers/work-queue.ts'),
+    import('../../runs/workers/spread-units.ts'),
   ]);
   const queue = createWorkQueue(db, (error) =>
     log?.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
@@ -72,8 +72,8 @@ export async function openWorker(
   { config, queue, client, log, kinds = UNIT_KINDS, concurrency }: OpenWorkerOptions,
 ): Promise<StartedWorker> {
   const [{ startWorker }, { performUnit }] = await Promise.all([
-    import('../../work/start-worker.ts'),
-    import('../../pipeline/units/unit-run.ts'),
+    import('../../runs/workers/start-worker.ts'),
+    import('../../runs/workers/unit-run.ts'),
   ]);
   const sourceClients = openSourceClients();
   const onTarget = (target: object) => log.info(target, 'unit sends to');

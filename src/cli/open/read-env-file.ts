@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Misled } from '../../config/environment/unused-variables.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 
 /**
  * Sets the variables of a file that the environment does not have.

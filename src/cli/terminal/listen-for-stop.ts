@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import type { Output } from './output.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -1,8 +1,8 @@
-import type { KnownErrorDetails } from '../../model/known-error.ts';
-import type { Progress } from '../../model/progress.ts';
-import { toPrintable, toPrintableJson } from '../../model/text/printable.ts';
-import { renderKnownError, renderUnknownError, safeMessage } from '../../present/error.ts';
-import { createTerminal, type Terminal } from '../../present/terminal.ts';
+import type { KnownErrorDetails } from '../../core/known-error.ts';
+import type { Progress } from '../../core/progress.ts';
+import { toPrintable, toPrintableJson } from '../../core/text/printable.ts';
+import { renderKnownError, renderUnknownError, safeMessage } from '../../render/error.ts';
+import { createTerminal, type Terminal } from '../../render/terminal.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 
 /** The output of a command: results on standard output, everything else on standard error. */

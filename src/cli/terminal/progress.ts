@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Options, SingleBar } from 'cli-progress';
-import type { Progress, ProgressStep } from '../../model/progress.ts';
-import { toPrintable, toPrintableLine } from '../../model/text/printable.ts';
+import type { Progress, ProgressStep } from '../../core/progress.ts';
+import { toPrintable, toPrintableLine } from '../../core/text/printable.ts';
 import {
   createStepTeller,
   type ProgressState,
@@ -10,8 +10,8 @@ import {
   renderBar,
   renderLine,
   secondsLeft,
-} from '../../present/progress.ts';
-import type { Terminal } from '../../present/terminal.ts';
+} from '../../render/progress.ts';
+import type { Terminal } from '../../render/terminal.ts';
 
 type Clock = () => number;
 

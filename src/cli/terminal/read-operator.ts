@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import { recordAudit, type WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { recordAudit, type WriteAudit } from '../../ops/record-audit.ts';
 
 /**
  * The name of the person who runs a command, which is stored with decisions.

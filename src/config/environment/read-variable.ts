@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { StoredSecret, StoredVariables, Variable } from '../../model/variable.ts';
+import type { StoredSecret, StoredVariables, Variable } from '../../core/variable.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

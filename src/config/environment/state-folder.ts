@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-import type { PipelineConfig } from '../../model/config.ts';
+import type { PipelineConfig } from '../../core/config.ts';
 
 const OWN = 'influencer-sync';
 

@@ -1,4 +1,4 @@
-import type { StoredVariables } from '../../model/variable.ts';
+import type { StoredVariables } from '../../core/variable.ts';
 import { type Environment, readVariable } from './read-variable.ts';
 
 /** A scalar after substitution, or the reason why it has no value. */

@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../model/config.ts';
+import type { PipelineConfig } from '../../core/config.ts';
 import { shortPath } from '../locate.ts';
 import { type Environment, waysToSet } from './read-variable.ts';
 

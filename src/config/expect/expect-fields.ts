@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHECK_ACTIONS, type Expectations, HEADER_ACTIONS } from '../../model/checks/expectations.ts';
+import { CHECK_ACTIONS, type Expectations, HEADER_ACTIONS } from '../../core/checks/expectations.ts';
 import { text, wholeNumber } from '../fields.ts';
 
 /** Section `expect:` of a source: what its files are usually like. docs/checks.md explains each check. */

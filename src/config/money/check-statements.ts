@@ -1,5 +1,5 @@
-import type { PipelineConfig } from '../../model/config.ts';
-import { isNamedTimeZone } from '../../model/time/time-zone.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { isNamedTimeZone } from '../../core/time/time-zone.ts';
 import { helpForTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 

@@ -1,6 +1,6 @@
-import type { PipelineConfig } from '../../model/config.ts';
-import { didYouMean } from '../../model/text/did-you-mean.ts';
-import { isNamedTimeZone } from '../../model/time/time-zone.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { isNamedTimeZone } from '../../core/time/time-zone.ts';
 import { helpForTimeZone } from '../check-timing.ts';
 import type { ConfigFinding } from '../configured-kind.ts';
 import type { ConfigPath } from '../locate.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PROBLEM_KINDS, SEVERITIES } from '../../model/notify/notice.ts';
-import type { ChannelSettings, NotifySettings, PingSettings } from '../../model/notify/settings.ts';
+import { PROBLEM_KINDS, SEVERITIES } from '../../core/notify/notice.ts';
+import type { ChannelSettings, NotifySettings, PingSettings } from '../../core/notify/settings.ts';
 import { exactNumber, NAME, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
 
 const webhook = z

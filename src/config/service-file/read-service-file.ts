@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { serviceSchema } from '../../api/description/schema.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import type { ServiceDescription } from '../../model/http/service-description.ts';
-import { KnownError, type Problem } from '../../model/known-error.ts';
-import type { StoredVariables } from '../../model/variable.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import type { ServiceDescription } from '../../core/http/service-description.ts';
+import { KnownError, type Problem } from '../../core/known-error.ts';
+import type { StoredVariables } from '../../core/variable.ts';
+import { serviceSchema } from '../../service/description/schema.ts';
 import type { Environment } from '../environment/read-variable.ts';
 import { explainIssue } from '../explain-issue.ts';
 import { knownKeysOf } from '../known-keys.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { serviceSchema } from '../../api/description/schema.ts';
+import { serviceSchema } from '../../service/description/schema.ts';
 import { serviceFileSchema } from './read-service-file.ts';
 
 /** One setting of section `service`. */
@@ -18,7 +18,7 @@ export function serviceYaml(): string {
     '# yaml-language-server: $schema=./service.schema.json',
     '#',
     '# How the service does what its specification leaves open: our defaults. This file is generated from',
-    '# src/api/description/schema.ts. To change a point, copy it into section `service:` of pipeline.yaml, or into a',
+    '# src/service/description/schema.ts. To change a point, copy it into section `service:` of pipeline.yaml, or into a',
     '# service.yaml next to it. See docs/service.md.',
     '',
     'service:',

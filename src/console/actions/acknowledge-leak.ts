@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { foldCode } from '../../model/text/fold.ts';
-import { acknowledgeLeak } from '../../pipeline/decisions/acknowledge-leak.ts';
+import { foldCode } from '../../core/text/fold.ts';
+import { acknowledgeLeak } from '../../decisions/acknowledge-leak.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 

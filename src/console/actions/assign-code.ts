@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assignCode, withdrawCode } from '../../attribute/assign-code.ts';
+import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FILE_DECISIONS } from '../../model/bulk.ts';
-import { previewFiles } from '../../pipeline/decisions/settle-many.ts';
-import { plural } from '../../present/text.ts';
+import { FILE_DECISIONS } from '../../core/bulk.ts';
+import { previewFiles } from '../../decisions/settle-many.ts';
+import { plural } from '../../render/text.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 

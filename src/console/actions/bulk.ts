@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Bulk, DOUBT_DECISIONS } from '../../model/bulk.ts';
-import { formatInstant } from '../../model/text/format-instant.ts';
+import { type Bulk, DOUBT_DECISIONS } from '../../core/bulk.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
 import {
   abortSettlement,
   type BulkChange,
@@ -8,9 +8,9 @@ import {
   describeFilter,
   previewAcknowledgement,
   previewSettlement,
-} from '../../pipeline/decisions/settle-many.ts';
-import { plural } from '../../present/text.ts';
-import { findBulk } from '../../report/console/read-bulk.ts';
+} from '../../decisions/settle-many.ts';
+import { plural } from '../../render/text.ts';
+import { findBulk } from '../../reports/bulk/read-bulk.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 

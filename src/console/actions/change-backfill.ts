@@ -6,7 +6,7 @@ import {
   pauseBackfill,
   resumeBackfill,
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { refreshReporting } from '../../report/refresh-reporting.ts';
+import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
 import { idField, reason } from '../form-fields.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sumStatement } from '../../earnings/sum-statement.ts';
-import { isMonth } from '../../model/time/month.ts';
-import { closeMonth, whyNotClosed } from '../../pipeline/decisions/close-month.ts';
-import { loadExchange, loadStatementRules } from '../../pipeline/statements/load-rules.ts';
+import { isMonth } from '../../core/time/month.ts';
+import { closeMonth, whyNotClosed } from '../../decisions/close-month.ts';
+import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
+import { sumStatement } from '../../money/sum-statement.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason } from '../form-fields.ts';
 import { describeSums } from '../pages/statements/describe-sums.ts';

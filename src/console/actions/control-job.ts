@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlJob, type JobDecision } from '../../pipeline/decisions/control-job.ts';
+import { controlJob, type JobDecision } from '../../decisions/control-job.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 

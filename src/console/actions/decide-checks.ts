@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { acknowledgeChecks, expectDate } from '../../pipeline/decisions/decide-checks.ts';
-import { plural } from '../../present/text.ts';
+import { acknowledgeChecks, expectDate } from '../../decisions/decide-checks.ts';
+import { plural } from '../../render/text.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 

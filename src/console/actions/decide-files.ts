@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
-import { findFileRead, type ListedFile } from '../../report/console/list-files.ts';
+import { releaseHeldFiles, rereadFilesAgain } from '../../decisions/release-files.ts';
+import { findFileRead, type ListedFile } from '../../reports/files/list-files.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 

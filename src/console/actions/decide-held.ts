@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { heldReason } from '../../model/held/held-order.ts';
-import { decideHeld } from '../../pipeline/decisions/decide-held.ts';
-import { countHeld, listHeldGroups } from '../../report/held-orders.ts';
+import { heldReason } from '../../core/held/held-order.ts';
+import { decideHeld } from '../../decisions/decide-held.ts';
+import { countHeld, listHeldGroups } from '../../reports/held/held-orders.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 import { readStatus } from '../pages/held.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ENTRY_STATES } from '../../model/ledger.ts';
-import { DECISIONS, type Settled, settleDoubt } from '../../pipeline/decisions/settle-doubt.ts';
-import { refreshReporting } from '../../report/refresh-reporting.ts';
+import { ENTRY_STATES } from '../../core/ledger.ts';
+import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
+import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 

@@ -1,8 +1,8 @@
-import { formatMoney } from '../../model/money.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, formatDuration } from '../../present/text.ts';
-import type { ListedRun } from '../../report/runs/list-runs.ts';
+import { formatMoney } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration } from '../../render/text.ts';
+import type { ListedRun } from '../../reports/runs/list-runs.ts';
 import type { Visit } from '../console-page.ts';
 import { anchor, badge, table } from './parts.ts';
 

@@ -1,8 +1,8 @@
-import { formatAmounts } from '../../model/money.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import type { WaitingOrders } from '../../report/console/read-overview.ts';
-import type { Needs } from '../../report/read-status.ts';
+import { formatAmounts } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import type { WaitingOrders } from '../../reports/status/read-overview.ts';
+import type { Needs } from '../../reports/status/read-status.ts';
 import type { Visit } from '../console-page.ts';
 import { COUNT_LIMIT } from '../read-query.ts';
 import { countOf, figure } from './parts.ts';

@@ -1,9 +1,9 @@
-import { formatMoney } from '../../model/money.ts';
-import { formatInstant } from '../../model/text/format-instant.ts';
-import type { Html, HtmlValue } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
-import type { EntryEvent } from '../../report/entry-lives.ts';
+import { formatMoney } from '../../core/money.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Html, HtmlValue } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
+import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';
 

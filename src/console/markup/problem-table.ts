@@ -1,7 +1,7 @@
-import type { Html } from '../../model/text/html.ts';
-import { titleOf } from '../../notify/problems/index.ts';
-import { html } from '../../present/html/html.ts';
-import type { OpenProblem } from '../../report/list-notices.ts';
+import type { Html } from '../../core/text/html.ts';
+import { titleOf } from '../../monitoring/notify/problems/index.ts';
+import { html } from '../../render/html/html.ts';
+import type { OpenProblem } from '../../reports/notices/list-notices.ts';
 import type { Visit } from '../console-page.ts';
 import { amountList, anchor, instant, table } from './parts.ts';
 

@@ -1,8 +1,8 @@
-import type { RunActivity, RunRequests, RunStep } from '../../model/run.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatBytes, formatCount, formatDuration } from '../../present/text.ts';
-import type { ListedRun } from '../../report/runs/list-runs.ts';
+import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatBytes, formatCount, formatDuration } from '../../render/text.ts';
+import type { ListedRun } from '../../reports/runs/list-runs.ts';
 import type { Visit } from '../console-page.ts';
 import { instant, table } from './parts.ts';
 

@@ -1,7 +1,7 @@
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, plural } from '../../present/text.ts';
-import type { RunUnits } from '../../report/console/read-units.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import type { RunUnits } from '../../reports/runs/read-units.ts';
 import type { Visit } from '../console-page.ts';
 import { anchor, table } from './parts.ts';
 

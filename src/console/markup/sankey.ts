@@ -1,7 +1,7 @@
 import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from 'd3-sankey';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { cut, formatCount } from '../../present/text.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { cut, formatCount } from '../../render/text.ts';
 import { anchor, table } from './parts.ts';
 
 /** A node. Names are for display and may repeat; keys are unique. */

@@ -1,8 +1,8 @@
-import { formatInstant } from '../../model/text/format-instant.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { cut, formatCount } from '../../present/text.ts';
-import type { SlotGroup } from '../../report/console/read-timeline.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { cut, formatCount } from '../../render/text.ts';
+import type { SlotGroup } from '../../reports/runs/read-timeline.ts';
 import { anchor, table } from './parts.ts';
 
 /** The range of a timeline: days in UTC, divided into spans of equal length. */

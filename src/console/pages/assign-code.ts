@@ -1,9 +1,9 @@
-import { foldCode } from '../../model/text/fold.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { plural } from '../../present/text.ts';
-import { listAssignedCodes, listUnownedCodes } from '../../report/console/list-codes.ts';
-import { listOrders } from '../../report/console/list-orders.ts';
+import { foldCode } from '../../core/text/fold.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { plural } from '../../render/text.ts';
+import { listAssignedCodes, listUnownedCodes } from '../../reports/codes/list-codes.ts';
+import { listOrders } from '../../reports/list-orders.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { amountList, anchor, instant, orderLink, table } from '../markup/parts.ts';

@@ -1,5 +1,5 @@
-import { html } from '../../present/html/html.ts';
-import { type AuditEntry, listAudit } from '../../report/console/list-audit.ts';
+import { html } from '../../render/html/html.ts';
+import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';

@@ -1,3 +1,4 @@
+import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
   type PlanMonth,
@@ -11,13 +12,12 @@ import {
   type BackfillProgress,
   readBackfillProgress,
 } from '../../../jobs/attribute-orders/backfill/report.ts';
-import { listBackfills } from '../../attribute/backfill/backfills.ts';
-import { type Backfill, backfillRunName, type PlannedFile } from '../../model/backfill.ts';
-import { fileName } from '../../model/text/file-name.ts';
-import type { Html } from '../../model/text/html.ts';
-import { blockMarkup } from '../../present/html/block-markup.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, plural } from '../../present/text.ts';
+import { type Backfill, backfillRunName, type PlannedFile } from '../../core/backfill.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { blockMarkup } from '../../render/html/block-markup.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../markup/parts.ts';

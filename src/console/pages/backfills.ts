@@ -1,10 +1,10 @@
+import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import { stateOf } from '../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
 import { kindOf } from '../../../jobs/index.ts';
-import { listBackfills } from '../../attribute/backfill/backfills.ts';
-import type { Backfill } from '../../model/backfill.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
+import type { Backfill } from '../../core/backfill.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';

@@ -1,13 +1,13 @@
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, markLookAlikes } from '../../present/text.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, markLookAlikes } from '../../render/text.ts';
 import {
   type AssignedCode,
   listAssignedCodes,
   listOwnedCodes,
   listUnownedCodes,
   type OwnedCode,
-} from '../../report/console/list-codes.ts';
+} from '../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';

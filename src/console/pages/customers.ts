@@ -1,8 +1,8 @@
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
-import { listInfluencers, listRefusals, readLookups } from '../../report/console/read-customers.ts';
-import { type CustomerGroup, countCustomers } from '../../report/read-status.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
+import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
+import { type CustomerGroup, countCustomers } from '../../reports/status/read-status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';

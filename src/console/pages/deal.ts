@@ -1,7 +1,7 @@
-import { sumMoney } from '../../model/money.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount } from '../../present/text.ts';
+import { sumMoney } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
 import {
   type ClicksOfMonth,
   type DealMonth,
@@ -10,7 +10,7 @@ import {
   listDealClicks,
   listDealMonths,
   listDealVersions,
-} from '../../report/console/list-deals.ts';
+} from '../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, figure, instant, table } from '../markup/parts.ts';
 

@@ -1,6 +1,6 @@
-import { html } from '../../present/html/html.ts';
-import { formatCount, formatDuration } from '../../present/text.ts';
-import { listDeals, readCoverage } from '../../report/console/list-deals.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration } from '../../render/text.ts';
+import { listDeals, readCoverage } from '../../reports/list-deals.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { anchor, badge, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';

@@ -1,7 +1,7 @@
-import { CODE_COLUMNS } from '../../attribute/parse-codes.ts';
-import { renderCsv } from '../../present/csv.ts';
-import { html } from '../../present/html/html.ts';
-import { listOwnedCodes } from '../../report/console/list-codes.ts';
+import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
+import { renderCsv } from '../../render/csv.ts';
+import { html } from '../../render/html/html.ts';
+import { listOwnedCodes } from '../../reports/codes/list-codes.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { textOf } from '../read-query.ts';
 

@@ -1,10 +1,10 @@
-import { heldReason } from '../../model/held/held-order.ts';
-import { formatMoney } from '../../model/money.ts';
-import { fileName } from '../../model/text/file-name.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { describeReason } from '../../present/review/held-orders.ts';
-import { formatCount, plural } from '../../present/text.ts';
+import { heldReason } from '../../core/held/held-order.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
   type HeldFilter,
@@ -12,7 +12,7 @@ import {
   type HeldOrder,
   listHeldGroups,
   listHeldOrders,
-} from '../../report/held-orders.ts';
+} from '../../reports/held/held-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, filterForm, instant, orderLink, table } from '../markup/parts.ts';

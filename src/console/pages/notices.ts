@@ -1,14 +1,14 @@
-import { PROBLEM_KINDS } from '../../model/notify/notice.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, plural } from '../../present/text.ts';
+import { PROBLEM_KINDS } from '../../core/notify/notice.ts';
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import {
   type ChannelTrouble,
   type ListedNotice,
   listChannelTroubles,
   listNotices,
   listOpenProblems,
-} from '../../report/list-notices.ts';
+} from '../../reports/notices/list-notices.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { problemTable } from '../markup/problem-table.ts';

@@ -1,11 +1,11 @@
-import { formatMoney } from '../../model/money.ts';
-import { fileName } from '../../model/text/file-name.ts';
-import type { Html } from '../../model/text/html.ts';
-import { foldOrderId } from '../../model/text/order-key.ts';
-import { html } from '../../present/html/html.ts';
-import { plural } from '../../present/text.ts';
-import type { EntryLife } from '../../report/entry-lives.ts';
-import { explainOrder, type OrderAttribution, type OrderVersion } from '../../report/explain-order.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { foldOrderId } from '../../core/text/order-key.ts';
+import { html } from '../../render/html/html.ts';
+import { plural } from '../../render/text.ts';
+import type { EntryLife } from '../../reports/lives/entry-lives.ts';
+import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, dealLink, factList, instant, lifeList } from '../markup/parts.ts';
 

@@ -1,11 +1,6 @@
-import { html } from '../../present/html/html.ts';
-import {
-  countOrders,
-  listOrders,
-  type OrderFilter,
-  type OrderKey,
-} from '../../report/console/list-orders.ts';
-import { explainOrder } from '../../report/explain-order.ts';
+import { html } from '../../render/html/html.ts';
+import { countOrders, listOrders, type OrderFilter, type OrderKey } from '../../reports/list-orders.ts';
+import { explainOrder } from '../../reports/lives/explain-order.ts';
 import type { ConsolePage, Shown, Visit } from '../console-page.ts';
 import {
   amountList,

@@ -1,7 +1,9 @@
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, formatDuration } from '../../present/text.ts';
-import type { Backlog } from '../../report/backlog.ts';
+import type { Html } from '../../core/text/html.ts';
+import { nextSlots } from '../../ops/schedule/next-slots.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration } from '../../render/text.ts';
+import { countRejected } from '../../reports/files/list-rejected.ts';
+import { listOpenProblems } from '../../reports/notices/list-notices.ts';
 import {
   type Credited,
   type Days,
@@ -12,11 +14,9 @@ import {
   readJobHealth,
   readOutcomesByDay,
   readWaitingOrders,
-} from '../../report/console/read-overview.ts';
-import { countRejected } from '../../report/files/list-rejected.ts';
-import { listOpenProblems } from '../../report/list-notices.ts';
-import { readNeeds } from '../../report/read-status.ts';
-import { nextSlots } from '../../schedule/next-slots.ts';
+} from '../../reports/status/read-overview.ts';
+import { readNeeds } from '../../reports/status/read-status.ts';
+import type { Backlog } from '../../rollups/backlog.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { needsOfPerson } from '../markup/needs-of-person.ts';
 import { amountList, anchor, badge, countOf, instant, table } from '../markup/parts.ts';

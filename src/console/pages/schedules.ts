@@ -1,14 +1,14 @@
-import type { JobSettings } from '../../model/config.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
+import type { JobSettings } from '../../core/config.ts';
+import type { Html } from '../../core/text/html.ts';
+import { openCalendar } from '../../ops/schedule/calendar.ts';
+import { html } from '../../render/html/html.ts';
 import {
   isServed,
   type ListedSlot,
   listPausedJobs,
   listSlots,
   type PausedJob,
-} from '../../report/runs/list-slots.ts';
-import { openCalendar } from '../../schedule/calendar.ts';
+} from '../../reports/runs/list-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, filterForm, instant, pager, table, zonedTime } from '../markup/parts.ts';

@@ -1,8 +1,7 @@
-import type { Html } from '../../model/text/html.ts';
-import { UNIT_KINDS } from '../../model/work.ts';
-import { html } from '../../present/html/html.ts';
-import { commandOfUnit, describeUnit } from '../../present/runs/units.ts';
-import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import type { Html } from '../../core/text/html.ts';
+import { UNIT_KINDS } from '../../core/work.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
   type FailedUnits,
   listFailedUnits,
@@ -11,7 +10,8 @@ import {
   readUnitQueues,
   type UnitInHand,
   type UnitQueue,
-} from '../../report/console/read-units.ts';
+} from '../../reports/runs/read-units.ts';
+import { commandOfUnit, describeUnit } from '../../reports/runs/units.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, instant, table } from '../markup/parts.ts';

@@ -1,5 +1,5 @@
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import { isConnectionLost } from './connection-lost.ts';
 
 type Failure = {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { WireClient } from './cancel-request.ts';
 
 /** Postgres truncates application_name to this length. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import { currentPhase, type Phase } from '../phase.ts';
 import { requestCancel, type WireClient } from './cancel-request.ts';
 import { isConnectionLost } from './connection-lost.ts';

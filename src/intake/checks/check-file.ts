@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { CheckResult, Sample } from '../../core/checks/check-result.ts';
+import type { FileStatistics } from '../../core/checks/file-statistics.ts';
+import type { HoldReason } from '../../core/source.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { CheckResult, Sample } from '../../model/checks/check-result.ts';
-import type { FileStatistics } from '../../model/checks/file-statistics.ts';
-import type { HoldReason } from '../../model/source.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { isUnowned } from './order-statistics.ts';
 
 /** What the checks need to know about a file before its rows take effect. */

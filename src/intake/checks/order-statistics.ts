@@ -1,9 +1,9 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type OrderStatistics, OTHER_STATUSES } from '../../core/checks/file-statistics.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
-import { type OrderStatistics, OTHER_STATUSES } from '../../model/checks/file-statistics.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { toPrintableLine } from '../../model/text/printable.ts';
 
 /**
  * Target size of the sample. The median of this many amounts differs from that of all amounts by a few per

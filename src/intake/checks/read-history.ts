@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { ExpectedDate } from '../../core/checks/expectations.ts';
+import type { FileStatistics, OrderStatistics } from '../../core/checks/file-statistics.ts';
+import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
-import type { ExpectedDate } from '../../model/checks/expectations.ts';
-import type { FileStatistics, OrderStatistics } from '../../model/checks/file-statistics.ts';
-import type { ReadFor } from '../../model/layout.ts';
 
 /**
  * Maximum number of files in the history: eight weeks of files that come every half hour. For a source with

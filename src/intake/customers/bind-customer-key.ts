@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
 import { readPreviousKey } from './rekey-customers.ts';
 
 /** Fingerprints of the keys in the configuration. This module never sees the keys themselves. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { consentOf } from '../../core/customer.ts';
 import { BinaryRows } from '../../db/binary-rows.ts';
 import type { Database } from '../../db/connect.ts';
 import type { CopyRows } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { consentOf } from '../../model/customer.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import type { PlacedCustomer } from './placed-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';

@@ -1,4 +1,3 @@
-import type { Database } from '../../db/connect.ts';
 import {
   type CustomerBatch,
   type CustomerHash,
@@ -10,8 +9,9 @@ import {
   PASSED_OVER,
   type PassedOverCounts,
   type StatedCustomer,
-} from '../../model/customer.ts';
-import type { RejectedRow } from '../../model/record.ts';
+} from '../../core/customer.ts';
+import type { RejectedRow } from '../../core/record.ts';
+import type { Database } from '../../db/connect.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { createCustomerPacks } from './customer-packs.ts';

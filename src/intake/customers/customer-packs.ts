@@ -1,4 +1,4 @@
-import { type CustomerHash, consentOf, type StatedCustomer } from '../../model/customer.ts';
+import { type CustomerHash, consentOf, type StatedCustomer } from '../../core/customer.ts';
 import type { PlacedCustomer } from './placed-customer.ts';
 import type { Decision } from './stage-customers.ts';
 import type { CustomersToStore } from './store-customer-batches.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { CustomerHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import type { CustomerHash } from '../../model/customer.ts';
 
 /** A customer to be forgotten, identified by digests only. */
 export type ForgottenCustomer = {

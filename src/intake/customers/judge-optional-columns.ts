@@ -1,6 +1,6 @@
-import type { OptionalColumn, OptionalField } from '../../model/customer.ts';
-import type { HoldReason } from '../../model/source.ts';
-import { toPrintableLine } from '../../model/text/printable.ts';
+import type { OptionalColumn, OptionalField } from '../../core/customer.ts';
+import type { HoldReason } from '../../core/source.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 
 /**

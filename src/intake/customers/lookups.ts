@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { CustomerHash, Profile } from '../../core/customer.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { CustomerHash, Profile } from '../../model/customer.ts';
 import { maySend } from './prepare-batches.ts';
 
 /** A customer to look up. Contains a plain address: it must not reach any log, error or other table. */

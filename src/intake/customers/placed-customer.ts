@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { consentOf, type StatedCustomer } from '../../core/customer.ts';
 import { toArrayParameter, toUuidArrayParameter } from '../../db/array-parameters.ts';
-import { consentOf, type StatedCustomer } from '../../model/customer.ts';
 
 /** A customer, and the batch in which their address would be sent. */
 export type PlacedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../core/customer.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../model/customer.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
 import { toCustomerRows } from './placed-customer.ts';
 import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-customers.ts';
 

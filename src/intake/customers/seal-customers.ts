@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import type { ConsentCount } from '../../core/customer.ts';
+import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
-import type { ConsentCount } from '../../model/customer.ts';
-import type { HoldReason } from '../../model/source.ts';
 import { judgeRows } from '../files/judge-rows.ts';
 import { type FileColumns, type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import type { CustomerTotals } from './create-customer-stager.ts';

@@ -1,5 +1,5 @@
+import type { CustomerHash } from '../../core/customer.ts';
 import type { Database } from '../../db/connect.ts';
-import type { CustomerHash } from '../../model/customer.ts';
 import type { FileRead } from '../files/fence.ts';
 import { addCustomers } from './add-customers.ts';
 import { NOTED, noteKnownCustomers } from './note-known-customers.ts';

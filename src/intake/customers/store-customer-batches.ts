@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { CustomerHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
-import type { CustomerHash } from '../../model/customer.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 

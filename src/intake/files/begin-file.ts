@@ -1,11 +1,11 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { agedAt, basisOf, type FileAge } from '../../core/file-age.ts';
+import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
+import type { SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
-import { agedAt, basisOf, type FileAge } from '../../model/file-age.ts';
-import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
-import type { SourceFile } from '../../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
 import { NOT_AWAITING_DISK } from './fence.ts';
 import { isBack } from './select-unread.ts';

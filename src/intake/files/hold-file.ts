@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
-import type { HoldReason } from '../../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../core/source.ts';
 import type { DB } from '../../db/tables.ts';
-import type { HoldReason } from '../../model/source.ts';
 
 /** Minimum number of rows for judging shares. A share of a handful of rows is not significant. */
 export const MIN_FOR_SHARE = 20;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
-import type { ReadFor } from '../../model/layout.ts';
 
 export type Listing = {
   /** When the last complete listing began; null if there was none with the same `namesHash`. */

@@ -1,5 +1,5 @@
-import { FileHeld } from '../../model/held/file-held.ts';
-import type { RejectedRow } from '../../model/record.ts';
+import { FileHeld } from '../../core/held/file-held.ts';
+import type { RejectedRow } from '../../core/record.ts';
 
 /** Reading can stop once this many rows were rejected and they are most of the rows. */
 const MIN_ROWS = 10_000;

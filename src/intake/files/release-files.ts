@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { ReadFor } from '../../core/layout.ts';
+import { CONFLICTING_STATES } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
-import type { ReadFor } from '../../model/layout.ts';
-import { CONFLICTING_STATES } from '../../model/source.ts';
 
 /** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { CONFLICTING_STATES, type HoldReason } from '../../core/source.ts';
+import { fileName } from '../../core/text/file-name.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { DB } from '../../db/tables.ts';
-import { CONFLICTING_STATES, type HoldReason } from '../../model/source.ts';
-import { fileName } from '../../model/text/file-name.ts';
 import type { OtherAges } from './source-ages.ts';
 
 /*
- * Clicks and creators follow the rule of orders (intake/orders/order-by-age.ts): the newest file counts, whichever is
+ * Clicks and creators follow the rule of orders (orders/order-by-age.ts): the newest file counts, whichever is
  * read last. Their tables keep one row for each thing that a file is about, without its earlier states:
  *
  *   the row is stated by a newer file              → it stays

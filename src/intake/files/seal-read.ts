@@ -1,10 +1,10 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
-import type { HoldReason } from '../../model/source.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';

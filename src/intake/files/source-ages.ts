@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { compareAges, type FileAge } from '../../core/file-age.ts';
+import type { ReadFor } from '../../core/layout.ts';
+import { CONFLICTING_STATES, type SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
-import { compareAges, type FileAge } from '../../model/file-age.ts';
-import type { ReadFor } from '../../model/layout.ts';
-import { CONFLICTING_STATES, type SourceFile } from '../../model/source.ts';
 
 /** Files that have been read, or are held because they contradict one, and that a file does not follow. */
 export type OtherAges = {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { MissingRow, OrderContinuation } from '../../core/order.ts';
+import type { RejectedRow } from '../../core/record.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { MissingRow, OrderContinuation } from '../../model/order.ts';
-import type { RejectedRow } from '../../model/record.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { HoldReason } from '../../model/source.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 import { judgeRows } from './judge-rows.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';

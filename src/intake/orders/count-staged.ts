@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { OrderIdColumn } from '../../core/order.ts';
 import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
 import type { DB } from '../../db/tables.ts';
-import type { OrderIdColumn } from '../../model/order.ts';
 import { otherIdColumn, sourceOf } from './judge-order-ids.ts';
 
 export type StagedFile = {

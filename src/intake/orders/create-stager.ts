@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
+import type { OrderBatch, StagedOrder } from '../../core/order.ts';
 import { canCopy, type Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
-import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';
 import { copyNewOrders, readOrigin } from './copy-orders.ts';

@@ -1,6 +1,6 @@
+import type { StagedOrder } from '../../core/order.ts';
 import type { CopyRows } from '../../db/copy-rows.ts';
 import { TextRows, toCopyCell } from '../../db/text-rows.ts';
-import type { StagedOrder } from '../../model/order.ts';
 import { ORDER_ID_AT, type OrderRow, SENT_COLUMNS, toOrderRow } from './order-columns.ts';
 
 /** What all orders of a file have in common. */

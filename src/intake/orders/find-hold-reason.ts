@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
+import type { HoldReason } from '../../core/source.ts';
 import type { DB } from '../../db/tables.ts';
-import type { HoldReason } from '../../model/source.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
 import type { SealedTotals } from './seal-file.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { OrderIdColumn } from '../../core/order.ts';
+import type { HoldReason } from '../../core/source.ts';
 import type { DB } from '../../db/tables.ts';
-import type { OrderIdColumn } from '../../model/order.ts';
-import type { HoldReason } from '../../model/source.ts';
 
 /**
  * Returns the reason to hold a file that identifies its orders by another column than earlier files of its

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { StagedOrder } from '../../core/order.ts';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { StagedOrder } from '../../model/order.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { saysNothingNew } from './order-columns.ts';
 

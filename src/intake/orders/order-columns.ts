@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { ORDER_COLUMNS, type StagedOrder } from '../../core/order.ts';
+import { foldCode } from '../../core/text/fold.ts';
+import { similarId } from '../../core/text/order-key.ts';
 import { toTextArrayParameter } from '../../db/array-parameters.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { ORDER_COLUMNS, type StagedOrder } from '../../model/order.ts';
-import { foldCode } from '../../model/text/fold.ts';
-import { similarId } from '../../model/text/order-key.ts';
 
 type StoredColumn = {
   readonly field: (typeof ORDER_COLUMNS)[number]['field'];
@@ -17,7 +17,7 @@ type StoredColumn = {
 };
 
 /**
- * The columns of `intake.orders` that carry the meaning of an order (model/order.ts). A list that is matched has
+ * The columns of `intake.orders` that carry the meaning of an order (core/order.ts). A list that is matched has
  * an additional folded column.
  */
 export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(

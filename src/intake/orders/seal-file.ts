@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { OrderIdColumn } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
-import type { OrderIdColumn } from '../../model/order.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import { NEWEST, type OtherAges } from '../files/source-ages.ts';

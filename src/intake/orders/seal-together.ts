@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely';
+import { agedAt, basisOf, type FileAge } from '../../core/file-age.ts';
+import type { OrderIdColumn, StagedOrder } from '../../core/order.ts';
+import type { SourceFile } from '../../core/source.ts';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
-import { agedAt, basisOf, type FileAge } from '../../model/file-age.ts';
-import type { OrderIdColumn, StagedOrder } from '../../model/order.ts';
-import type { SourceFile } from '../../model/source.ts';
 import {
   describeFile,
   type FileCheck,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import type { ClaimSum } from '../../core/ledger.ts';
+import { sumMoney } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
-import type { ClaimSum } from '../../model/ledger.ts';
-import { sumMoney } from '../../model/money.ts';
 import { readLedgerId } from './identity.ts';
 import { isDead } from './journal.ts';
 import {

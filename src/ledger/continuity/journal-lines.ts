@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Claim, Outcome } from '../../model/ledger.ts';
+import type { Claim, Outcome } from '../../core/ledger.ts';
 
 /**
  * The journal records what a process did, outside the database: one file for each process, one JSON object on each line.

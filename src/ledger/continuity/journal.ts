@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { ClaimedEntry, Outcome } from '../../core/ledger.ts';
 import { lockFile } from '../../db/server/lock-folder.ts';
-import type { ClaimedEntry, Outcome } from '../../model/ledger.ts';
 import {
   answerLine,
   type ClaimPlace,

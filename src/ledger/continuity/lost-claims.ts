@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
+import type { Claim, Outcome } from '../../core/ledger.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { Claim, Outcome } from '../../model/ledger.ts';
 import { enterAsWriter } from '../evidence-writers.ts';
 
 /** A claim that this database lacks, with what is known about it. */

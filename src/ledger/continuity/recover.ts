@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { ClaimSum } from '../../core/ledger.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import type { ClaimSum } from '../../model/ledger.ts';
 import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
 import { readLedgerId } from './identity.ts';
 import { isDead, isProof } from './journal.ts';

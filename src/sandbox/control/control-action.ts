@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { webhookTypes } from '../../api/contract/webhook-types.ts';
-import { explainIssues } from '../../api/explain-issues.ts';
+import { webhookTypes } from '../../service/contract/webhook-types.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import { createAnswerer } from '../answer-request.ts';
 import type { Context } from '../build-server.ts';
 import { isWebhookType, triggerEvent } from '../events/trigger-event.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { explainIssues } from '../../api/explain-issues.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import type { Context } from '../build-server.ts';
 import { type Clock, REAL_TIME } from '../clock.ts';
 import { snapshot, takeSnapshot } from '../state/snapshot.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { explainIssues } from '../../api/explain-issues.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import type { Context } from '../build-server.ts';
 import { chooseTenant, chooseTenants } from './choose-tenant.ts';
 import type { Guard } from './control-state.ts';

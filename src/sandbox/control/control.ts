@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { explainIssues } from '../../api/explain-issues.ts';
-import { isLoopback as isLoopbackUrl } from '../../model/text/is-loopback.ts';
+import { isLoopback as isLoopbackUrl } from '../../core/text/is-loopback.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import type { Context } from '../build-server.ts';
 import { type FaultRule, readFaultRules } from '../faults/fault-rule.ts';
 import type { LineLog } from '../line-log.ts';

@@ -1,14 +1,14 @@
-import type { OperationName } from '../../api/contract.ts';
-import { putAt, valueAt } from '../../api/description/member-paths.ts';
+import type { Paging, ServiceDescription, Sign } from '../../core/http/service-description.ts';
+import { parseExactJson } from '../../core/text/exact-json.ts';
+import type { OperationName } from '../../service/contract.ts';
+import { putAt, valueAt } from '../../service/description/member-paths.ts';
 import {
   fromServiceRequest,
   isAsSpecified,
   LISTS,
   operationAt,
   toServiceAnswer,
-} from '../../api/description/translate.ts';
-import type { Paging, ServiceDescription, Sign } from '../../model/http/service-description.ts';
-import { parseExactJson } from '../../model/text/exact-json.ts';
+} from '../../service/description/translate.ts';
 import type { Body } from '../answer-request.ts';
 import { type Answer, refuse } from '../operations/operation.ts';
 

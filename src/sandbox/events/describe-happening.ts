@@ -1,4 +1,4 @@
-import type { WebhookType } from '../../api/contract/webhook-types.ts';
+import type { WebhookType } from '../../service/contract/webhook-types.ts';
 import type { Collaboration } from '../account.ts';
 import type { EventDetails } from './events.ts';
 

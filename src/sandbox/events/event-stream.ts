@@ -1,4 +1,4 @@
-import type { WebhookType } from '../../api/contract/webhook-types.ts';
+import type { WebhookType } from '../../service/contract/webhook-types.ts';
 
 /** An event of one account, with its body as sent. */
 export type StreamedEvent = {

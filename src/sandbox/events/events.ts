@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import type { WebhookType } from '../../api/contract/webhook-types.ts';
-import { toServiceEvent } from '../../api/description/events.ts';
-import { specifiedService } from '../../api/description/schema.ts';
-import type { EventDescription } from '../../model/http/service-description.ts';
+import type { EventDescription } from '../../core/http/service-description.ts';
+import type { WebhookType } from '../../service/contract/webhook-types.ts';
+import { toServiceEvent } from '../../service/description/events.ts';
+import { specifiedService } from '../../service/description/schema.ts';
 import type { Account, Collaboration } from '../account.ts';
 import type { Clock } from '../clock.ts';
 import { createCollection } from '../state/collection.ts';

@@ -1,7 +1,7 @@
 import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { signBody } from '../../api/description/signature.ts';
-import type { EventDescription } from '../../model/http/service-description.ts';
+import type { EventDescription } from '../../core/http/service-description.ts';
+import { signBody } from '../../service/description/signature.ts';
 import { isPrivateHost, lookUpPublic } from './private-address.ts';
 
 export type PostedEvent = { readonly url: string; readonly body: string };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type WebhookType, webhookTypes } from '../../api/contract/webhook-types.ts';
-import { explainIssues } from '../../api/explain-issues.ts';
+import { type WebhookType, webhookTypes } from '../../service/contract/webhook-types.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import type { Account, Collaboration } from '../account.ts';
 import { changeTerms, type Terms } from '../change-terms.ts';
 import { findCollaboration } from '../find-collaboration.ts';

@@ -1,4 +1,4 @@
-import type { OperationName } from '../../api/contract.ts';
+import type { OperationName } from '../../service/contract.ts';
 import { seededRandom } from '../random-id.ts';
 import { FAULT_KINDS, type FaultRule } from './fault-rule.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OperationName, operationNames } from '../../api/contract.ts';
+import { type OperationName, operationNames } from '../../service/contract.ts';
 import { ERROR_FORMS, type ErrorForm } from './error-form.ts';
 
 /** The kinds of faults. The value is whether the request is processed, unless the rule says otherwise. */

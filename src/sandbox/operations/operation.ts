@@ -1,5 +1,5 @@
-import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
-import type { UnknownMember } from '../../api/unknown-members.ts';
+import type { BodyOf, OperationName, QueryOf } from '../../service/contract.ts';
+import type { UnknownMember } from '../../service/unknown-members.ts';
 import type { Account } from '../account.ts';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events/events.ts';

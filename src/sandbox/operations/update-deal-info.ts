@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explainIssues } from '../../api/explain-issues.ts';
+import { explainIssues } from '../../service/explain-issues.ts';
 import { type Deal, keepDeal } from '../account.ts';
 import { changeTerms, type Terms } from '../change-terms.ts';
 import { findCollaboration, readDealId } from '../find-collaboration.ts';

@@ -1,6 +1,6 @@
-import { formatInstant } from '../../model/text/format-instant.ts';
-import type { Html } from '../../model/text/html.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Html } from '../../core/text/html.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Tenant } from '../open-tenant.ts';
 import { html, page } from './page.ts';
 

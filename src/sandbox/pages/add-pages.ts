@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { openApiDocument } from '../../api/reference/openapi.ts';
+import { openApiDocument } from '../../service/reference/openapi.ts';
 import type { Context } from '../build-server.ts';
 import type { Guard } from '../control/control-state.ts';
 import { renderAccounts } from './account-page.ts';

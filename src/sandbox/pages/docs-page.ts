@@ -1,15 +1,15 @@
-import { webhookEvents } from '../../api/contract/webhook-events.ts';
-import { webhookTypes } from '../../api/contract/webhook-types.ts';
-import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
-import { exampleOf } from '../../api/reference/examples.ts';
-import { GROUPS } from '../../api/reference/groups.ts';
+import type { Html } from '../../core/text/html.ts';
+import { webhookEvents } from '../../service/contract/webhook-events.ts';
+import { webhookTypes } from '../../service/contract/webhook-types.ts';
+import { type OperationName, operationNames, operationOf } from '../../service/contract.ts';
+import { exampleOf } from '../../service/reference/examples.ts';
+import { GROUPS } from '../../service/reference/groups.ts';
 import {
   type Field,
   flattenFields,
   requestFieldsOf,
   responseFieldsOf,
-} from '../../api/reference/operation-fields.ts';
-import type { Html } from '../../model/text/html.ts';
+} from '../../service/reference/operation-fields.ts';
 import { html, page } from './page.ts';
 
 /** Renders the operations and events of the contract as a page to browse. `/openapi.json` has the same for tools. */

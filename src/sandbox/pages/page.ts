@@ -1,5 +1,5 @@
-import { type Html, type HtmlValue, joinMarkup } from '../../model/text/html.ts';
-import { toPrintable } from '../../model/text/printable.ts';
+import { type Html, type HtmlValue, joinMarkup } from '../../core/text/html.ts';
+import { toPrintable } from '../../core/text/printable.ts';
 
 /** A fragment of an HTML page. Values are escaped, so nothing in an account's data acts as markup. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {

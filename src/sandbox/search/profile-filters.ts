@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { searchFilter } from '../../api/contract/search-filter.ts';
+import type { searchFilter } from '../../service/contract/search-filter.ts';
 import { CONTACT_TYPES, GENDERS, type Influencer } from './influencer.ts';
 import { foldText } from './places.ts';
 import type { Population } from './population.ts';

@@ -1,5 +1,5 @@
-import { filterPlatforms } from '../../api/contract/search-filter.ts';
-import type { BodyOf } from '../../api/contract.ts';
+import { filterPlatforms } from '../../service/contract/search-filter.ts';
+import type { BodyOf } from '../../service/contract.ts';
 import { audienceFilters } from './audience-filters.ts';
 import type { Influencer, Platform } from './influencer.ts';
 import type { Population } from './population.ts';

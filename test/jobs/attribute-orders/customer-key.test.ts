@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { customerHasher } from '../../../src/map/customers/customer-hash.ts';
-import { HEADER, openWorkshop, type Workshop } from '../../pipeline/workshop.ts';
+import { customerHasher } from '../../../src/intake/customers/map/customer-hash.ts';
+import { HEADER, openWorkshop, type Workshop } from '../../runs/workshop.ts';
 
 const KEY = 'test-only-0123456789abcdef0123456789abcdef';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fillReporting, JOB } from '../../../bench/fill-reporting.ts';
 import { reportOrders } from '../../../jobs/attribute-orders/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { refreshReporting } from '../../../src/report/refresh-reporting.ts';
+import { refreshReporting } from '../../../src/rollups/refresh-reporting.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 import { setup } from '../../support/setup.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { acquireLease, releaseLeases } from '../../../src/schedule/lease.ts';
+import { acquireLease, releaseLeases } from '../../../src/ops/lease.ts';
 import { openCustomers, queuedAt, toCustomers } from '../identify-customers/story.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

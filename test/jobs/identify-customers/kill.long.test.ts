@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { leasesAreOver } from '../../pipeline/workshop.ts';
+import { leasesAreOver } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { grownSince, readRun, tableSizes } from '../../pipeline/workshop.ts';
+import { grownSince, readRun, tableSizes } from '../../runs/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 

@@ -5,7 +5,7 @@ import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/connect.ts';
-import { readRun } from '../../pipeline/workshop.ts';
+import { readRun } from '../../runs/workshop.ts';
 import { layEmbeddedDatabase } from '../../support/embedded-database.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { type FakeServiceOptions, startFakeService } from './fake-service.ts';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { CustomersReport } from '../../../jobs/identify-customers/report.ts';
+import type { RunFinished } from '../../../src/core/run.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import type { RunFinished } from '../../../src/model/run.ts';
-import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
+import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 
 export const HASH_KEY = '5b1f0c7d9e2a4c6688aa0b1c2d3e4f50';

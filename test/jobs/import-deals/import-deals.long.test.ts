@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
+import { CODES, leasesAreOver } from '../../runs/workshop.ts';
 import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openCreatorShop } from './story.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { readCreators } from '../../../jobs/import-deals/read-creators.ts';
-import { layoutFor } from '../../../src/map/layout/layout-for.ts';
-import { loadLayout } from '../../../src/map/layout/load-layout.ts';
-import { resolveHeader } from '../../../src/map/layout/resolve-header.ts';
+import { layoutFor } from '../../../src/intake/layout/layout-for.ts';
+import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import { resolveHeader } from '../../../src/intake/layout/resolve-header.ts';
 
 /** Returns what one row states; for a rejected row, `code at column`. */
 function read(row: Readonly<Record<string, string>>, words: Readonly<Record<string, string>> = {}) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { openWorkshop, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 
 /** A deal as the service returns it. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readClicks } from '../../../jobs/post-clicks/read-clicks.ts';
-import { loadLayout } from '../../../src/map/layout/load-layout.ts';
-import { mapRows } from '../../../src/map/map-rows.ts';
-import type { MoneyFormat } from '../../../src/model/layout.ts';
-import { parseCsv } from '../../../src/parse/parse-csv.ts';
-import { inPieces, PARSE_OPTIONS } from '../../parse/parse-text.ts';
+import type { MoneyFormat } from '../../../src/core/layout.ts';
+import { parseCsv } from '../../../src/intake/csv/parse-csv.ts';
+import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import { mapRows } from '../../../src/intake/map/map-rows.ts';
+import { inPieces, PARSE_OPTIONS } from '../../intake/csv/parse-text.ts';
 
 /** Reads a cell as a number of clicks. @returns null if the row is rejected. */
 async function countOf(cell: string, thousands: MoneyFormat['thousands']): Promise<number | null> {

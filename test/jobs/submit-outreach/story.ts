@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { OutreachReport } from '../../../jobs/submit-outreach/report.ts';
-import type { RunFinished } from '../../../src/model/run.ts';
+import type { RunFinished } from '../../../src/core/run.ts';
 import { createPopulation } from '../../../src/sandbox/search/population.ts';
-import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../../pipeline/workshop.ts';
+import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 
 /** An account with the outreaches O_SPRING1 and O_GIFTING and 1,200 credits. */

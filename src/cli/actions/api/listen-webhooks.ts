@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';
 

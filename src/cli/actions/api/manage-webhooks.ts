@@ -1,10 +1,10 @@
-import { ApiError } from '../../../api/api-error.ts';
-import { webhookTypes } from '../../../api/contract/webhook-types.ts';
-import { type Api, toApi } from '../../../api/create-api.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { didYouMean } from '../../../model/text/did-you-mean.ts';
-import { renderTable } from '../../../present/table.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { didYouMean } from '../../../core/text/did-you-mean.ts';
+import { renderTable } from '../../../render/table.ts';
+import { ApiError } from '../../../service/api-error.ts';
+import { webhookTypes } from '../../../service/contract/webhook-types.ts';
+import { type Api, toApi } from '../../../service/create-api.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import { findService, openClient } from '../../open/open-service.ts';
 import type { Output } from '../../terminal/output.ts';

@@ -1,10 +1,10 @@
 import { shortPath } from '../../../config/locate.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
 import { migrate } from '../../../db/migrate.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { createLogger } from '../../../observe/logger.ts';
-import { createEventStore } from '../../../pipeline/receive-event.ts';
-import { startReceiver } from '../../../webhook/start-receiver.ts';
+import { createEventStore } from '../../../ledger/receiver/receive-event.ts';
+import { startReceiver } from '../../../ledger/receiver/start-receiver.ts';
+import { createLogger } from '../../../monitoring/observe/logger.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import { listenForStop, untilAborted } from '../../terminal/listen-for-stop.ts';

@@ -1,3 +1,4 @@
+import { listBackfills } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   CANCELLABLE,
   cancelBackfill,
@@ -5,12 +6,11 @@ import {
 } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import { renderBackfills } from '../../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
-import { listBackfills } from '../../../attribute/backfill/backfills.ts';
+import type { Backfill, BackfillState } from '../../../core/backfill.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
-import type { Backfill, BackfillState } from '../../../model/backfill.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { explainStale, refreshReporting } from '../../../report/refresh-reporting.ts';
+import { explainStale, refreshReporting } from '../../../rollups/refresh-reporting.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { ReasonOption } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

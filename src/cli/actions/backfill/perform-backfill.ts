@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { listBackfills } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   approveBackfill,
   continueBackfill,
@@ -10,6 +11,7 @@ import {
   planRules,
   readNews,
 } from '../../../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { findUnfinished } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
 import { renderBackfillEnd } from '../../../../jobs/attribute-orders/backfill/render.ts';
 import { describeUnposted, readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
 import {
@@ -21,21 +23,19 @@ import {
   isAttributeOrders,
 } from '../../../../jobs/attribute-orders/settings.ts';
 import { findJob } from '../../../../jobs/index.ts';
-import { listBackfills } from '../../../attribute/backfill/backfills.ts';
-import { findUnfinished } from '../../../attribute/backfill/release-entries.ts';
+import type { Backfill, Period } from '../../../core/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import type { RunTarget } from '../../../core/run.ts';
 import { analyzeGrown } from '../../../db/analyze.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
-import type { Backfill, Period } from '../../../model/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import type { RunTarget } from '../../../model/run.ts';
-import { createLogger } from '../../../observe/logger.ts';
-import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
-import { describeStop } from '../../../pipeline/run/run-job.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeCodeProblems } from '../../../present/code-problems.ts';
-import { openSourceClients } from '../../../source/source-clients.ts';
+import { type OpenLedger, openLedger } from '../../../ledger/open-ledger.ts';
+import { createLogger } from '../../../monitoring/observe/logger.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { describeCodeProblems } from '../../../reports/codes/code-problems.ts';
+import { describeStop } from '../../../runs/run-job.ts';
+import { openSourceClients } from '../../../store/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
 import { openWork } from '../../open/open-workers.ts';

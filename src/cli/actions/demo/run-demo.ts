@@ -6,12 +6,12 @@ import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts
 import { kindOf, loadConfig } from '../../../../jobs/index.ts';
 import { waysToSet } from '../../../config/environment/read-variable.ts';
 import { shortPath } from '../../../config/locate.ts';
-import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { packageFile } from '../../../package/package-file.ts';
-import { renderReportPage } from '../../../present/html/report-page.ts';
-import { renderRunSummary } from '../../../present/report-renderer.ts';
+import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { packageFile } from '../../../core/package/package-file.ts';
+import { renderReportPage } from '../../../render/html/report-page.ts';
+import { renderRunSummary } from '../../../render/report-renderer.ts';
 import { startSandbox } from '../../../sandbox/start-sandbox.ts';
 import type { Output } from '../../terminal/output.ts';
 import { type PerformedJob, performConfigured } from '../perform-job.ts';

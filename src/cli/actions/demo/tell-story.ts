@@ -1,9 +1,9 @@
 import { creditBars, dispositionLines } from '../../../../jobs/attribute-orders/render.ts';
 import type { OrdersReport } from '../../../../jobs/attribute-orders/report.ts';
-import type { CountLine } from '../../../present/blocks/block.ts';
-import { renderCounts, renderPart } from '../../../present/blocks/render-blocks.ts';
-import type { Terminal } from '../../../present/terminal.ts';
-import { plural } from '../../../present/text.ts';
+import type { CountLine } from '../../../render/block.ts';
+import { renderCounts, renderPart } from '../../../render/render-blocks.ts';
+import type { Terminal } from '../../../render/terminal.ts';
+import { plural } from '../../../render/text.ts';
 
 const LABEL_WIDTH = 16;
 

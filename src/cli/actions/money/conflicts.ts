@@ -1,7 +1,7 @@
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeConflicts } from '../../../present/money/conflicts.ts';
-import { compareRules, listConflicts } from '../../../report/money/list-conflicts.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { describeConflicts } from '../../../reports/money/conflicts.ts';
+import { compareRules, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { configOption } from '../../commands/command.ts';
 import type { ConflictsOptions } from '../../commands/money/conflicts.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

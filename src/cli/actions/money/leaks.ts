@@ -1,11 +1,11 @@
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { foldCode } from '../../../core/text/fold.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { foldCode } from '../../../model/text/fold.ts';
-import { acknowledgeLeak } from '../../../pipeline/decisions/acknowledge-leak.ts';
-import { findLeaks } from '../../../pipeline/statements/find-leaks.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeLeaks } from '../../../present/money/leaks.ts';
+import { acknowledgeLeak } from '../../../decisions/acknowledge-leak.ts';
+import { findLeaks } from '../../../money/find-leaks.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { describeLeaks } from '../../../reports/money/leaks.ts';
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { AcknowledgeLeakOptions } from '../../commands/money/leaks.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

@@ -1,20 +1,16 @@
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { monthBefore } from '../../../core/time/month.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
-import { verifyStatements } from '../../../earnings/close-statement.ts';
-import { convertLines } from '../../../earnings/convert-lines.ts';
-import { readClosed, readStatement } from '../../../earnings/read-statement.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { monthBefore } from '../../../model/time/month.ts';
-import { closeMonth, whyNotClosed } from '../../../pipeline/decisions/close-month.ts';
-import {
-  findBrokenRules,
-  loadExchange,
-  loadStatementRules,
-} from '../../../pipeline/statements/load-rules.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { renderBlocksPage } from '../../../present/html/report-page.ts';
-import { describeStatement, narrowStatement, renderStatementCsv } from '../../../present/money/statement.ts';
-import { plural } from '../../../present/text.ts';
+import { closeMonth, whyNotClosed } from '../../../decisions/close-month.ts';
+import { verifyStatements } from '../../../money/close-statement.ts';
+import { convertLines } from '../../../money/convert-lines.ts';
+import { findBrokenRules, loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
+import { readClosed, readStatement } from '../../../money/read-statement.ts';
+import { renderBlocksPage } from '../../../render/html/report-page.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { plural } from '../../../render/text.ts';
+import { describeStatement, narrowStatement, renderStatementCsv } from '../../../reports/money/statement.ts';
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
@@ -63,7 +59,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
   });
   const title = `Statement of ${month}`;
   if (options.format === 'pdf') {
-    const { renderBlocksPdf } = await import('../../../present/pdf/render-pdf.ts');
+    const { renderBlocksPdf } = await import('../../../render/render-pdf.ts');
     // The same statement is always the same file.
     const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
     if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));

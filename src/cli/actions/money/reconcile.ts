@@ -1,11 +1,11 @@
 import { isMirrorAccount } from '../../../../jobs/mirror-account/settings.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { isUnexplained } from '../../../model/money/reconciliation.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeReconciliation } from '../../../present/money/reconciliation.ts';
-import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
-import { listPayouts } from '../../../report/money/list-payouts.ts';
-import { reconcileDeals } from '../../../report/money/reconcile-deals.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { isUnexplained } from '../../../core/money/reconciliation.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
+import { listPayouts } from '../../../reports/money/list-payouts.ts';
+import { reconcileDeals } from '../../../reports/money/reconcile-deals.ts';
+import { describeReconciliation } from '../../../reports/money/reconciliation.ts';
 import { configOption } from '../../commands/command.ts';
 import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

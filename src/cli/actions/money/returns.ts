@@ -1,15 +1,15 @@
-import type { StatementSettings } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { SELF_PURCHASE_DAYS } from '../../../model/money/returns.ts';
-import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
+import type { StatementSettings } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { SELF_PURCHASE_DAYS } from '../../../core/money/returns.ts';
+import { renderBlocks } from '../../../render/render-blocks.ts';
+import { listCustomersWon, listReturns, listSelfPurchases } from '../../../reports/money/list-returns.ts';
 import {
   describeCohorts,
   describeMonths,
   describeReturns,
   describeSelfPurchases,
-} from '../../../present/money/returns.ts';
-import { listCustomersWon, listReturns, listSelfPurchases } from '../../../report/money/list-returns.ts';
+} from '../../../reports/money/returns.ts';
 import type { CustomersWonOptions, ReturnsOptions } from '../../commands/money/returns.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';

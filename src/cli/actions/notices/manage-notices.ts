@@ -1,16 +1,16 @@
 import { shortPath } from '../../../config/locate.ts';
-import type { PipelineConfig } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { didYouMean } from '../../../model/text/did-you-mean.ts';
-import { linkTo } from '../../../notify/send-notices.ts';
+import type { PipelineConfig } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { didYouMean } from '../../../core/text/did-you-mean.ts';
+import { linkTo } from '../../../monitoring/notify/send-notices.ts';
 import {
   testChannels as sendTests,
   type TestableChannel,
   testableChannels,
-} from '../../../notify/test-channels.ts';
-import { renderChannelTest, renderNotices } from '../../../present/notify/notices.ts';
-import { listNotices } from '../../../report/list-notices.ts';
+} from '../../../monitoring/notify/test-channels.ts';
+import { listNotices } from '../../../reports/notices/list-notices.ts';
+import { renderChannelTest, renderNotices } from '../../../reports/notices/notices.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { HistoryOptions } from '../../commands/notify.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

@@ -1,12 +1,12 @@
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { type Certificate, hasKept, isUnknown, OUT_OF_REACH } from '../../../model/privacy/forget.ts';
-import { forgetPerson } from '../../../pipeline/privacy/forget-person.ts';
-import { renderCertificate } from '../../../present/certificate.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { type Certificate, hasKept, isUnknown, OUT_OF_REACH } from '../../../core/privacy/forget.ts';
+import { forgetPerson } from '../../../privacy/forget-person.ts';
 import type { ForgetOptions } from '../../commands/privacy/forget.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import { askAddress } from '../../terminal/ask-address.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
+import { renderCertificate } from './certificate.ts';
 
 /**
  * Deletes a customer's data by e-mail address and prints a certificate.

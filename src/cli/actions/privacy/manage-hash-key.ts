@@ -1,3 +1,6 @@
+import type { PipelineConfig } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { formatInstant } from '../../../core/text/format-instant.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
 import {
@@ -5,17 +8,11 @@ import {
   readPreviousKey,
   retirePreviousKey,
 } from '../../../intake/customers/rekey-customers.ts';
-import type { PipelineConfig } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { formatInstant } from '../../../model/text/format-instant.ts';
-import { customerLeases } from '../../../pipeline/privacy/customer-jobs.ts';
-import {
-  type RecoverCustomersOptions,
-  recoverCustomers,
-} from '../../../pipeline/privacy/recover-customers.ts';
-import { withLeases } from '../../../pipeline/run/with-leases.ts';
-import { formatCount, plural } from '../../../present/text.ts';
-import { openSourceClients } from '../../../source/source-clients.ts';
+import { withLeases } from '../../../ops/with-leases.ts';
+import { customerLeases } from '../../../privacy/customer-jobs.ts';
+import { type RecoverCustomersOptions, recoverCustomers } from '../../../privacy/recover-customers.ts';
+import { formatCount, plural } from '../../../render/text.ts';
+import { openSourceClients } from '../../../store/source-clients.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';

@@ -1,13 +1,13 @@
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { sayRetention } from '../../../core/privacy/retention.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { sayRetention } from '../../../model/privacy/retention.ts';
-import { renderPruned } from '../../../present/pruned.ts';
-import { prune } from '../../../retention/prune.ts';
+import { prune } from '../../../privacy/prune.ts';
 import type { PruneOptions } from '../../commands/privacy/prune.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
+import { renderPruned } from './pruned.ts';
 
 /**
  * Deletes data that is older than its retention period, or only lists it (dry run).

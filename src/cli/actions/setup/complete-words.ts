@@ -4,7 +4,7 @@ import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { NAME } from '../../../config/fields.ts';
 import { layoutNames } from '../../../config/layout-folders.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import type { Shell } from '../../commands/setup/completion.ts';
 import type { Output } from '../../terminal/output.ts';
 

@@ -7,30 +7,30 @@ import {
 } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import { sourceAt } from '../../../config/load-config-file.ts';
-import { loadLayout, loadLayouts } from '../../../map/layout/load-layout.ts';
-import type { SourceSettings } from '../../../model/config.ts';
-import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { FileHeld } from '../../../model/held/file-held.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import type { Layout } from '../../../model/layout.ts';
-import type { SourceFile } from '../../../model/source.ts';
-import { describeColumns } from '../../../pipeline/recognise/describe-columns.ts';
-import { type CustomersExamined, examineCustomers } from '../../../pipeline/recognise/examine-customers.ts';
-import { examineOrders, type OrdersExamined } from '../../../pipeline/recognise/examine-orders.ts';
+import type { SourceSettings } from '../../../core/config.ts';
+import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import type { Layout } from '../../../core/layout.ts';
+import type { SourceFile } from '../../../core/source.ts';
+import type { PossibleEncoding } from '../../../intake/decode/guess-encoding.ts';
+import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
+import { listFiles } from '../../../store/list-files.ts';
+import { openSourceClients, type SourceClients } from '../../../store/source-clients.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
+import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
+import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../init/describe/layouts.ts';
+import { describeColumns } from '../../init/recognise/describe-columns.ts';
+import { type CustomersExamined, examineCustomers } from '../../init/recognise/examine-customers.ts';
+import { examineOrders, type OrdersExamined } from '../../init/recognise/examine-orders.ts';
 import {
   describeEncodings,
   detectTextForm,
   type ReadingMeans,
   readTop,
-} from '../../../pipeline/recognise/open-text.ts';
-import { recogniseFile } from '../../../pipeline/recognise/recognise-file.ts';
-import { subjectOf } from '../../../pipeline/recognise/recognise-header.ts';
-import type { PossibleEncoding } from '../../../pipeline/text/guess-encoding.ts';
-import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../../present/recognised/layouts.ts';
-import { listFiles } from '../../../source/list-files.ts';
-import { openSourceClients, type SourceClients } from '../../../source/source-clients.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
-import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
+} from '../../init/recognise/open-text.ts';
+import { recogniseFile } from '../../init/recognise/recognise-file.ts';
+import { subjectOf } from '../../init/recognise/recognise-header.ts';
 import { DEFAULT_CONFIG_PATH, openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
 import type { FaultRule } from '../../../sandbox/faults/fault-rule.ts';
 import type { Duplicates } from '../../../sandbox/operations/operation.ts';
 import type { Plan } from '../../../sandbox/rate-limit.ts';
@@ -151,7 +151,7 @@ function stopSignal(): Promise<void> {
 
 /** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
-  const { explainIssues } = await import('../../../api/explain-issues.ts');
+  const { explainIssues } = await import('../../../service/explain-issues.ts');
   const { FAULT_KINDS, parseFaultFlag } = await import('../../../sandbox/faults/fault-rule.ts');
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);

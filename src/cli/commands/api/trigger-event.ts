@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { webhookTypes } from '../../../api/contract/webhook-types.ts';
-import { EXIT } from '../../../model/exit-code.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { toPrintable } from '../../../model/text/printable.ts';
+import { EXIT } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { toPrintable } from '../../../core/text/printable.ts';
+import { webhookTypes } from '../../../service/contract/webhook-types.ts';
 
 type Flags = {
   readonly url: string;

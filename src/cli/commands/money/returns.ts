@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { RETURN_GROUPS, type ReturnGroup } from '../../../model/money/returns.ts';
+import { RETURN_GROUPS, type ReturnGroup } from '../../../core/money/returns.ts';
 import {
   addConfigOptions,
   addExamples,

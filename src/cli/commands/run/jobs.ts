@@ -1,4 +1,4 @@
-import type { JobDecision } from '../../../pipeline/decisions/control-job.ts';
+import type { JobDecision } from '../../../decisions/control-job.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 export type ControlJobOptions = ConfigOptions & { readonly reason: string };

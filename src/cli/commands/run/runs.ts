@@ -1,4 +1,4 @@
-import { EXIT } from '../../../model/exit-code.ts';
+import { EXIT } from '../../../core/exit-code.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -27,10 +27,10 @@ export const runsCommand: CommandDefinition = {
       act(async (output, options: Options) => {
         const { didOf, findJob } = await import('../../../../jobs/index.ts');
         const { openConfig, withDatabase } = await import('../../open/open-config.ts');
-        const { listRuns } = await import('../../../report/runs/list-runs.ts');
-        const { listSlotTroubles } = await import('../../../report/runs/list-slots.ts');
-        const { renderRuns } = await import('../../../present/runs/runs.ts');
-        const { renderSlotTroubles } = await import('../../../present/runs/slots.ts');
+        const { listRuns } = await import('../../../reports/runs/list-runs.ts');
+        const { listSlotTroubles } = await import('../../../reports/runs/list-slots.ts');
+        const { renderRuns } = await import('../../../reports/runs/runs.ts');
+        const { renderSlotTroubles } = await import('../../../reports/runs/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = await openConfig(options);

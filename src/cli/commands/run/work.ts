@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { UNIT_KINDS, type UnitKind } from '../../../model/work.ts';
+import { UNIT_KINDS, type UnitKind } from '../../../core/work.ts';
 import {
   addConfigOptions,
   addExamples,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { COLUMN_ROLES, type StatedRoles } from '../../../model/column-role.ts';
-import { foldHeader } from '../../../model/text/fold.ts';
+import { COLUMN_ROLES, type StatedRoles } from '../../../core/column-role.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
@@ -87,10 +87,10 @@ export const initCommand: CommandDefinition = {
     command.action(
       act(async (output, places: readonly string[], options: InitOptions) => {
         if (options.check === true) {
-          const { checkSources } = await import('../../actions/init/check-sources.ts');
+          const { checkSources } = await import('../../init/check-sources.ts');
           return checkSources(output, options);
         }
-        const { performInit } = await import('../../actions/init/perform-init.ts');
+        const { performInit } = await import('../../init/perform-init.ts');
         return performInit(output, places, options);
       }),
     );

@@ -7,13 +7,13 @@ import {
   isAboutFiles,
   LEFT_WORDS,
   SETTLED_WORDS,
-} from '../../../model/bulk.ts';
-import { formatMoney } from '../../../model/money.ts';
-import { fileName } from '../../../model/text/file-name.ts';
-import { formatInstant } from '../../../model/text/format-instant.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
+} from '../../../core/bulk.ts';
+import { formatMoney } from '../../../core/money.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import { formatInstant } from '../../../core/text/format-instant.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
 import {
   type BulkSum,
   findBulk,
@@ -21,7 +21,7 @@ import {
   type ListedBulkItem,
   listBulkItems,
   sumBulkItems,
-} from '../../../report/console/read-bulk.ts';
+} from '../../../reports/bulk/read-bulk.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import {

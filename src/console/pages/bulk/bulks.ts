@@ -1,7 +1,7 @@
-import { describeBulk } from '../../../model/bulk.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
-import { listBulks } from '../../../report/console/read-bulk.ts';
+import { describeBulk } from '../../../core/bulk.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
+import { listBulks } from '../../../reports/bulk/read-bulk.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { anchor, badge, instant, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS } from '../../read-query.ts';

@@ -1,17 +1,17 @@
-import type { CheckFinding } from '../../../model/checks/check-result.ts';
-import type { ExpectedDate } from '../../../model/checks/expectations.ts';
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { judgeArrivals } from '../../../pipeline/judge-arrivals.ts';
-import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../present/checks/render-checks.ts';
-import { html } from '../../../present/html/html.ts';
-import { plural } from '../../../present/text.ts';
+import type { CheckFinding } from '../../../core/checks/check-result.ts';
+import type { ExpectedDate } from '../../../core/checks/expectations.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { plural } from '../../../render/text.ts';
+import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
 import {
   type CheckedFile,
   listCheckedFiles,
   listExpectedDates,
   listFindings,
-} from '../../../report/checks/read-checks.ts';
+} from '../../../reports/checks/read-checks.ts';
+import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../reports/checks/render-checks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';

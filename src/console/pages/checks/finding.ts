@@ -1,8 +1,8 @@
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
-import { type KnownFinding, listFindingsBeside } from '../../../report/checks/read-checks.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
+import { type KnownFinding, listFindingsBeside } from '../../../reports/checks/read-checks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant } from '../../markup/parts.ts';

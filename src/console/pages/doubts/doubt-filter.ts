@@ -1,4 +1,4 @@
-import type { DoubtFilter } from '../../../report/list-doubts.ts';
+import type { DoubtFilter } from '../../../reports/doubts/list-doubts.ts';
 import type { Visit } from '../../console-page.ts';
 import { textOf } from '../../read-query.ts';
 

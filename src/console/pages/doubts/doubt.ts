@@ -1,19 +1,19 @@
-import type { DoubleCredit, Evidence } from '../../../model/ledger.ts';
-import { formatMoney } from '../../../model/money.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { knownDeal, lacksDeal } from '../../../pipeline/decisions/settle-doubt.ts';
-import { html } from '../../../present/html/html.ts';
-import { describeHint, HINT_IS_NO_PROOF } from '../../../present/money/doubt-hints.ts';
-import { formatDuration, plural } from '../../../present/text.ts';
-import { readEntryLife } from '../../../report/entry-lives.ts';
+import type { DoubleCredit, Evidence } from '../../../core/ledger.ts';
+import { formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { knownDeal, lacksDeal } from '../../../decisions/settle-doubt.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatDuration, plural } from '../../../render/text.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
 import {
   type DealOfHandle,
   dealsOfHandle,
   findEntry,
   listDoubleCredits,
   type OpenEntry,
-} from '../../../report/list-doubts.ts';
-import { readDoubtHints } from '../../../report/money/read-doubt-hints.ts';
+} from '../../../reports/doubts/list-doubts.ts';
+import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
+import { readEntryLife } from '../../../reports/lives/entry-lives.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant, lifeList, orderLink } from '../../markup/parts.ts';
 

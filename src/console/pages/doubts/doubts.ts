@@ -1,16 +1,16 @@
-import type { DoubleCredit, Doubt } from '../../../model/ledger.ts';
-import { formatAmounts, formatMoney } from '../../../model/money.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../../present/text.ts';
+import type { DoubleCredit, Doubt } from '../../../core/ledger.ts';
+import { formatAmounts, formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../../render/text.ts';
 import {
   type DoubtKey,
   type DoubtSum,
   listDoubleCredits,
   listDoubts,
   sumDoubts,
-} from '../../../report/list-doubts.ts';
-import { readWaitingClaims, type WaitingClaims } from '../../../report/waiting-claims.ts';
+} from '../../../reports/doubts/list-doubts.ts';
+import { readWaitingClaims, type WaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { anchor, countUpTo, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
 import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';

@@ -1,6 +1,6 @@
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { plural } from '../../../present/text.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { plural } from '../../../render/text.ts';
 import type { Visit } from '../../console-page.ts';
 import type { ChosenDoubts } from './doubt-filter.ts';
 

@@ -1,7 +1,7 @@
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { plural } from '../../../present/text.ts';
-import type { FileFilter } from '../../../report/console/list-files.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { plural } from '../../../render/text.ts';
+import type { FileFilter } from '../../../reports/files/list-files.ts';
 import type { Visit } from '../../console-page.ts';
 
 /** Id of the form below the list; the checkboxes in the rows belong to it. */

@@ -1,8 +1,8 @@
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
-import { findFileRead, type ListedFile } from '../../../report/console/list-files.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
+import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant } from '../../markup/parts.ts';
 import { rejectedLink, whyOf } from './files.ts';

@@ -1,8 +1,8 @@
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
-import { countFilesRead, type ListedFile, listFilesRead } from '../../../report/console/list-files.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
+import { countFilesRead, type ListedFile, listFilesRead } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';

@@ -1,10 +1,10 @@
-import type { RawRows } from '../../../model/record.ts';
-import type { RejectedRowPlace } from '../../../model/report.ts';
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount, plural } from '../../../present/text.ts';
-import { listRejected } from '../../../report/files/list-rejected.ts';
+import type { RawRows } from '../../../core/record.ts';
+import type { RejectedRowPlace } from '../../../core/report.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
+import { listRejected } from '../../../reports/files/list-rejected.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, factList } from '../../markup/parts.ts';
 import { withinLimit } from '../../within-limit.ts';
@@ -58,7 +58,7 @@ ${await original(row, visit)}`,
 async function original(row: RejectedRowPlace, { config, actor }: Visit): Promise<Html> {
   if (actor.role !== 'operator') return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
-  const { fetchRawRows } = await import('../../../pipeline/fetch-raw-rows.ts');
+  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRawRows({ config, source, uri, version, records: [{ record, rowCount }] }),
     LIMIT_MS,

@@ -1,16 +1,16 @@
-import { formatAmounts } from '../../../model/money.ts';
-import type { RejectedRowPlace } from '../../../model/report.ts';
-import { fileName } from '../../../model/text/file-name.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { encodeRows } from '../../../present/csv.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount, plural } from '../../../present/text.ts';
+import { formatAmounts } from '../../../core/money.ts';
+import type { RejectedRowPlace } from '../../../core/report.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { encodeRows } from '../../../render/csv.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
 import {
   listRejected,
   listRejectedCauses,
   type RejectedCause,
   type RejectedFilter,
-} from '../../../report/files/list-rejected.ts';
+} from '../../../reports/files/list-rejected.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { anchor, factList, filterForm, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -123,8 +123,8 @@ async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): 
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
   const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
   if (rejected.length === 0) return null;
-  const { fetchRawRows } = await import('../../../pipeline/fetch-raw-rows.ts');
-  const { previewFix } = await import('../../../pipeline/preview-fix.ts');
+  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const { previewFix } = await import('../../preview-fix.ts');
   const { jobOfSource } = await import('../../../../jobs/attribute-orders/previewed-job.ts');
   const jobOf = (source: string) => jobOfSource(config, source);
   const read = await withinLimit(
@@ -173,7 +173,7 @@ async function download({ db, config, actor, ...visit }: Visit, filter: Rejected
     return refuse(
       `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Use a narrower filter, or use  npx influencer-sync rejected --export .`,
     );
-  const { fetchRawRows, fetchRejectedRows } = await import('../../../pipeline/fetch-raw-rows.ts');
+  const { fetchRawRows, fetchRejectedRows } = await import('../../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),
     DOWNLOAD_LIMIT_MS,

@@ -1,9 +1,9 @@
-import { CONFLICT_KINDS, type ConflictingOrder, type RuleSum } from '../../../model/money/conflicts.ts';
-import { formatMoney } from '../../../model/money.ts';
-import { html } from '../../../present/html/html.ts';
-import { CONFLICTS, describeWinner, RULES_SAY } from '../../../present/money/conflicts.ts';
-import { describeMonths } from '../../../present/money/returns.ts';
-import { compareRules, findNewestConflict, listConflicts } from '../../../report/money/list-conflicts.ts';
+import { CONFLICT_KINDS, type ConflictingOrder, type RuleSum } from '../../../core/money/conflicts.ts';
+import { formatMoney } from '../../../core/money.ts';
+import { html } from '../../../render/html/html.ts';
+import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/conflicts.ts';
+import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
+import { describeMonths } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pager, type TableColumn, table } from '../../markup/parts.ts';
 import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';

@@ -1,9 +1,9 @@
-import { SELF_PURCHASE_DAYS, type SelfPurchase } from '../../../model/money/returns.ts';
-import { formatMoney } from '../../../model/money.ts';
-import { isMonth } from '../../../model/time/month.ts';
-import { html } from '../../../present/html/html.ts';
-import { describeCustomersWon } from '../../../present/money/returns.ts';
-import { listCustomersWon, listSelfPurchases } from '../../../report/money/list-returns.ts';
+import { SELF_PURCHASE_DAYS, type SelfPurchase } from '../../../core/money/returns.ts';
+import { formatMoney } from '../../../core/money.ts';
+import { isMonth } from '../../../core/time/month.ts';
+import { html } from '../../../render/html/html.ts';
+import { listCustomersWon, listSelfPurchases } from '../../../reports/money/list-returns.ts';
+import { describeCustomersWon } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
   anchor,

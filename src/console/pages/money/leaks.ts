@@ -1,8 +1,8 @@
-import type { LeakedCode } from '../../../model/money/leak.ts';
-import { findLeaks } from '../../../pipeline/statements/find-leaks.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatShare, formatUsual } from '../../../present/money/leaks.ts';
-import { formatCount, plural } from '../../../present/text.ts';
+import type { LeakedCode } from '../../../core/money/leak.ts';
+import { findLeaks } from '../../../money/find-leaks.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
+import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, dealLink, filterForm, instant, pager, table } from '../../markup/parts.ts';

@@ -1,15 +1,15 @@
-import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../model/money/reconciliation.ts';
-import { formatMoney } from '../../../model/money.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { describeHint, HINT_IS_NO_PROOF } from '../../../present/money/doubt-hints.ts';
-import { PAYOUTS_WHY, payoutCells } from '../../../present/money/payouts.ts';
-import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
-import { formatCount, plural } from '../../../present/text.ts';
-import { listDisputedOrders } from '../../../report/money/list-disputed-orders.ts';
-import { listPayouts } from '../../../report/money/list-payouts.ts';
-import { readDoubtHints } from '../../../report/money/read-doubt-hints.ts';
-import { listReconciled } from '../../../report/money/reconcile-deals.ts';
+import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../core/money/reconciliation.ts';
+import { formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
+import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
+import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
+import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
+import { listPayouts } from '../../../reports/money/list-payouts.ts';
+import { PAYOUTS_WHY, payoutCells } from '../../../reports/money/payouts.ts';
+import { listReconciled } from '../../../reports/money/reconcile-deals.ts';
+import { DISPUTES, formatDifference } from '../../../reports/money/reconciliation.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
   anchor,

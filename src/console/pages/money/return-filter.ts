@@ -1,7 +1,7 @@
+import { isMonth } from '../../../core/time/month.ts';
 import type { Database } from '../../../db/connect.ts';
-import { isMonth } from '../../../model/time/month.ts';
-import { describeMonths } from '../../../present/money/returns.ts';
-import { findNewestMonth, type ReturnFilter } from '../../../report/money/list-returns.ts';
+import { findNewestMonth, type ReturnFilter } from '../../../reports/money/list-returns.ts';
+import { describeMonths } from '../../../reports/money/returns.ts';
 import type { Visit } from '../../console-page.ts';
 import type { FilterField } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';

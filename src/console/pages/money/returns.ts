@@ -1,8 +1,8 @@
-import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../model/money/returns.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
-import { describeReturn, explainUnknown } from '../../../present/money/returns.ts';
-import { listReturns } from '../../../report/money/list-returns.ts';
+import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../core/money/returns.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
+import { listReturns } from '../../../reports/money/list-returns.ts';
+import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';

@@ -1,5 +1,5 @@
-import type { Html } from '../../../model/text/html.ts';
-import { html } from '../../../present/html/html.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { html } from '../../../render/html/html.ts';
 import type { Visit } from '../../console-page.ts';
 
 const SECTIONS = [

@@ -1,9 +1,9 @@
-import type { StatementLine, StatementRules } from '../../../earnings/statement.ts';
-import { type LineKey, listDealLines, sumStatement } from '../../../earnings/sum-statement.ts';
-import { formatMoney } from '../../../model/money.ts';
-import { html } from '../../../present/html/html.ts';
-import { describeToPay } from '../../../present/money/uncounted.ts';
-import { formatCount } from '../../../present/text.ts';
+import { formatMoney } from '../../../core/money.ts';
+import type { StatementLine, StatementRules } from '../../../money/statement.ts';
+import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
+import { describeToPay } from '../../../reports/money/uncounted.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';

@@ -1,6 +1,6 @@
-import type { CurrencySum } from '../../../earnings/sum-statement.ts';
-import { formatMoney } from '../../../model/money.ts';
-import { plural } from '../../../present/text.ts';
+import { formatMoney } from '../../../core/money.ts';
+import type { CurrencySum } from '../../../money/sum-statement.ts';
+import { plural } from '../../../render/text.ts';
 
 /**
  * Describes the totals of a statement: `13.33 EUR in 2 lines, 5.00 USD in 1 line`. The page shows this text,

@@ -1,32 +1,32 @@
-import { convertLines } from '../../../earnings/convert-lines.ts';
-import { findClosed, readStatement } from '../../../earnings/read-statement.ts';
-import type { StatementRules } from '../../../earnings/statement.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { formatAmounts, formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import { convertLines } from '../../../money/convert-lines.ts';
+import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
+import { findClosed, readStatement } from '../../../money/read-statement.ts';
+import type { StatementRules } from '../../../money/statement.ts';
 import {
   type CurrencySum,
   type DealSum,
   type StatementSums,
   sumStatement,
-} from '../../../earnings/sum-statement.ts';
-import { KnownError } from '../../../model/known-error.ts';
-import { formatAmounts, formatMoney } from '../../../model/money.ts';
-import type { Html } from '../../../model/text/html.ts';
-import { isMonth, monthBefore } from '../../../model/time/month.ts';
-import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
-import { html } from '../../../present/html/html.ts';
+} from '../../../money/sum-statement.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
 import {
   describeStatement,
   describeTotal,
   narrowStatement,
   renderStatementCsv,
-} from '../../../present/money/statement.ts';
+} from '../../../reports/money/statement.ts';
 import {
   countOrders,
   describeToPay,
   HELD,
   UNCOUNTED,
   UNKNOWN_FEES,
-} from '../../../present/money/uncounted.ts';
-import { formatCount, plural } from '../../../present/text.ts';
+} from '../../../reports/money/uncounted.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
@@ -112,7 +112,7 @@ async function download(
   const name = `statement-${month}${dealId === null ? '' : `-${dealId.replace(/[^\w-]/g, '_')}`}.${format}`;
   if (format === 'csv')
     return { download: { name, type: 'text/csv', content: renderStatementCsv(statement) } };
-  const { renderBlocksPdf } = await import('../../../present/pdf/render-pdf.ts');
+  const { renderBlocksPdf } = await import('../../../render/render-pdf.ts');
   const madeAt = statement.closed?.at ?? new Date(`${month}-01T00:00:00Z`);
   const content = await renderBlocksPdf(describeStatement(statement, { showsLines: true }), {
     title: `Statement of ${month}`,

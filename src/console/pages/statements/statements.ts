@@ -1,7 +1,7 @@
-import { listStatements } from '../../../earnings/sum-statement.ts';
-import { isMonth, monthBefore } from '../../../model/time/month.ts';
-import { html } from '../../../present/html/html.ts';
-import { formatCount } from '../../../present/text.ts';
+import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import { listStatements } from '../../../money/sum-statement.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { anchor, instant, pager, table } from '../../markup/parts.ts';
 import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { expectSums, repeated, trueCents } from '../../../pipeline/workshop.ts';
+import { expectSums, repeated, trueCents } from '../../../runs/workshop.ts';
 import {
   backfill,
   centsToPost,

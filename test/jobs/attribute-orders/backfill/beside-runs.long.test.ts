@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectSums } from '../../../pipeline/workshop.ts';
+import { expectSums } from '../../../runs/workshop.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import {
   backfill,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CODES, LATER_CODE, type Workshop } from '../../../pipeline/workshop.ts';
+import { CODES, LATER_CODE, type Workshop } from '../../../runs/workshop.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { backfill, ended, eventOf, openHistory, ordersBy, PERIOD, planIn, toHistory } from './history.ts';
 

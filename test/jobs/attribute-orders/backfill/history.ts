@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { reapLost } from '../../../../src/ledger/reap.ts';
 import { acceptDoubt, approveResend } from '../../../../src/ledger/resolve.ts';
-import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../pipeline/workshop.ts';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../runs/workshop.ts';
 import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countStates, type Workshop } from '../../../pipeline/workshop.ts';
+import { countStates, type Workshop } from '../../../runs/workshop.ts';
 import type { CliProcess } from '../../../support/run-cli.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import {

@@ -1,0 +1,103 @@
+import { sql, type Transaction } from 'kysely';
+import type { Backfill, BackfillState, Period } from '../../../src/core/backfill.ts';
+import type { Database } from '../../../src/db/connect.ts';
+import type { DB } from '../../../src/db/tables.ts';
+import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
+import type { GatheredPlan } from './gather-plan.ts';
+
+const COLUMNS = sql`
+  b.backfill_id as "backfillId", b.job, b.state, b.plan_hash as "planHash", b.plan, b.run_id as "runId", b.requests_per_second as "requestsPerSecond",
+  b.concurrency, b.planned_at as "plannedAt", b.approved_by as "approvedBy", b.approved_at as "approvedAt", b.problem,
+  json_build_object('fromDay', b.from_day::text, 'toDay', b.to_day::text, 'timeZone', b.time_zone) as period`;
+
+export type BackfillFilter = {
+  readonly job?: string;
+  readonly backfillId?: string;
+  readonly states?: readonly BackfillState[];
+  readonly period?: Period;
+  /** `backfillId` of the last row of the previous page. */
+  readonly after?: string | null;
+  readonly limit?: number;
+};
+
+/** Lists backfills, newest first. */
+export async function listBackfills(db: Database, filter: BackfillFilter): Promise<readonly Backfill[]> {
+  const { job, backfillId, states, period, after = null, limit } = filter;
+  const conditions = [
+    sql`true`,
+    ...(job === undefined ? [] : [sql`b.job = ${job}`]),
+    ...(backfillId === undefined ? [] : [sql`b.backfill_id = ${backfillId}::bigint`]),
+    ...(after === null ? [] : [sql`b.backfill_id < ${after}::bigint`]),
+    ...(states === undefined ? [] : [sql`b.state = any(${[...states]}::text[])`]),
+    ...(period === undefined
+      ? []
+      : [
+          sql`b.from_day = ${period.fromDay}::date and b.to_day = ${period.toDay}::date and b.time_zone = ${period.timeZone}`,
+        ]),
+  ];
+  const { rows } = await sql<Backfill>`
+    select ${COLUMNS} from ops.backfills b where ${sql.join(conditions, sql` and `)}
+    order by b.backfill_id desc limit ${limit ?? 1_000}`.execute(db);
+  return rows;
+}
+
+/** Reads a backfill and locks it until the transaction ends. Returns null if it does not exist. */
+export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
+  await sql`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`.execute(trx);
+  const [backfill] = await listBackfills(trx, { backfillId });
+  return backfill ?? null;
+}
+
+/**
+ * Stores `planned_orders` as a plan. Replaces earlier plans of the job for the same period that were not
+ * executed. @returns the id of the backfill.
+ */
+export async function storePlan(
+  trx: Transaction<DB>,
+  { hash, plan }: GatheredPlan,
+  options: {
+    readonly job: string;
+    readonly period: Period;
+    readonly runId: string;
+    readonly requestsPerSecond: number | null;
+    readonly concurrency: number | null;
+  },
+): Promise<string> {
+  const { job, period, runId, requestsPerSecond, concurrency } = options;
+  await sql`
+    update ops.backfills set state = 'replaced', state_changed_at = clock_timestamp()
+    where job = ${job} and state = 'planned' and from_day = ${period.fromDay}::date and to_day = ${period.toDay}::date`.execute(
+    trx,
+  );
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, requests_per_second, concurrency)
+    values (${job}, 'planned', ${period.fromDay}::date, ${period.toDay}::date, ${period.timeZone}, ${hash},
+      ${toJsonParameter(plan)}::jsonb, ${runId}::bigint, ${requestsPerSecond}::double precision, ${concurrency}::integer)
+    returning backfill_id as id`.execute(trx);
+  const id = rows[0]?.id ?? '';
+  await sql`
+    insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
+    select ${id}::bigint, key, source, order_id, body_hash, amount, currency from planned_orders where standing = 'to_post'`.execute(
+    trx,
+  );
+  return id;
+}
+
+/** Changes the state of a backfill if it is in one of the given states. @returns true if it was. */
+export async function moveBackfill(
+  db: Database,
+  backfillId: string,
+  move: {
+    readonly from: readonly BackfillState[];
+    readonly to: BackfillState;
+    readonly problem?: string | null;
+  },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update ops.backfills
+    set state = ${move.to}, problem = ${move.problem ?? null}, state_changed_at = clock_timestamp()
+    where backfill_id = ${backfillId}::bigint and state = any(${[...move.from]}::text[]) returning 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}

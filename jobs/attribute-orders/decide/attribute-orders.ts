@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../../src/db/connect.ts';
+import { inTransaction } from '../../../src/db/in-transaction.ts';
+import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import type { DB } from '../../../src/db/tables.ts';
+import { lockJob } from '../../../src/ledger/lock-job.ts';
+import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
+import { holdSimilar } from './hold-similar.ts';
+import { keepClaims } from './keep-claims.ts';
+import { excludeRemovedSources } from './removed-sources.ts';
+
+export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
+  /** Digest of the codes, as `loadCodes` returns it. */
+  readonly codesHash: string;
+};
+
+export type AttributedOrders = {
+  /** Number of decisions that are new or have changed. */
+  readonly decided: number;
+};
+
+/**
+ * Decides for each order which influencer earned it, or why none did. It covers the current orders in sealed
+ * files that this job has not yet decided under these rules. Decisions that do not change are left as they
+ * are. In a transaction that is rolled back, this is a preview.
+ */
+export function attributeOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
+  const rules = { ...options, period: null, rulesHash: hashRules(options) };
+  return inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await lockJob(trx, options.job);
+    await keepRevenueRule(trx, options);
+    const removed = await excludeRemovedSources(trx, {
+      job: rules.job,
+      sources: rules.sources.map(({ source }) => source),
+    });
+    await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`.execute(
+      trx,
+    );
+    await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(rules)}`.execute(
+      trx,
+    );
+    const { rows: files } = await sql`select from files_to_attribute limit 1`.execute(trx);
+    if (files.length === 0) return { decided: 0 };
+    await decide(trx, rules);
+    await keepClaims(trx, rules);
+    return { decided: await write(trx, { ...rules, removed }) };
+  });
+}
+
+/** Stores how the job computes the amount of an order, by which earnings know the refunds that it includes. */
+export async function keepRevenueRule(
+  trx: Transaction<DB>,
+  { job, sources, revenue }: Pick<AttributionRules, 'job' | 'sources' | 'revenue'>,
+): Promise<void> {
+  await sql`
+    insert into intake.revenue_rules as r (job, source, revenue)
+    select ${job}, source, ${revenue} from unnest(${sources.map(({ source }) => source)}::text[]) as source
+    on conflict (job, source) do update set revenue = excluded.revenue where r.revenue <> excluded.revenue`.execute(
+    trx,
+  );
+}
+
+/**
+ * Creates the temporary table `decided_orders`, so that the server has statistics for the statements that
+ * join it. Call it after `suitLargeStatements`. Sequential scans are disabled so that orders are read by the
+ * index of their file, and similar ones by their ids, however many rows the server expects in each.
+ */
+export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+  await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
+  await sql`
+    create temporary table decided_orders on commit drop as
+    select d.*, null::text as likeness from (${decisionsOf(rules)}) d`.execute(trx);
+  await sql`analyze decided_orders`.execute(trx);
+  await holdSimilar(trx, rules);
+  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
+}
+
+/**
+ * Stores the decisions. The job's lock is held, so no other process decides about these orders in the
+ * meantime. Orders are looked up only if the job has decided about one between the least and the greatest id, which
+ * is not so for the newest part of a sorted export.
+ */
+async function write(
+  trx: Transaction<DB>,
+  { job, rulesHash, removed }: AttributionRules & { readonly removed: readonly string[] },
+): Promise<number> {
+  // An order that was sent for a source which the job no longer reads: the ledger must learn what becomes of it.
+  const isSuccessor =
+    removed.length === 0
+      ? sql`false`
+      : sql`exists (
+          select from intake.attributions t
+          where t.job = ${job} and t.source = any(${[...removed]}::text[]) and t.order_id = d.order_id and t.entry_id is not null)`;
+  await sql`
+    create temporary table new_decisions on commit drop as
+    with known as (
+      select exists (
+        select from (select source, min(order_id) as least, max(order_id) as greatest from decided_orders group by source) d
+        cross join lateral (
+          select true from intake.attributions k
+          where k.job = ${job} and k.source = d.source and k.order_id between d.least and d.greatest limit 1) k) as is_any
+    )
+    select d.*, k.job is null as is_new
+    from decided_orders d
+    left join lateral (
+      select k.* from intake.attributions k
+      where (select is_any from known) and k.job = ${job} and k.source = d.source and k.order_id = d.order_id limit 1) k on true
+    where k.job is null
+      or row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id, d.influencer_handle,
+             d.deal_id, d.collab_id, d.amount, d.currency)
+         is distinct from
+         row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id, k.influencer_handle,
+             k.deal_id, k.collab_id, k.amount, k.currency)`.execute(trx);
+  const updated = await sql`
+    update intake.attributions a
+    set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
+        matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
+        deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency, likeness = d.likeness,
+        is_pending = d.outcome = 'attributed' or a.entry_id is not null or ${isSuccessor}, rules_hash = ${rulesHash}, decided_at = now()
+    from new_decisions d
+    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
+      and a.source = any (array(select distinct source from new_decisions where not is_new))
+      and a.order_id = any (array(select order_id from new_decisions where not is_new))`.execute(trx);
+  const inserted = await sql`
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
+      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending, rules_hash)
+    select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
+      influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed' or ${isSuccessor}, ${rulesHash}
+    from new_decisions d where is_new`.execute(trx);
+  await sql`
+    insert into intake.attributed_files (job, source_file_id, rules_hash)
+    select ${job}, source_file_id, ${rulesHash} from files_to_attribute
+    on conflict (job, source_file_id) do update set rules_hash = excluded.rules_hash, attributed_at = now()`.execute(
+    trx,
+  );
+  return Number(updated.numAffectedRows ?? 0) + Number(inserted.numAffectedRows ?? 0);
+}
+
+function hashRules(options: AttributeOrdersOptions): string {
+  const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;
+  const credited = sources.map(({ source, credited, notCredited, mayLackColumn }) => [
+    source,
+    credited,
+    notCredited,
+    mayLackColumn,
+  ]);
+  const rules = [
+    codesHash,
+    brandId,
+    revenue,
+    credited,
+    ...(creditsDrafts ? ['drafts'] : []),
+    ...(creditsRenewals ? [] : ['no renewals']),
+    ...(start === null ? [] : [start.day, start.timeZone]),
+    ...(options.hasTerms ? ['terms'] : []),
+    ...(options.isBrandShared ? ['shared brand'] : []),
+  ];
+  return createHash('sha256').update(JSON.stringify(rules)).digest('base64url');
+}
+
+/**
+ * Makes the next run decide again about the orders that a seed names: their files count as not yet decided,
+ * and decisions whose entries were released are proposed again.
+ */
+export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
+  await sql`
+    update intake.attributions a set is_pending = true
+    from ledger.evidence v join ledger.entries e on e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+      and ledger.is_platform(v.order_platform, e.order_platform)
+    where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
+      and a.entry_id = e.entry_id and a.outcome = 'attributed'`.execute(trx);
+  await sql`
+    delete from intake.attributed_files f
+    where f.source_file_id in (
+      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
+      where v.seed_id = ${seedId}::bigint)`.execute(trx);
+}

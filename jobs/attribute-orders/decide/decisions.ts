@@ -1,0 +1,281 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Period } from '../../../src/core/backfill.ts';
+import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
+import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
+import { neverSent } from '../../../src/ledger/states.ts';
+import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
+
+export type AttributionRules = {
+  readonly job: string;
+  readonly sources: readonly CreditedSource[];
+  readonly brandId: string;
+  readonly revenue: OrderReading['revenue'];
+  /** If true, orders that their layout marks as drafts are treated like others. */
+  readonly creditsDrafts: boolean;
+  /** The same for renewals of subscriptions. */
+  readonly creditsRenewals: boolean;
+  /**
+   * First day of the job's own period. Older orders are left to backfills. Null: orders of any age belong to
+   * the job.
+   */
+  readonly start: Day | null;
+  /** True if what an order earns depends on its time, because deals have terms. */
+  readonly hasTerms: boolean;
+  /** True if sources with other platforms may state orders of the brand too. */
+  readonly isBrandShared: boolean;
+  /**
+   * If set, only orders of these days are decided, except those in the job's own period. Null: all orders.
+   */
+  readonly period: Period | null;
+  readonly rulesHash: string;
+};
+
+/** A calendar day, YYYY-MM-DD, in the local time of an IANA zone. */
+export type Day = { readonly day: string; readonly timeZone: string };
+
+/** SQL for the first instant of a day. */
+export function startOf({ day, timeZone }: Day): RawBuilder<Date> {
+  return sql<Date>`(${day}::date::timestamp at time zone ${timeZone}::text)`;
+}
+
+/** SQL for the time at which order `o` was placed, as far as its export contains it. */
+export const orderedAt = ORDERED_AT.sql;
+
+/** SQL that is true if order `o` was placed within the period. */
+export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boolean> {
+  return sql<boolean>`(${orderedAt} >= ${startOf({ day: fromDay, timeZone })}
+    and ${orderedAt} < ((${toDay}::date + 1)::timestamp at time zone ${timeZone}::text))`;
+}
+
+export type CreditedSource = StatusRules & { readonly source: string; readonly orderPlatform: string };
+
+/**
+ * SQL for the files that the job has not yet decided under these rules, with the statuses that their source
+ * credits, and those that a person has decided about.
+ */
+export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
+  const given = sources.map(({ source, orderPlatform, credited, notCredited, mayLackColumn }) => ({
+    source,
+    order_platform: orderPlatform,
+    any_status: credited === 'any',
+    no_status: mayLackColumn,
+    credited: credited === 'any' ? [] : credited,
+    not_credited: notCredited,
+  }));
+  return sql`
+    select f.source_file_id, s.any_status, s.no_status, s.credited, s.not_credited, s.order_platform
+    from intake.source_files f
+    join (
+      select g.source, g.order_platform, g.any_status, g.no_status,
+        g.credited || ${ruledStatuses('credit')} as credited, g.not_credited || ${ruledStatuses('exclude')} as not_credited
+      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
+        as g(source text, order_platform text, any_status boolean, no_status boolean, credited text[], not_credited text[])
+      offset 0) s on s.source = f.source
+    where f.state = 'sealed' and not exists (
+      select from intake.attributed_files d
+      where d.job = ${job} and d.source_file_id = f.source_file_id and d.rules_hash = ${rulesHash})`;
+}
+
+/** SQL for the statuses of source `g` that a person has decided to credit, or not to. */
+function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
+  return sql`array(
+          select r.status from intake.rulings r
+          where r.source = g.source and r.status is not null and r.decision = ${decision} and r.withdrawn_at is null)`;
+}
+
+/**
+ * SQL that decides about the current orders of `files_to_attribute` (a table with the columns of
+ * `filesToAttribute`), one row for each order. The first rule that applies decides: excluded, named by the
+ * export itself, owner of a code, owner of a link, no owner.
+ */
+export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
+  return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${MATCHED}, ${decidedOf(rules)} select * from decisions`;
+}
+
+/**
+ * SQL that is true if a seed file says that order `o` was credited elsewhere. Most deployments have no seed
+ * file, and then only one look-up is needed.
+ */
+const isSeeded = sql`(select exists (select from ledger.seeds)) and (
+            select true from ledger.seeded_orders v
+            where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(o.order_id)
+              and ledger.is_platform(v.order_platform, f.order_platform) limit 1) is not null`;
+
+/**
+ * SQL for orders with their revenue, the reason, if any, why they cannot be credited to any influencer, and the
+ * reason why they must be held if they name one. The gate says what is allowed; before it come the orders that are
+ * not the job's to decide: credited elsewhere, or from before its own period.
+ */
+function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
+  const { brandId, revenue, creditsDrafts, creditsRenewals, start, period, hasTerms } = rules;
+  const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
+  const gate = gateOf({
+    brandId,
+    revenue,
+    creditsDrafts,
+    creditsRenewals,
+    needsTime: start !== null || hasTerms,
+  });
+  return sql`
+    eligible as materialized (
+      select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
+        case
+          when ${isSeeded} and not ${isAnswered(rules)} then 'credited_elsewhere'
+          ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start'`}
+          else ${gate.exclusion}
+        end as exclusion_reason,
+        ${gate.hold} as hold_reason
+      from files_to_attribute f
+      cross join lateral (
+        select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion, o.doubt, o.total, o.refunded,
+          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at, o.codes, o.codes_folded,
+          o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount, ${rulingsOfOrder} as rulings
+        from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
+      where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
+    )`;
+}
+
+/**
+ * Common table expressions that match the codes and links of orders in `eligible`. Orders that name an
+ * influencer themselves are left out. The last one, `hits`, has one row for each owner of a code or link,
+ * with the fault of those that do not count.
+ */
+export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
+  return sql`
+    carried as (
+      select w.order_version_id, coalesce(w.placed_at, w.paid_at) as ordered_at,
+        ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
+        w.codes[k.place] as written
+      from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
+      where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
+      union all
+      select w.order_version_id, coalesce(w.placed_at, w.paid_at), ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
+        case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
+      from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
+      cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
+      where w.exclusion_reason is null and w.named is null and cardinality(w.links_folded) > 0
+    ),
+    owners as materialized (
+      select 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and code_folded is not null
+      union all
+      select 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and handle_folded <> ''
+      union all
+      select 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and link_folded is not null
+    ),
+    hits as (
+      select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
+        case
+          when coalesce(c.brand_id, ${brandId}) <> ${brandId} then 'code_of_other_brand'
+          when v.ordered_at >= c.valid_to then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
+          when v.ordered_at < c.valid_from then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
+          when v.ordered_at is null and not v.is_time_confirmed and coalesce(c.valid_from, c.valid_to) is not null then 'unknown_time'
+        end as fault
+      from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
+        and (c.link_folded is null or c.link_folded <@ v.links_folded)
+    )`;
+}
+
+/** SQL for the owners of codes and links, for orders that name no influencer. */
+const MATCHED = sql`
+    matched as materialized (
+      select order_version_id,
+        min(target) filter (where fault is null and kind = 'code') as code_target,
+        max(target) filter (where fault is null and kind = 'code') as other_code_target,
+        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_line,
+        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_written,
+        min(target) filter (where fault is null and kind = 'link') as link_target,
+        max(target) filter (where fault is null and kind = 'link') as other_link_target,
+        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_line,
+        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_written,
+        case
+          when bool_or(fault = 'code_expired') then 'code_expired'
+          when bool_or(fault = 'code_not_yet_valid') then 'code_not_yet_valid'
+          when bool_or(fault = 'code_of_other_brand') then 'code_of_other_brand'
+          when bool_or(fault = 'link_expired') then 'link_expired'
+          when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
+        end as fault,
+        coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
+      from hits group by order_version_id
+    )`;
+
+/**
+ * SQL for the decisions. Only an order that names an owner is held: of the others, nothing would be credited.
+ * `offset 0` keeps the kind of a decision a column of `judged`. Otherwise the planner would compute it again for each
+ * column that depends on it.
+ */
+function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
+  return sql`
+    matches as (
+      select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
+        case
+          when w.exclusion_reason is not null then 'excluded'
+          when w.named is not null then 'explicit'
+          when m.code_target is distinct from m.other_code_target then 'ambiguous_codes'
+          when m.code_target is not null then 'code'
+          when m.link_target is distinct from m.other_link_target then 'ambiguous_links'
+          when m.link_target is not null then 'link'
+          when m.is_time_missing then 'unknown_time'
+          when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
+          else 'organic'
+        end as match,
+        coalesce(w.hold_reason, case when m.is_time_missing then 'unknown_time' end) as held_for
+      from eligible w left join matched m on m.order_version_id = w.order_version_id offset 0
+    ),
+    judged as (
+      select m.*,
+        case when m.match in ('explicit', 'code', 'link') and m.held_for is not null then 'held' else m.match end as decision
+      from matches m offset 0
+    ),
+    decisions as (
+      select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
+        case when j.decision in ('explicit', 'code', 'link') then 'attributed'
+             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'unknown_time') then 'held' else j.decision end as outcome,
+        case j.decision
+          when 'excluded' then j.exclusion_reason
+          when 'held' then j.held_for
+          when 'unattributed' then
+            coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
+          when 'ambiguous_codes' then j.decision
+          when 'ambiguous_links' then j.decision
+          when 'unknown_time' then j.decision
+        end as reason,
+        case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
+        case j.decision
+          when 'explicit' then j.named
+          when 'code' then j.code_written
+          when 'link' then j.link_written
+          when 'excluded' then null
+          else coalesce(nullif(array_to_string(j.codes || j.links, ', '), ''), case j.decision when 'held' then j.named end)
+        end as matched_value,
+        case
+          when j.decision = 'explicit' then
+            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || lower(ltrim(j.influencer_handle, '@')))
+          else c.target
+        end as target,
+        case when j.decision in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
+        case when j.decision = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
+        case when j.decision = 'explicit' then j.deal_id else c.deal_id end as deal_id,
+        case when j.decision = 'explicit' then j.collab_id else c.collab_id end as collab_id,
+        -- How many things may name an owner: see keepClaims.
+        cardinality(j.codes) + cardinality(j.links) + (j.named is not null)::integer as evidence
+      from judged j
+      left join intake.codes c on c.job = ${job}
+        and c.line_no = case j.decision when 'code' then j.code_line when 'link' then j.link_line end
+    )`;
+}
+
+/**
+ * SQL that is true if the job has an entry for order `o` that a backfill will post or that may have been
+ * processed, also under a source that it no longer reads. The job then stays responsible for the order.
+ */
+function isAnswered({ job, sources }: AttributionRules): RawBuilder<boolean> {
+  const isRemoved = sql`coalesce(e.source <> all(${sources.map(({ source }) => source)}::text[]), false)`;
+  return sql<boolean>`(
+    select true from ledger.entries e
+    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.job = ${job} and e.effect is not distinct from 'referral'
+      and (e.source = o.source or (${isRemoved} and ledger.is_platform(e.order_platform, f.order_platform)))
+      and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}) limit 1) is not null`;
+}

@@ -1,0 +1,229 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
+import type { DecimalText, StagedOrder } from '../../../src/core/order.ts';
+import {
+  type Amount,
+  and,
+  beginsWith,
+  type Condition,
+  constant,
+  difference,
+  equals,
+  field,
+  firstOf,
+  isAbove,
+  isKnown,
+  isNull,
+  isOneOf,
+  isSame,
+  not,
+  or,
+  prefixed,
+  SOURCE,
+  setting,
+  type Term,
+  ZERO,
+} from './conditions.ts';
+
+/*
+ * The gate: what must be known and allowed before an order is credited. It is a list of requirements. Each states what
+ * is allowed, and an order passes only if that is true: false and unknown (null) both stop it. What a rule names is
+ * excluded; everything else that is not allowed is held, until better data or a person settles it.
+ *
+ * Runs and plans have Postgres evaluate it; previews, which have no database, evaluate it here (conditions.ts).
+ */
+
+type Requirement = {
+  /** What is allowed. Unknown counts as false. */
+  readonly allowed: Condition;
+  /** What a rule excludes, with the reason. Unknown counts as false. */
+  readonly excluded?: readonly (readonly [when: Condition, reason: Term<string>])[];
+  /** The reason of orders that are neither allowed nor excluded. */
+  readonly held: Term<string>;
+  /** If true, a person may confirm what is not known (`intake.rulings`). */
+  readonly canBeConfirmed: boolean;
+};
+
+export type GateRules = {
+  /** Null: not known yet. Orders that name a brand are then held. */
+  readonly brandId: string | null;
+  readonly revenue: OrderReading['revenue'];
+  readonly creditsDrafts: boolean;
+  readonly creditsRenewals: boolean;
+  /** True if the amount of an order depends on its time: the job has a start date, or its deals have terms. */
+  readonly needsTime: boolean;
+};
+
+/** Why an order does not pass the gate. */
+export type Stop = { readonly outcome: 'excluded' | 'held'; readonly reason: string };
+
+export type Gate = {
+  /** SQL for the reason, if a rule or a person excludes order `o`. */
+  readonly exclusion: RawBuilder<string | null>;
+  /** SQL for the reason, if order `o` must be held and no person has confirmed what is not known. */
+  readonly hold: RawBuilder<string | null>;
+  /** Answers the same about an order that no person has decided about; null if it passes. */
+  readonly judge: (order: StagedOrder, statuses: StatusRules) => Stop | null;
+};
+
+const ORDER = {
+  status: field('status'),
+  exclusion: field('exclusion'),
+  cancelledAt: field('cancelledAt'),
+  doubt: field('doubt'),
+  brand: field('brandId'),
+  total: field('total'),
+  refunded: field('refunded'),
+};
+
+/** The time at which an order was placed, as far as its export contains it. */
+export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
+
+/** The amount of an order by the job's rule. */
+export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
+  total: ORDER.total,
+  subtotal: field('subtotal'),
+  total_less_refunds: difference(ORDER.total, firstOf(ORDER.refunded, ZERO)),
+};
+
+/** The amount of an order in a preview; null if it is not known. */
+export function revenueOf(order: StagedOrder, revenue: GateRules['revenue']): DecimalText | null {
+  return REVENUE[revenue].read({ order, statuses: NO_STATUSES });
+}
+
+const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn: false };
+
+/** The gate of a job. The rules that concern the job's period and seeds come before it (decisions.ts). */
+export function gateOf(rules: GateRules): Gate {
+  const requirements = requirementsOf(rules);
+  const excluded = requirements.flatMap(({ excluded: cases = [] }) => cases);
+  return {
+    exclusion: sql`case
+          when ${isRuledOut} then 'ruled_out'
+          ${sql.join(
+            excluded.map(([when, reason]) => sql`when ${when.sql} then ${reason.sql}`),
+            sql`
+          `,
+          )}
+        end`,
+    hold: sql`case
+          ${sql.join(
+            requirements.map(({ allowed, held, canBeConfirmed }) => {
+              const isMet = canBeConfirmed ? sql`(${allowed.sql}) or ${isConfirmed(held.sql)}` : allowed.sql;
+              return sql`when (${isMet}) is not true then ${held.sql}`;
+            }),
+            sql`
+          `,
+          )}
+        end`,
+    judge: (order, statuses) => {
+      const about = { order, statuses };
+      const rule = excluded.find(([when]) => when.read(about) === true);
+      if (rule !== undefined) return { outcome: 'excluded', reason: rule[1].read(about) ?? '' };
+      const missed = requirements.find(({ allowed }) => allowed.read(about) !== true);
+      return missed === undefined ? null : { outcome: 'held', reason: missed.held.read(about) ?? '' };
+    },
+  };
+}
+
+function requirementsOf({
+  brandId,
+  revenue,
+  creditsDrafts,
+  creditsRenewals,
+  needsTime,
+}: GateRules): readonly Requirement[] {
+  const { status, exclusion, cancelledAt, doubt, brand, total, refunded } = ORDER;
+  const amount: Amount = { sql: sql`o.amount`, read: REVENUE[revenue].read };
+  const isCreditedRule = isOneOf(exclusion, [
+    ...(creditsDrafts ? ['draft'] : []),
+    ...(creditsRenewals ? ['renewal'] : []),
+  ]);
+  const statusOrBlank = firstOf(status, constant(''));
+  const isNotCredited = isOneOf(statusOrBlank, SOURCE.notCredited);
+  const isRefunded = not(isSame(firstOf(refunded, ZERO), ZERO));
+  const isOfBrand = equals(brand, setting(brandId));
+  return [
+    {
+      // A rule of the layout. One that reads a word that it does not know names it `unknown_…`.
+      allowed: or(isNull(exclusion), isCreditedRule),
+      excluded: [[and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion]],
+      held: firstOf(exclusion, constant('unknown_exclusion')),
+      canBeConfirmed: true,
+    },
+    {
+      allowed: isNull(cancelledAt),
+      excluded: [[isKnown(cancelledAt), constant('cancelled')]],
+      held: constant('cancelled'),
+      canBeConfirmed: false,
+    },
+    {
+      // The status is null if the file has no column of it. No layout lists the empty one: only a person can count it.
+      allowed: or(
+        SOURCE.creditsAnyStatus,
+        isOneOf(statusOrBlank, SOURCE.credited),
+        and(isNull(status), SOURCE.mayLackStatus),
+      ),
+      excluded: [
+        [
+          and(not(SOURCE.creditsAnyStatus), equals(statusOrBlank, constant('')), isNotCredited),
+          constant('without_status'),
+        ],
+        [and(not(SOURCE.creditsAnyStatus), isNotCredited), prefixed('status_', status)],
+      ],
+      held: constant('unknown_status'),
+      canBeConfirmed: true,
+    },
+    {
+      // What reading the files left open: a row that may be missing, two states of unknown age.
+      allowed: isNull(doubt),
+      held: doubt,
+      canBeConfirmed: true,
+    },
+    {
+      // An export may leave the brand out: then it is that of the job.
+      allowed: or(isNull(brand), isOfBrand),
+      excluded: [[not(isOfBrand), constant('other_brand')]],
+      held: constant('unknown_brand'),
+      canBeConfirmed: false,
+    },
+    {
+      allowed: or(not(isRefunded), and(isAbove(refunded, ZERO), isAbove(total, refunded))),
+      excluded: [[and(isAbove(refunded, ZERO), isSame(refunded, total)), constant('fully_refunded')]],
+      held: constant('refund_out_of_range'),
+      canBeConfirmed: false,
+    },
+    {
+      allowed: or(isNull(status), not(equals(status, constant('partially_refunded'))), isRefunded),
+      held: constant('unknown_refund'),
+      canBeConfirmed: true,
+    },
+    {
+      // A subtotal says nothing if nothing was paid.
+      allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
+      excluded: [
+        [or(isAbove(ZERO, amount), isAbove(ZERO, total)), constant('negative_revenue')],
+        [or(isSame(amount, ZERO), isSame(total, ZERO)), constant('zero_revenue')],
+      ],
+      held: constant('unknown_amount'),
+      canBeConfirmed: false,
+    },
+    ...(needsTime
+      ? [{ allowed: isKnown(ORDERED_AT), held: constant('unknown_time'), canBeConfirmed: true }]
+      : []),
+  ];
+}
+
+/** SQL for the decisions of people about order `o`, as `decision:reason`. Most databases have none, and then nothing is looked up. */
+export const rulingsOfOrder = sql`
+  case when (select exists (select from intake.rulings where order_id is not null)) then (
+    select array_agg(r.decision || ':' || r.reason) from intake.rulings r
+    where r.source = o.source and r.order_id = o.order_id and r.withdrawn_at is null
+      and (r.content_hash is null or r.content_hash = o.content_hash)) end`;
+
+const isRuledOut = sql`exists (select from unnest(o.rulings) r where r like 'exclude:%')`;
+
+/** SQL that is true if a person has confirmed what holds order `o` for this reason. */
+export function isConfirmed(reason: RawBuilder<unknown>, order = 'o'): RawBuilder<unknown> {
+  return sql`('credit:' || ${reason}) = any(${sql.ref(`${order}.rulings`)})`;
+}

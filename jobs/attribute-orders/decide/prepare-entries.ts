@@ -1,0 +1,195 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../../src/db/connect.ts';
+import { inTransaction } from '../../../src/db/in-transaction.ts';
+import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import type { DB } from '../../../src/db/tables.ts';
+import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
+import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
+import { lockJob } from '../../../src/ledger/lock-job.ts';
+import { createDesiredEntries, type Proposed, propose } from '../../../src/ledger/propose.ts';
+import { orderPlatformChanged } from './order-platform-changed.ts';
+
+export type PrepareEntriesOptions = {
+  readonly job: string;
+  readonly runId: string;
+  /** The account that the database is bound to. */
+  readonly accountId: string;
+  /** `order_platform` of each of the job's sources. */
+  readonly orderPlatformBySource: Readonly<Record<string, string>>;
+};
+
+export type PreparedEntries = Proposed & {
+  /** Number of orders for which another source or job is responsible. */
+  readonly elsewhere: number;
+};
+
+/**
+ * Proposes the decisions of `attributeOrders` that are new to the ledger, in one transaction
+ * (ledger/propose.ts). Before the entries are posted, `holdCreditedElsewhere` must hold those that another
+ * system has credited.
+ *
+ * @throws KnownError `order_platform_changed` (exit 2) because under another platform name the same orders
+ * would be sent a second time.
+ */
+export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
+  const prepared = await inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await lockJob(trx, options.job);
+    const desired = await gatherDesired(trx, options);
+    if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
+    await refuseOtherPlatform(trx);
+    const sourcesOfJob = Object.keys(options.orderPlatformBySource);
+    const proposed = await propose(trx, { ...options, effect: 'referral', sourcesOfJob });
+    return { ...proposed, elsewhere: await settleAttributions(trx, options) };
+  });
+  if (!db.isTransaction) await passSettled(db, options.job);
+  return prepared;
+}
+
+/**
+ * Reads the index of pending decisions once more. It lists decisions that were settled until a scan finds that
+ * their rows are gone, or until a vacuum. After a first load these are hundreds of thousands, and the next run
+ * would wait for that scan.
+ */
+async function passSettled(db: Database, job: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    // Other scans of the table leave the index as it is.
+    await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(
+      trx,
+    );
+    await sql`select count(*) from intake.attributions a where a.job = ${job} and a.is_pending`.execute(trx);
+  });
+}
+
+/**
+ * Fills `desired_entries` with the decisions that are new to the ledger, with the request that each order
+ * would need now.
+ */
+async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOptions): Promise<number> {
+  const platforms = Object.entries(options.orderPlatformBySource).map(([source, platform]) => ({
+    source,
+    platform,
+  }));
+  await createDesiredEntries(trx);
+  const { numAffectedRows } = await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
+      undesired_as, undesired_because, lowered_as)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount, b.currency, b.order_platform,
+      b.order_id, b.order_version_id, b.linked_id, ${undesiredAs}, coalesce(b.reason, b.outcome),
+      case when b.refunded > 0 then 'refunded' end
+    from (
+      select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
+      from (
+        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency, a.brand_id, a.deal_id, a.collab_id,
+          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at
+        from intake.attributions a
+        join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text) on p.source = a.source
+        cross join lateral (
+          select o.codes, o.refunded, o.cancelled_at from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+        where a.job = ${options.job} and a.is_pending
+      ) w
+    ) b`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** SQL for the kind of the adjustment if a sent order must no longer be credited. */
+const undesiredAs = sql`
+  case
+    when b.cancelled_at is not null or b.reason ~ '^(status_)?(cancel|void)' then 'cancelled'
+    when b.reason in ('fully_refunded', 'status_refunded') then 'refunded'
+    when b.outcome = 'held' then 'held'
+    else 'excluded'
+  end`;
+
+async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
+  const { rows } = await sql<{ source: string; before: string | null; now: string }>`
+    select d.source, min(e.order_platform) as before, min(d.order_platform) as now
+    from desired_entries d
+    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id limit 1) e
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform) group by d.source limit 1`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (row !== undefined) throw orderPlatformChanged(row);
+}
+
+/**
+ * Links each decision to its entry. An order for which another source or job is responsible is marked as
+ * excluded, so that it is counted once.
+ */
+async function settleAttributions(
+  trx: Transaction<DB>,
+  { job, accountId }: PrepareEntriesOptions,
+): Promise<number> {
+  const { rows } = await sql<{ elsewhere: string }>`
+    with elsewhere as (
+      update intake.attributions a
+      set outcome = 'excluded', reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
+          matched_by = null, target = null, is_pending = false
+      from compared_entries c
+      where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
+        and a.source = any (array(select distinct source from compared_entries))
+        and a.order_id = any (array(select order_id from compared_entries))
+        and c.body is not null and not c.is_own and not c.is_withdrawn
+      returning 1
+    )
+    select count(*) as elsewhere from elsewhere`.execute(trx);
+  await sql`
+    update intake.attributions a
+    set entry_id = coalesce(a.entry_id, (
+          select e.entry_id from ledger.entries e
+          where e.account_id = ${accountId} and e.effect = 'referral' and e.key = d.key and d.body is not null)),
+        is_pending = false
+    from desired_entries d
+    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`.execute(trx);
+  await followSuccessors(trx, job);
+  // An order that another source has taken over counts there alone.
+  await sql`
+    update intake.attributions a set entry_id = null
+    from compared_entries c
+    where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries))
+      and c.body is not null and (c.is_own or c.is_withdrawn) and a.outcome <> 'attributed'
+      and (a.job <> ${job} or a.source is distinct from c.source)`.execute(trx);
+  return Number(rows[0]?.elsewhere ?? 0);
+}
+
+/**
+ * Lets what was sent for a source that the job no longer reads follow what another source of the job states about the
+ * order: its refunds lower what it earned. The reports compare the files of these orders again.
+ */
+async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void> {
+  const state = (alias: string) =>
+    sql`row(${sql.join(
+      [
+        'status',
+        'currency',
+        'total',
+        'subtotal',
+        'refunded',
+        'cancelled_at',
+        'exclusion',
+        'doubt',
+        'lines',
+      ].map((column) => sql.ref(`${alias}.${column}`)),
+    )})`;
+  await sql`
+    with moved as (
+      update intake.attributions a set order_version_id = c.version_id
+      from (
+        -- Of two that succeed it, the one that states the least, as in the adjustments.
+        select distinct on (entry_id) entry_id, source, version_id from compared_entries
+        where is_successor and not is_own order by entry_id, body is not null, amount) c
+      cross join lateral (select n.* from intake.orders n where n.order_version_id = c.version_id limit 1) n
+      where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries where is_successor))
+        and a.job = ${job} and a.source is distinct from c.source
+        and ${state('n')} is distinct from (select ${state('v')} from intake.orders v where v.order_version_id = a.order_version_id)
+      returning a.source, a.order_id
+    )
+    update intake.attributed_files d set attributed_at = now()
+    where d.job = ${job} and d.source_file_id in (
+      select o.source_file_id from moved m
+      cross join lateral (
+        select o.source_file_id from intake.orders o
+        where o.source = m.source and o.order_id = m.order_id and o.is_current limit 1) o)`.execute(trx);
+}

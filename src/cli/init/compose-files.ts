@@ -1,0 +1,238 @@
+import { relative } from 'node:path';
+import { parseDocument } from 'yaml';
+import { jobKinds } from '../../../jobs/index.ts';
+import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
+import { toPrintableJson } from '../../core/text/printable.ts';
+import { renderCsv } from '../../render/csv.ts';
+import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
+import type { CodeOwner } from './find-owners.ts';
+import type { CodeFound } from './recognise/preview-orders.ts';
+import type { RecognisedSource } from './recognise/recognise.ts';
+
+/** A file to write, relative to the folder of the configuration. */
+export type ComposedFile = { readonly path: string; readonly text: string };
+
+export type ComposeOptions = {
+  readonly sources: readonly RecognisedSource[];
+  readonly answers: Answers;
+  readonly owners: readonly CodeOwner[];
+  readonly codes: readonly CodeFound[];
+  /** Absolute path. The paths of sources are written relative to it. */
+  readonly folder: string;
+  /** Returns the text of a layout of the project or of the deployment. */
+  readonly readLayoutText: (name: string) => string;
+};
+
+/** Composes all files that `init` writes. */
+export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
+  const { sources, codes, owners, answers } = options;
+  const layouts = sources.flatMap((source) => layoutFileOf(source, options));
+  const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
+  const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
+  return [
+    { path: 'pipeline.yaml', text: pipelineText(options) },
+    ...layouts,
+    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(owners, answers.brandId) }] : []),
+    ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned) }] : []),
+    { path: '.env.example', text: environmentText(sources) },
+  ];
+}
+
+/** File for codes without an owner. In codes.csv, such rows would credit orders to no one. */
+export const UNOWNED = 'codes-without-owner.csv';
+
+function codesText(owners: readonly CodeOwner[], jobBrandId: string): string {
+  return toCsv(
+    owners.map(({ code, brandId, handle, dealId }) => {
+      const other = brandId === null || brandId === jobBrandId ? '' : brandId;
+      return [code, other, handle ?? '', dealId, '', '', ''];
+    }),
+  );
+}
+
+function unownedText(codes: readonly CodeFound[]): string {
+  return toCsv(codes.map(({ code }) => [code, '', '', '', '', '', '']));
+}
+
+function toCsv(rows: readonly (readonly string[])[]): string {
+  return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true });
+}
+
+/** The name of a source's layout. A modified layout gets its own name. */
+export function layoutNameOf({ examined, name }: RecognisedSource): string {
+  const layout = examined.layout.name;
+  if (examined.kind !== 'orders' || examined.changes.length === 0) return layout;
+  return layout.startsWith(name) ? `${layout}-own` : `${name}-${layout}`;
+}
+
+/**
+ * The layout file of a source: a proposed layout, or a known one with the changes that the files need and
+ * with its comments kept.
+ */
+function layoutFileOf(source: RecognisedSource, { readLayoutText }: ComposeOptions): readonly ComposedFile[] {
+  const { proposed, examined } = source;
+  const path = `layouts/${layoutNameOf(source)}.yaml`;
+  if (proposed !== null) return [{ path, text: proposed.text }];
+  if (examined.kind !== 'orders' || examined.changes.length === 0) return [];
+  const document = parseDocument(readLayoutText(examined.layout.name));
+  for (const { path: key, value } of examined.changes) document.setIn(key, value);
+  const whys = examined.changes.map(({ why }) => why).join('; ');
+  const text = String(document).replace(/^# yaml-language-server:.*\n/, '');
+  return [
+    { path, text: `# ${examined.layout.name}, changed by \`influencer-sync init\`: ${whys}.\n${text}` },
+  ];
+}
+
+function pipelineText({ sources, answers, folder }: ComposeOptions): string {
+  return [
+    `# Written by \`influencer-sync init\`. Paths are relative to this file. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
+    '# Check it:  npx influencer-sync doctor   What a run would post:  npx influencer-sync plan attribute-orders',
+    '',
+    'api:',
+    `  url: ${variable('INFLUENCER_API_URL')} # empty: \`run\` stops and says how to start the sandbox`,
+    `  key: ${variable('INFLUENCER_API_KEY')}`,
+    '',
+    'database:',
+    `  url: ${variable('DATABASE_URL')} # empty: an embedded database in .data/ next to this file`,
+    ...(sources.some(isOfCustomers)
+      ? [
+          '',
+          'customers: # they are stored without their addresses',
+          `  hash_key: ${variable('CUSTOMER_HASH_KEY')}`,
+        ]
+      : []),
+    '',
+    'sources:',
+    ...sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
+    '',
+    'jobs:',
+    ...jobLines(sources, answers),
+    '',
+  ].join('\n');
+}
+
+/** A reference to an environment variable; empty if it is not set. */
+function variable(name: string): string {
+  return `\${${name}:-}`;
+}
+
+function isOfCustomers({ examined }: RecognisedSource): boolean {
+  return examined.kind === 'customers';
+}
+
+function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: string): readonly string[] {
+  const { name, encoding, examined, proof, proposed } = source;
+  const dateOrder =
+    answer.dateOrder ??
+    (examined.kind === 'orders' && typeof examined.dateOrder === 'object' ? examined.dateOrder.order : null);
+  const decimalMark =
+    answer.decimalMark ??
+    (examined.kind === 'orders' && examined.decimalMark !== 'open' ? examined.decimalMark : null);
+  const setting = (key: string, value: string | null, comment = ''): readonly string[] =>
+    value === null ? [] : [`    ${key}: ${scalar(value)}${comment === '' ? '' : ` # ${comment}`}`];
+  const known =
+    proposed === null
+      ? `known by ${proof.length === 1 ? 'a column' : `${proof.length} columns`} of its own`
+      : 'proposed: check layouts/';
+  return [
+    `  ${name}:`,
+    ...setting('uri', uriOf(source, folder)),
+    ...setting('layout', layoutNameOf(source), known),
+    ...setting(
+      'order_platform',
+      answer.orderPlatform,
+      'part of what keeps an order from being posted twice: never change it',
+    ),
+    ...setting('time_zone', answer.timeZone, 'of times without a zone'),
+    ...setting('currency', answer.currency, 'of amounts without a currency'),
+    ...setting('date_order', dateOrder),
+    ...setting('decimal_mark', decimalMark, 'no amount shows it'),
+    ...setting('consent', answer.consent, 'nobody in this export has refused'),
+    ...setting('encoding', encoding),
+  ];
+}
+
+/** Writes a scalar: plain if YAML reads it as text, else quoted. */
+function scalar(text: string): string {
+  return /^[A-Za-z./][\w./:*-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
+    ? text
+    : toPrintableJson(JSON.stringify(text));
+}
+
+function uriOf({ place, path }: RecognisedSource, folder: string): string {
+  if (/^s3:/i.test(place))
+    return `${/[*?[{]/.test(place) ? place : place.slice(0, place.lastIndexOf('/') + 1)}${path}`;
+  // `place` is a single file or a folder.
+  const isFile = path === '' && /\.[a-z0-9]+$/i.test(place);
+  const below = relative(folder, place).replaceAll('\\', '/');
+  const start = below === '' ? '.' : /^\.\.?(?:\/|$)/.test(below) ? below : `./${below}`;
+  return isFile ? start : `${start}/${path}`;
+}
+
+/**
+ * One job of each kind that has a source to read, and of each kind that reads no source. Sources of which every order
+ * counts have a job of their own, so that `include: any` is not about the others.
+ */
+function jobLines(
+  sources: readonly RecognisedSource[],
+  { brandId, sources: answers }: Answers,
+): readonly string[] {
+  return jobKinds.flatMap(({ kind, starter }) => {
+    if (starter === undefined) return [];
+    const { reads, comment, settings = [] } = starter;
+    const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
+    const isAny = (name: string): boolean => answers.get(name)?.status === 'any';
+    const groups = [names.filter((name) => !isAny(name)), names.filter(isAny)].filter(
+      (group) => group.length > 0,
+    );
+    if (reads === null) groups.push([]);
+    return groups.flatMap((group, at) => {
+      const includesAny = group.some(isAny);
+      return [
+        `  ${at === 0 ? kind : `${kind}-any-status`}:${comment === undefined ? '' : ` # ${comment}`}`,
+        `    kind: ${kind}`,
+        ...(reads === null
+          ? []
+          : [
+              `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
+              `    brand_id: ${brandId}`,
+            ]),
+        ...(includesAny
+          ? ['    include: any # the export does not say which orders were paid: all count']
+          : []),
+        ...settings.map((line) => `    ${line}`),
+      ];
+    });
+  });
+}
+
+function environmentText(sources: readonly RecognisedSource[]): string {
+  return [
+    '# Copy to .env and name it:  npx influencer-sync run attribute-orders --env-file .env',
+    '# The tool reads .env only if you name it, because a live run must be deliberate.',
+    '',
+    '# The service. Empty: `run` stops and says how to start the sandbox.',
+    'INFLUENCER_API_URL=',
+    'INFLUENCER_API_KEY=',
+    '',
+    '# postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to pipeline.yaml.',
+    'DATABASE_URL=',
+    ...(sources.some(isOfCustomers)
+      ? [
+          '',
+          "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it for as long as you keep the database.",
+          'CUSTOMER_HASH_KEY=',
+        ]
+      : []),
+    ...(sources.some(({ place }) => /^s3:/i.test(place))
+      ? [
+          '',
+          '# S3: the standard credential chain of the AWS SDK (profiles, SSO and roles work too).',
+          '#AWS_REGION=eu-west-1',
+          '#AWS_PROFILE=',
+          '#AWS_ENDPOINT_URL_S3=',
+        ]
+      : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,299 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
+import { jobKinds } from '../../../jobs/index.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { sourceAt } from '../../config/load-config-file.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { findLayoutFile } from '../../core/package/layout-files.ts';
+import { foldCode, foldHeader } from '../../core/text/fold.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
+import { loadLayouts } from '../../intake/layout/load-layout.ts';
+import { searchBrands } from '../../service/account.ts';
+import { ApiError } from '../../service/api-error.ts';
+import type { Client } from '../../service/client.ts';
+import { openSourceClients } from '../../store/source-clients.ts';
+import type { InitOptions } from '../commands/setup/init.ts';
+import { openClient, readServiceVariables } from '../open/open-service.ts';
+import { readEnvFile } from '../open/read-env-file.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
+import { questionsFor, statedOf } from './answers.ts';
+import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
+import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
+import { renderFates, renderRefused, renderSource } from './describe/sources.ts';
+import { type CodeOwner, findOwners } from './find-owners.ts';
+import type { CodeFound } from './recognise/preview-orders.ts';
+import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
+import { askAboutFiles, assumedOf, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
+import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
+
+/**
+ * The streams for questions: standard input and standard error, so that standard output contains only
+ * results.
+ */
+export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
+
+/**
+ * Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. It only
+ * reads from the service.
+ */
+export async function performInit(
+  output: Output,
+  places: readonly string[],
+  options: InitOptions,
+  asking: Asking = { input: process.stdin, output: process.stderr },
+): Promise<ExitCode> {
+  if (places.length === 0)
+    throw usageError(
+      'Name the folder, or the S3 address, where your exports are.',
+      'For example:  npx influencer-sync init ./exports',
+    );
+  if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
+  const folder = resolve(options.out);
+  const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
+  let found: Recognised;
+  let said: SaidOfFiles = { stated: options.column ?? new Map(), encoding: options.encoding ?? null };
+  for (;;) {
+    found = await recogniseAll(output, { places, folder, options, said });
+    show(output, found);
+    const unclear = found.refused.filter(isUnclear);
+    if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
+    const assumed = canAsk && options.yes !== true ? assumedOf(found) : [];
+    if (unclear.length + assumed.length === 0) break;
+    const more = await askAboutFiles([...unclear, ...assumed], { said, terminal: asking });
+    if (more === null) return EXIT.interrupted;
+    said = more;
+  }
+  if (found.sources.length === 0) throw nothingRecognised(places);
+  refuseUnusedRoles(found, said);
+
+  const client = await openServiceIfGiven();
+  const brands = client === null ? [] : await listBrands(client, output);
+  const questions = questionsFor(
+    found.sources,
+    options,
+    brands.map(({ id }) => id),
+  );
+  const isConfirmed = options.yes === true;
+  const isAnswered = questions.every(
+    ({ given, mayAssume, suggestion }) => given !== null || (mayAssume && suggestion !== null),
+  );
+  const answers =
+    canAsk && !(isConfirmed && isAnswered)
+      ? await askAnswers(questions, { brands, terminal: asking })
+      : takeAnswers(questions, { isConfirmed, brands });
+  if (answers === null) return EXIT.interrupted;
+
+  const codes = codesOf(found.sources);
+  const owners = client === null ? [] : await findOwners(client, codes);
+  const configPath = join(folder, 'pipeline.yaml');
+  const files = composeFiles({
+    sources: found.sources,
+    answers,
+    owners,
+    codes,
+    folder,
+    readLayoutText: (name) => readLayoutText(name, configPath),
+  });
+  const fates = compareFiles(folder, files);
+  output.print(renderFates(fates, options.out, output.terminal));
+  const count = fates.filter(({ state }) => state === 'new').length;
+  if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
+  writeNewFiles(folder, files, fates);
+  finish(output, { fates, found, owners, codes, hasService: client !== null, options });
+  return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/** Refuses roles of columns that no proposed layout has: they would have no effect. */
+function refuseUnusedRoles({ sources }: Recognised, { stated }: SaidOfFiles): void {
+  const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
+  const known = new Set(headers.map(foldHeader));
+  const unused = [...stated.keys()].find((header) => !known.has(header));
+  if (unused !== undefined)
+    throw usageError(
+      `--column names ${JSON.stringify(unused)}, which is in no file for which a layout is proposed.`,
+      headers.length === 0
+        ? 'Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md.'
+        : `Their columns: ${headers.map((header) => JSON.stringify(toPrintableLine(header))).join(', ')}.`,
+    );
+}
+
+/** Shows what was recognised, and what is not read. */
+function show(output: Output, found: Recognised): void {
+  for (const source of found.sources) {
+    output.emit(sourceEvent(source));
+    output.print(renderSource(source, output.terminal));
+  }
+  for (const { name, code, why, unclear = [], possible = [] } of found.refused)
+    output.emit({ event: 'file_refused', name, code, why, unclear, possible });
+  output.print(renderRefused(found, output.terminal));
+}
+
+/** Returns true if a run would hold files or orders, or if files with sales were refused. */
+function hasHeld({ sources, refused }: Recognised): boolean {
+  return (
+    refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
+    sources.some(
+      ({ examined }) =>
+        (examined.kind === 'orders' &&
+          [...examined.problems, ...examined.preview.held, ...examined.preview.heldOrders].length > 0) ||
+        (examined.kind === 'customers' && examined.held.length > 0),
+    )
+  );
+}
+
+async function recogniseAll(
+  output: Output,
+  {
+    places,
+    folder,
+    options,
+    said,
+  }: {
+    readonly places: readonly string[];
+    readonly folder: string;
+    readonly options: InitOptions;
+    readonly said: SaidOfFiles;
+  },
+): Promise<Recognised> {
+  const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
+  const clients = openSourceClients();
+  const progress = output.createProgress();
+  let { sources, refused, skipped }: Recognised = { sources: [], refused: [], skipped: 0 };
+  try {
+    for (const place of places) {
+      progress.note(`Looking into ${place}.`);
+      const taken = new Set(sources.map(({ name }) => name));
+      const found = await recognise({
+        source: sourceAt(place),
+        clients,
+        layouts,
+        taken,
+        statedOf: (name) => statedOf(options, name),
+        jobOf: (name) =>
+          proposedJob({ brandId: options.brand ?? null, include: statedOf(options, name).status }),
+        stated: said.stated,
+        assumedEncoding: said.encoding,
+      });
+      sources = [...sources, ...found.sources];
+      refused = [...refused, ...found.refused];
+      skipped += found.skipped;
+    }
+  } finally {
+    clients.close();
+  }
+  return { sources, refused, skipped };
+}
+
+/**
+ * A client of the service if the environment contains its address and a key; otherwise null, and the service
+ * is not used.
+ */
+async function openServiceIfGiven(): Promise<Client | null> {
+  const { url, key } = await readServiceVariables();
+  return url === '' || key === '' ? null : openClient({ url, key, timeoutSeconds: 15 });
+}
+
+async function listBrands(client: Client, output: Output): Promise<readonly BrandChoice[]> {
+  try {
+    return (await searchBrands(client)).filter(({ id }) => id !== '').map(({ id, name }) => ({ id, name }));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    output.warn(`The service did not list its brands (${error.message}). Name the brand by its id.`);
+    return [];
+  }
+}
+
+/** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */
+function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
+  const all = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? examined.preview.codes : []));
+  const seen = new Set<string>();
+  return all.filter(({ code }) => {
+    const isFirst = !seen.has(foldCode(code));
+    seen.add(foldCode(code));
+    return isFirst;
+  });
+}
+
+function readLayoutText(name: string, configPath: string): string {
+  const path = findLayoutFile(name, layoutFolders(configPath));
+  return path === null ? '' : readFileSync(path, 'utf8');
+}
+
+type Finish = {
+  readonly fates: readonly FileFate[];
+  readonly found: Recognised;
+  readonly owners: readonly CodeOwner[];
+  readonly codes: readonly CodeFound[];
+  readonly hasService: boolean;
+  readonly options: InitOptions;
+};
+
+/** Prints what is left to do, and the next command. */
+function finish(output: Output, { fates, found, owners, codes, hasService, options }: Finish): void {
+  const config = `${options.out === '.' ? '' : `${options.out.replace(/\/$/, '')}/`}pipeline.yaml`;
+  const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
+  const option = ` --config ${config}${options.envFile === undefined ? '' : ` --env-file ${options.envFile}`}`;
+  const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
+  const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
+  const unowned = codes.length - owners.length;
+  const todo = [
+    ...(unowned > 0 && hasOrders
+      ? [
+          `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
+        ]
+      : []),
+    ...(hasService
+      ? []
+      : [
+          'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
+        ]),
+  ];
+  for (const { path, state } of fates) output.emit({ event: 'file', path, state });
+  output.emit({ event: 'init_finished', codes: codes.length, owners: owners.length, todo, next });
+  output.print([...todo, `Next:  ${next}`].map((line) => `\n${line}`).join(''));
+}
+
+function sourceEvent(source: RecognisedSource): object {
+  const { name, path, files, proposed, proof, encoding, examined } = source;
+  return {
+    event: 'source',
+    name,
+    layout: layoutNameOf(source),
+    path,
+    files: files.length,
+    proposed: proposed !== null,
+    proof,
+    encoding,
+    kind: examined.kind,
+    ...(examined.kind === 'orders'
+      ? {
+          preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
+          changes: examined.changes,
+          problems: examined.problems,
+        }
+      : {}),
+    ...(examined.kind === 'customers'
+      ? {
+          rows: examined.rows,
+          submitted: examined.submitted,
+          passedOver: examined.passedOver,
+          rejected: examined.rejected,
+          consent: examined.consent,
+        }
+      : {}),
+  };
+}
+
+function nothingRecognised(places: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'nothing_recognised',
+    message: 'No file here is an export that the tool can read.',
+    where: places.join(', '),
+    help: 'Each file is listed above with the reason. Export as CSV, or write your own layout: docs/layouts.md.',
+    safe: 'Nothing was written.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,294 @@
+import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
+import type { LayoutField } from '../../../core/layout.ts';
+import type { CsvRecord } from '../../../core/record.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { cleanText } from '../../../intake/values/clean-text.ts';
+import { amountNameOf, type Stop, stopNameOf } from './amount-names.ts';
+import {
+  areCurrencies,
+  describeColumn,
+  isMoney,
+  isMoneyOrBlank,
+  type MeasuredColumn,
+  mayBeStatus,
+  mayLower,
+  PERSONAL,
+  pointsOf,
+  type StopTest,
+  shape,
+  stopTestOf,
+} from './column-shapes.ts';
+import { isOfAnother, type NameScorer } from './column-synonyms.ts';
+import type { StatusWords } from './known-status-words.ts';
+import { Cells, timesOf } from './measure-values.ts';
+
+/*
+ * Which column of an unknown file is which field of an order. Names come first. A field that no name shows is
+ * found by its values if exactly one column has them; an amount never is, because values do not show whose money
+ * they are. Each column ends as used, as not used with the reason, or as unclear: a person is asked about whatever
+ * may lower the money of an order and cannot be read.
+ */
+
+/** What was decided about one column, with up to three of its values. */
+export type ColumnDecision = {
+  readonly header: string;
+  /** Null: it is not read. */
+  readonly role: Exclude<ColumnRole, 'unused'> | 'time_of_day' | null;
+  readonly why: string;
+  readonly samples: readonly string[];
+};
+
+/** A column that only a person can decide about. */
+export type UnclearColumn = {
+  readonly header: string;
+  readonly why: string;
+  readonly samples: readonly string[];
+  /** The role that fits best, to be offered first. */
+  readonly likely: ColumnRole;
+  /** Whether it belongs to a list of customers, so that only their roles are offered. */
+  readonly isOfCustomers?: boolean;
+};
+
+/** A column of which some values mean that an order is never posted. */
+export type StopColumn = {
+  readonly column: MeasuredColumn;
+  readonly reason: Stop | 'excluded';
+  readonly test: StopTest;
+};
+
+export type Assignment = {
+  readonly chosen: ReadonlyMap<LayoutField, MeasuredColumn>;
+  readonly stops: readonly StopColumn[];
+  /** The column with the time of day if `placed_at` is only a date, and both joined. */
+  readonly timeOfDay: { readonly column: MeasuredColumn; readonly joined: Cells } | null;
+  readonly unclear: readonly UnclearColumn[];
+  readonly decisions: readonly ColumnDecision[];
+};
+
+/** Fields of orders in the order in which columns are assigned to them, the most certain first. */
+const ORDER_FIELDS: readonly LayoutField[] = [
+  ...(['email', 'currency', 'codes', 'subtotal', 'total', 'paid_at', 'cancelled_at', 'placed_at'] as const),
+  ...(['order_id', 'status', 'influencer_handle', 'links', 'notes'] as const),
+];
+/** Assigns the columns of a file to the fields of orders. */
+export function assignColumns(
+  columns: readonly MeasuredColumn[],
+  {
+    records,
+    words,
+    score,
+    stated,
+  }: {
+    readonly records: readonly CsvRecord[];
+    readonly words: StatusWords;
+    readonly score: NameScorer;
+    readonly stated: StatedRoles;
+  },
+): Assignment {
+  const chosen = new Map<LayoutField, MeasuredColumn>();
+  const stops: StopColumn[] = [];
+  const unclear: UnclearColumn[] = [];
+  const byValues = new Set<MeasuredColumn>();
+  const named = columns.filter(({ header }) => header !== '');
+  const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
+  const used = new Set<MeasuredColumn>();
+  const free = (): MeasuredColumn[] =>
+    named.filter((column) => !used.has(column) && roleOf(column) === undefined);
+  const take = (field: LayoutField, column: MeasuredColumn): void => {
+    chosen.set(field, column);
+    used.add(column);
+  };
+  const ask = (column: MeasuredColumn, why: string, likely: ColumnRole): void => {
+    used.add(column);
+    unclear.push({ ...describeColumn(column), why, likely });
+  };
+
+  for (const column of named) {
+    const role = roleOf(column);
+    if (role === undefined || role === 'unused' || role === 'consent') continue;
+    if (role === 'excludes')
+      stops.push({
+        column,
+        reason: stopNameOf(column.header) ?? 'excluded',
+        test: stopTestOf(column.cells) ?? { not_blank: true },
+      });
+    else take(role, column);
+  }
+
+  for (const field of ORDER_FIELDS) {
+    if (chosen.has(field)) continue;
+    const [best] = free()
+      .filter(({ header }) => field === 'cancelled_at' || stopNameOf(header) === null)
+      .map((column) => ({ column, points: pointsOf(column, field, { words, score }) }))
+      .filter(({ points }) => points > 0)
+      .sort((one, other) => other.points - one.points);
+    if (best !== undefined) take(field, best.column);
+  }
+
+  const total = chosen.get('total');
+  if (total !== undefined) {
+    byItsValues();
+    stopsByName();
+    rivals(total);
+  }
+  return { chosen, stops, timeOfDay: findTimeOfDay(), unclear, decisions: named.map(decide) };
+
+  /** Finds fields that no name shows: the only column whose values fit. */
+  function byItsValues(): void {
+    const findOnly = (
+      field: LayoutField,
+      fits: (column: MeasuredColumn) => boolean,
+      whySeveral: string | null,
+    ): void => {
+      if (chosen.has(field)) return;
+      const found = free().filter((column) => stopNameOf(column.header) === null && fits(column));
+      const [only] = found;
+      if (only !== undefined && found.length === 1) {
+        byValues.add(only);
+        take(field, only);
+      } else if (whySeveral !== null)
+        for (const column of found) ask(column, whySeveral, field as ColumnRole);
+    };
+    findOnly('currency', ({ cells }) => areCurrencies(cells), 'one of several columns of currencies');
+    findOnly(
+      'placed_at',
+      ({ header, cells }) =>
+        !isOfAnother(header, 'placed_at') &&
+        cells.share((cell) => /^\d+$/.test(cell)) === 0 &&
+        cells.filled > 0 &&
+        timesOf(cells).formats !== null,
+      'one of several columns of times, and none is named like that of the order',
+    );
+    findOnly(
+      'status',
+      (column) => mayBeStatus(column, words),
+      'one of several columns with words for states',
+    );
+    findOnly(
+      'order_id',
+      ({ header, cells }) =>
+        shape('order_id', cells) === 1 &&
+        !PERSONAL.test(header) &&
+        cells.counts.size === cells.rows &&
+        cells.share((cell) => /\d/.test(cell)) === 1 &&
+        !isMoney(cells, /[.,]\d\d$/),
+      null,
+    );
+    if (!(['codes', 'influencer_handle', 'links', 'notes'] as const).some((field) => chosen.has(field)))
+      findOnly(
+        'codes',
+        ({ header, cells }) =>
+          amountNameOf(header) === null &&
+          cells.filled > cells.counts.size &&
+          cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
+          cells.share((cell) => /\d/.test(cell)) > 0,
+        null,
+      );
+  }
+
+  /** Uses every column whose name says that an order was refunded, cancelled, a test, a draft or disputed. */
+  function stopsByName(): void {
+    for (const column of free()) {
+      const stop = stopNameOf(column.header);
+      if (stop === null) continue;
+      const { cells } = column;
+      const isFlag = cells.filled > 0 && cells.share((cell) => /^[01]$/.test(cell)) === 1;
+      if (stop === 'refunded' && !chosen.has('refunded') && !isFlag && isMoneyOrBlank(cells)) {
+        take('refunded', column);
+        continue;
+      }
+      if (
+        stop === 'cancelled' &&
+        !chosen.has('cancelled_at') &&
+        cells.filled > 0 &&
+        shape('cancelled_at', cells) > 0
+      ) {
+        take('cancelled_at', column);
+        continue;
+      }
+      const test = stop === 'refunded' && !isFlag && isMoney(cells) ? null : stopTestOf(cells);
+      if (test === null) {
+        ask(
+          column,
+          `its name says that orders may be ${WHAT[stop]}, and its values do not show which`,
+          'excludes',
+        );
+        continue;
+      }
+      used.add(column);
+      stops.push({ column, reason: stop, test });
+    }
+  }
+
+  /** Asks about columns that contradict the chosen ones, or that may lower the total. */
+  function rivals(total: MeasuredColumn): void {
+    const { status, currency } = Object.fromEntries(chosen) as Partial<Record<LayoutField, MeasuredColumn>>;
+    const differs = (one: MeasuredColumn, other: MeasuredColumn): boolean =>
+      records.some(({ cells }) => {
+        const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
+        return left !== '' && right !== '' && left !== right;
+      });
+    for (const column of free()) {
+      const { header, cells } = column;
+      if (cells.filled === 0) continue;
+      const amount = amountNameOf(header);
+      if (status !== undefined && mayBeStatus(column, words))
+        ask(column, `it has words for states, as ${JSON.stringify(status.header)} has`, 'unused');
+      else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
+        ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, 'unused');
+      else if (amount?.field === 'total' && isMoney(cells) && differs(column, total))
+        ask(
+          column,
+          `it is named like a total, as ${JSON.stringify(total.header)} is, and differs from it`,
+          'unused',
+        );
+      else if (amount === null && isMoney(cells, /[.,]\d\d$/) && mayLower(column, total, records))
+        ask(column, `it has amounts up to the total on some rows only, as refunds have`, 'refunded');
+    }
+  }
+
+  function findTimeOfDay(): Assignment['timeOfDay'] {
+    const placed = chosen.get('placed_at');
+    if (placed === undefined || placed.cells.share((cell) => /\d:\d\d/.test(cell)) > 0) return null;
+    const column = free().find(
+      ({ cells }) =>
+        cells.filled > 0 && cells.share((cell) => /^\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?$/i.test(cell)) === 1,
+    );
+    if (column === undefined) return null;
+    const joined = new Cells();
+    for (const { cells } of records) joined.add(`${cells[placed.index] ?? ''} ${cells[column.index] ?? ''}`);
+    if (timesOf(joined).formats === null) return null;
+    used.add(column);
+    byValues.add(column);
+    return { column, joined };
+  }
+
+  function decide(column: MeasuredColumn): ColumnDecision {
+    const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
+    const isStop = stops.some((stop) => stop.column === column);
+    const role = field ?? (isStop ? 'excludes' : used.has(column) ? 'time_of_day' : null);
+    return {
+      ...describeColumn(column),
+      role: role as ColumnDecision['role'],
+      why: reasonOf(column, role !== null),
+    };
+  }
+
+  function reasonOf(column: MeasuredColumn, isUsed: boolean): string {
+    if (roleOf(column) !== undefined) return 'as you said';
+    if (isUsed)
+      return byValues.has(column) ? 'by its values, because no name says so: check it' : 'by its name';
+    const amount = amountNameOf(column.header);
+    if (amount?.field === null) return amount.why;
+    if (column.cells.filled === 0) return 'it is always blank';
+    return amount === null ? 'its name is that of no field of an order' : 'another column has this meaning';
+  }
+}
+
+const WHAT: Readonly<Record<Stop, string>> = {
+  refunded: 'refunded or returned',
+  cancelled: 'cancelled',
+  test: 'tests',
+  draft: 'drafts',
+  disputed: 'disputed',
+};

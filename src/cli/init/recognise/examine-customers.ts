@@ -1,0 +1,89 @@
+import {
+  type ConsentCount,
+  consentOf,
+  NOBODY_PASSED_OVER,
+  NOTHING_SEEN,
+  PASSED_OVER,
+  type PassedOverCounts,
+} from '../../../core/customer.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
+import type { Layout } from '../../../core/layout.ts';
+import { mapCustomers } from '../../../intake/customers/map/map-customers.ts';
+import type { ExamineOptions } from './examine-orders.ts';
+import { openDetected } from './open-text.ts';
+
+/**
+ * What was found in the files of one source of customers. Contains only counts, never an address or a name.
+ */
+export type CustomersExamined = {
+  readonly kind: 'customers';
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly isPartial: boolean;
+  readonly consent: ConsentCount;
+  /** Number of customers that would be submitted; if `needsConsent`, once the source says `not_recorded`. */
+  readonly submitted: number;
+  /** Numbers of rows of the other customers. */
+  readonly passedOver: PassedOverCounts;
+  readonly rejected: number;
+  /** The export does not state which customers have consented, so the source must say whether they are submitted. */
+  readonly needsConsent: boolean;
+  readonly held: readonly string[];
+};
+
+const NOBODY = '0'.repeat(32);
+
+/** Reads the customers of a source as a run would, and keeps only counts. */
+export async function examineCustomers({
+  files,
+  layout,
+  maxRows,
+  source,
+  clients,
+  signal,
+}: ExamineOptions): Promise<CustomersExamined> {
+  const held = new Set<string>();
+  const needsConsent = layout.consent.given.length === 0;
+  const counts = { rows: 0, submitted: 0, rejected: 0 };
+  const passedOver = { ...NOBODY_PASSED_OVER };
+  const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
+  for (const { file, encoding } of files) {
+    if (counts.rows >= maxRows) break;
+    let seen = NOTHING_SEEN;
+    try {
+      const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+      const batches = mapCustomers(chunks, {
+        layout,
+        source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },
+        consent: 'by_source',
+        asOf: file.modifiedAt ?? new Date(),
+        hashOf: () => NOBODY,
+      });
+      for await (const batch of batches) {
+        counts.rows += batch.rowsRead;
+        counts.submitted += batch.customers.filter((customer) => consentOf(customer) !== 'no').length;
+        counts.rejected += batch.rejected.length;
+        for (const why of PASSED_OVER) passedOver[why] += batch.passedOver[why];
+        seen = batch.seen;
+        if (counts.rows >= maxRows) break;
+      }
+    } catch (error) {
+      if (!(error instanceof FileHeld)) throw error;
+      held.add(error.message);
+    }
+    for (const name of seen.consent.columns) consent.columns.add(name);
+    consent.yes += seen.consent.yes;
+    consent.no += seen.consent.no;
+    consent.blank += seen.consent.blank;
+  }
+  return {
+    kind: 'customers',
+    layout,
+    ...counts,
+    passedOver,
+    isPartial: counts.rows >= maxRows,
+    consent: { ...consent, columns: [...consent.columns] },
+    needsConsent,
+    held: [...held],
+  };
+}

@@ -1,0 +1,223 @@
+import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import type { SourceSettings } from '../../../core/config.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
+import type { Layout, MoneyFormat } from '../../../core/layout.ts';
+import type { CsvRecord } from '../../../core/record.ts';
+import type { SourceFile } from '../../../core/source.ts';
+import { layoutFor } from '../../../intake/layout/layout-for.ts';
+import type { ResolvedHeader } from '../../../intake/layout/resolve-header.ts';
+import { resolveHeader } from '../../../intake/layout/resolve-header.ts';
+import {
+  Cells,
+  codeSeparatorsOf,
+  type DateOrderFound,
+  dateOrderOf,
+  isMarkOpen,
+  moneyFormatOf,
+  statedCurrencies,
+  timesOf,
+} from './measure-values.ts';
+import { openDetected, type ReadingMeans } from './open-text.ts';
+import { type OrdersPreview, previewOrders } from './preview-orders.ts';
+
+/** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
+export type LayoutChange = {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly why: string;
+};
+
+/** What was found in the files of one source of orders. */
+export type OrdersExamined = {
+  readonly kind: 'orders';
+  /** The layout with the changes applied. */
+  readonly layout: Layout;
+  readonly changes: readonly LayoutChange[];
+  readonly needsZone: boolean;
+  /**
+   * Null if a column states the currency. `candidates` are the currencies that appear next to the amounts.
+   */
+  readonly currency: { readonly candidates: readonly string[] } | null;
+  readonly dateOrder: DateOrderFound;
+  /** What the source states of it; null for what it does not. */
+  readonly stated: Pick<SourceSettings, 'timeZone' | 'currency'>;
+  /**
+   * The decimal mark that a person has stated because the amounts of a file do not show it. Null if they all do;
+   * `open` if it is not known.
+   */
+  readonly decimalMark: MoneyFormat['decimal'] | null | 'open';
+  readonly preview: OrdersPreview;
+  /** Reasons why the files cannot be read. */
+  readonly problems: readonly string[];
+};
+
+export type ExamineOptions = ReadingMeans & {
+  readonly files: readonly { readonly file: SourceFile; readonly encoding: string | null }[];
+  /** The layout with which the recogniser has read the header. */
+  readonly layout: Layout;
+  /** The layout as its file defines it, before the recogniser changed it. */
+  readonly written: Layout;
+  /** Maximum number of rows that are examined, in all files together. */
+  readonly maxRows: number;
+};
+
+/**
+ * Reads the values of a source's files, determines their formats, and previews what a run would do with them.
+ */
+export async function examineOrders(
+  options: ExamineOptions & { readonly job: PreviewedJob },
+): Promise<OrdersExamined> {
+  const layout = layoutFor(options.layout, 'orders') ?? options.layout;
+  const measured = await measure(layout, options);
+  const changes: LayoutChange[] = [];
+  const problems = [...measured.problems];
+  if (options.layout.preambleLines !== options.written.preambleLines)
+    changes.push({ path: ['preamble_lines'], value: 'search', why: 'there are lines above the header' });
+  const money = measured.money.filled === 0 ? layout.money : moneyFormatOf(measured.money, layout.money);
+  if (money === null) problems.push('The amounts have several formats, or are not amounts.');
+  else if (money !== layout.money)
+    changes.push({
+      path: ['money'],
+      value: { decimal: money.decimal, thousands: money.thousands, symbols: money.symbols },
+      why: `amounts are written with a decimal ${money.decimal === ',' ? 'comma' : 'point'}`,
+    });
+  const times = timesOf(measured.times, layout.times.formats);
+  if (times.formats === null) problems.push('No pattern can read the times.');
+  else if (times.formats !== layout.times.formats)
+    changes.push({ path: ['times'], value: times.formats, why: 'times have a different format' });
+  const separators =
+    layout.codes.pattern === null ? codeSeparatorsOf(measured.codes, layout.codes.split) : [];
+  if (separators.length > 0)
+    changes.push({
+      path: ['codes', 'split'],
+      value: [...layout.codes.split, ...separators],
+      why: `cells hold several codes, joined by ${separators.join(' ')}`,
+    });
+  const changed: Layout = {
+    ...options.layout,
+    money: money ?? layout.money,
+    times: { ...layout.times, formats: times.formats ?? layout.times.formats },
+    codes: { ...layout.codes, split: [...layout.codes.split, ...separators] },
+  };
+  const candidates = statedCurrencies(measured.money);
+  const hasCurrency = measured.currency.filled > 0 && !layout.lacks.includes('currency');
+  const isZoneGiven = layout.times.zone !== null || measured.hasZoneColumn;
+  const found = dateOrderOf(changed, measured.times);
+  const { dateOrder: stated } = options.source;
+  const dateOrder: DateOrderFound =
+    found === 'open' && stated !== null ? { kind: 'settled', order: stated } : found;
+  const currencies = [...measured.currency.counts.keys(), ...candidates.slice(0, 1)];
+  const isOpen = measured.moneyOfFiles.some((cells) => isMarkOpen(changed, cells, currencies));
+  const statedMark = options.source.decimalMark ?? null;
+  const preview = await previewOrders(changed, {
+    ...options,
+    // Until a person says which mark it is, amounts are shown as the layout reads them.
+    source: { ...options.source, decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null },
+    dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
+    currency:
+      hasCurrency && measured.currency.filled === measured.currency.rows
+        ? null
+        : (options.source.currency ?? candidates[0]),
+  });
+  return {
+    kind: 'orders',
+    layout: changed,
+    changes,
+    needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
+    currency: hasCurrency ? null : { candidates },
+    dateOrder,
+    stated: { timeZone: options.source.timeZone, currency: options.source.currency },
+    decimalMark: isOpen ? (statedMark ?? 'open') : null,
+    preview,
+    problems,
+  };
+}
+
+type Measured = {
+  readonly money: Cells;
+  /** The amounts of each file, which must show its decimal mark by itself. */
+  readonly moneyOfFiles: Cells[];
+  readonly times: Cells;
+  readonly codes: Cells;
+  readonly currency: Cells;
+  hasZoneColumn: boolean;
+  readonly problems: string[];
+};
+
+async function measure(
+  layout: Layout,
+  { files, maxRows, source, clients, signal }: ExamineOptions,
+): Promise<Measured> {
+  const measured: Measured = {
+    money: new Cells(),
+    moneyOfFiles: [],
+    times: new Cells(),
+    codes: new Cells(),
+    currency: new Cells(),
+    hasZoneColumn: false,
+    problems: [],
+  };
+  let rows = 0;
+  for (const { file, encoding } of files) {
+    if (rows >= maxRows) break;
+    let take: ((record: CsvRecord) => void) | null = null;
+    measured.moneyOfFiles.push(new Cells());
+    try {
+      const means = { source, clients, encoding, ...(signal ? { signal } : {}) };
+      for await (const { header, records } of openDetected(file, layout, means)) {
+        take ??= takerOf(resolveHeader(header, layout), layout, measured);
+        for (const record of records) take(record);
+        rows += records.length;
+        if (rows >= maxRows) break;
+      }
+    } catch (error) {
+      if (!(error instanceof FileHeld)) throw error;
+      measured.problems.push(error.message);
+    }
+  }
+  return measured;
+}
+
+/**
+ * Returns a function that collects the measured cells of a row. Columns that belong to the whole order are
+ * blank on its later rows, so such a blank is not counted.
+ */
+function takerOf(
+  { fields, find, extend }: ResolvedHeader,
+  layout: Layout,
+  measured: Measured,
+): (record: CsvRecord) => void {
+  const indexes = (columns: readonly ({ readonly index: number } | null)[]): readonly number[] =>
+    columns.flatMap((column) => (column === null ? [] : [column.index]));
+  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
+  const money = indexes([
+    ...fields.total,
+    ...fields.subtotal,
+    ...fields.refunded,
+    ...sums.map((name) => find([name])),
+  ]);
+  const times = indexes([...fields.placed_at, ...fields.paid_at, ...fields.cancelled_at]);
+  const [placed] = indexes(fields.placed_at.slice(0, 1));
+  const [timeOfDay] = indexes([find(layout.timeOfDay)]);
+  const codes = indexes(fields.codes);
+  const currency = indexes(fields.currency);
+  const status = indexes([...fields.status, ...fields.total]);
+  const moneyOfFile = measured.moneyOfFiles.at(-1);
+  measured.hasZoneColumn ||= find(layout.times.zoneColumn) !== null;
+  return (record) => {
+    const cells = extend === null ? record.cells : extend(record.cells);
+    const cell = (at: number): string => cells[at] ?? '';
+    for (const at of money) {
+      measured.money.add(cell(at));
+      moneyOfFile?.add(cell(at));
+    }
+    for (const at of times)
+      measured.times.add(
+        at === placed && timeOfDay !== undefined ? `${cell(at)} ${cell(timeOfDay)}` : cell(at),
+      );
+    for (const at of codes) measured.codes.add(cell(at));
+    const isFirstRow = status.length === 0 || status.some((at) => cell(at).trim() !== '');
+    if (isFirstRow && currency.length > 0)
+      measured.currency.add(currency.map(cell).find((text) => text.trim() !== '') ?? '');
+  };
+}

@@ -1,0 +1,168 @@
+import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { isOfOtherChannel, isYes, smellOf } from '../../../intake/customers/map/consent-words.ts';
+import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
+import { describeColumn, type MeasuredColumn } from './column-shapes.ts';
+import { timesOf } from './measure-values.ts';
+import { HEAD, list, quote } from './proposed-text.ts';
+
+/*
+ * A layout for a list of customers that no layout knows. Only words that are known to mean yes, below a header that
+ * asks for consent, are one. Every other word is a no, and so is any text in a column whose header takes permission
+ * away. What takes a yes away is shown and asked about: it is read as a no until a person says otherwise.
+ */
+
+export type ProposedCustomers = {
+  readonly text: string;
+  readonly columns: readonly ColumnDecision[];
+  /** Columns that may turn a yes into a no, and about which nobody has said anything. */
+  readonly assumed: readonly UnclearColumn[];
+};
+
+/** Headers that may be about consent, in addition to those that `smellOf` knows. */
+const LIKE_CONSENT = /subscri|marketing|permission/iu;
+/** A column of consent has few different words. */
+const MAX_WORDS = 12;
+
+type Consent = {
+  readonly column: MeasuredColumn;
+  /** `words`: some may be a yes. `refusal`: any text is a no. */
+  readonly kind: 'words' | 'refusal';
+  readonly given: readonly string[];
+  readonly refused: readonly string[];
+};
+
+/** Proposes a layout of customers, with comments for the person who checks it. */
+export function proposeCustomers(
+  columns: readonly MeasuredColumn[],
+  {
+    email,
+    title,
+    stated,
+  }: { readonly email: MeasuredColumn; readonly title: string; readonly stated: StatedRoles },
+): ProposedCustomers {
+  const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
+  const others = columns.filter((column) => column !== email && column.header !== '');
+  const read = others.flatMap((column) => readConsent(column, roleOf(column)) ?? []);
+  // A run reads such a column as a refusal, unless the layout says that it means neither.
+  const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
+  const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
+  return {
+    text: customersText({ email, others, read, ignored, title }),
+    columns: [email, ...others].map((column) => {
+      const consent = read.find((one) => one.column === column);
+      const role = consent === undefined ? null : consent.kind === 'words' ? 'consent' : 'excludes';
+      return {
+        header: column.header,
+        // Other values may be about people.
+        samples: consent === undefined ? [] : describeColumn(column).samples,
+        role: column === email ? 'email' : role,
+        why: roleOf(column) === undefined ? whyOf(column, column === email, consent) : 'as you said',
+      };
+    }),
+    assumed:
+      read.length < 2
+        ? []
+        : unasked.map(({ column, kind }) => ({
+            ...describeColumn(column),
+            why: `${kind === 'refusal' ? 'its name says that it takes permission away' : 'none of its words is known to mean yes'}, so whoever has ${kind === 'refusal' ? 'text' : 'a word'} in it is not submitted`,
+            likely: 'excludes',
+            isOfCustomers: true,
+          })),
+  };
+}
+
+function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Consent | null {
+  const { header, cells } = column;
+  if (role === 'unused') return null;
+  const smell = smellOf(header);
+  if (role === 'excludes' || (role === undefined && smell === 'refusal'))
+    return { column, kind: 'refusal', given: [], refused: [] };
+  const isAsked = role === 'consent';
+  const mayBe = smell !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
+  const { counts } = cells;
+  if (!isAsked && (!mayBe || counts.size === 0 || counts.size > MAX_WORDS)) return null;
+  const words = [...counts.keys()].slice(0, MAX_WORDS);
+  const given = words.filter((word) => isYes(word, header, isAsked));
+  return { column, kind: 'words', given, refused: words.filter((word) => !given.includes(word)) };
+}
+
+function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Consent | undefined): string {
+  if (isEmail) return 'by its name and values';
+  if (consent?.kind === 'refusal') return 'its name says that it takes permission away';
+  if (consent !== undefined)
+    return consent.given.length === 0 ? 'no word is known to mean yes, so each is a no' : 'by its name';
+  if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
+  if (smellOf(header) === null && !LIKE_CONSENT.test(header)) return 'its name says nothing about consent';
+  return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
+}
+
+function customersText({
+  email,
+  others,
+  read,
+  ignored,
+  title,
+}: {
+  readonly email: MeasuredColumn;
+  readonly others: readonly MeasuredColumn[];
+  readonly read: readonly Consent[];
+  readonly ignored: readonly MeasuredColumn[];
+  readonly title: string;
+}): string {
+  const namesOf = (columns: readonly MeasuredColumn[]): readonly string[] =>
+    columns.map(({ header }) => header);
+  // Words first: the columns that say yes identify the export.
+  const sorted = [...read].sort(
+    (one, other) => Number(one.kind === 'refusal') - Number(other.kind === 'refusal'),
+  );
+  const consentColumns = namesOf(sorted.map(({ column }) => column));
+  const test = ({ header }: MeasuredColumn, words: readonly string[]): readonly string[] =>
+    words.length === 0 ? [] : [`    - { columns: ${list([header])}, equals: ${list(words)} }`];
+  const given = sorted.flatMap(({ column, given }) => test(column, given));
+  const refused = sorted.flatMap(({ column, kind, refused }) =>
+    kind === 'refusal'
+      ? [
+          `    - { columns: ${list([column.header])}, not_blank: true }     # any text is a refusal, unless it says no`,
+        ]
+      : test(column, refused),
+  );
+  const dated = sorted.filter(({ column, kind }) => kind === 'refusal' && mayBeTimes(column));
+  const proof = consentColumns.length > 0 ? consentColumns : namesOf(others);
+  return [
+    HEAD,
+    `title: ${quote(title)}`,
+    ...(read.length > 0
+      ? []
+      : ['lacks: [consent]     # no column of consent was found: see docs/customers.md']),
+    `columns: { email: ${list([email.header])} }`,
+    'required: [email]',
+    `signature: [${list([email.header, ...proof.slice(0, 2)])}]`,
+    ...(read.length + ignored.length === 0 ? [] : ['consent:']),
+    ...(read.length === 0 ? [] : [`  columns: ${list(consentColumns)}`]),
+    ...(given.length === 0
+      ? read.length === 0
+        ? []
+        : [
+            '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]',
+          ]
+      : ['  given:     # these customers are submitted', ...given]),
+    ...(refused.length === 0
+      ? []
+      : ['  refused:     # no, and every word that is not known to mean yes', ...refused]),
+    ...(dated.length === 0
+      ? []
+      : [`  refused_at: ${list(namesOf(dated.map(({ column }) => column)))}     # the time of the refusal`]),
+    ...(ignored.length === 0
+      ? []
+      : [
+          '  neither:     # columns that do not matter',
+          ...namesOf(ignored).map((header) => `    - { columns: ${list([header])}, not_blank: true }`),
+        ]),
+    '',
+  ].join('\n');
+}
+
+function mayBeTimes({ cells }: MeasuredColumn): boolean {
+  return cells.filled === 0 || timesOf(cells).formats !== null;
+}

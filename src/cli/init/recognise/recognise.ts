@@ -1,0 +1,284 @@
+import { posix } from 'node:path';
+import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import type { StatedRoles } from '../../../core/column-role.ts';
+import type { SourceSettings } from '../../../core/config.ts';
+import type { Layout } from '../../../core/layout.ts';
+import type { SourceFile } from '../../../core/source.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { listFiles } from '../../../store/list-files.ts';
+import { parseSourceUri } from '../../../store/parse-source-uri.ts';
+import type { SourceClients } from '../../../store/source-clients.ts';
+import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
+import { examineOrders, type OrdersExamined } from './examine-orders.ts';
+import { groupSources } from './group-sources.ts';
+import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
+import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
+import { subjectOf } from './recognise-header.ts';
+
+/**
+ * Files of clicks or creators. Each row is independent of the others, so their values are not examined
+ * further.
+ */
+export type RowsExamined = {
+  readonly kind: 'clicks' | 'creators';
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly isPartial: boolean;
+};
+
+/** Files that form one source of a configuration. */
+export type RecognisedSource = {
+  /** Key in `sources`. */
+  readonly name: string;
+  /** Path below the place, as `uri` needs it: a folder, or a folder and a glob. */
+  readonly path: string;
+  readonly place: string;
+  readonly files: readonly SourceFile[];
+  /** Null means UTF-8, or the encoding of the byte order marks. */
+  readonly encoding: string | null;
+  readonly compressed: boolean;
+  /** Columns that identify the layout. */
+  readonly proof: readonly string[];
+  /** A proposed layout that is not stored in a file yet. Null if a known layout reads the files. */
+  readonly proposed: ProposedLayout | null;
+  readonly examined: OrdersExamined | CustomersExamined | RowsExamined;
+};
+
+export type Recognised = {
+  readonly sources: readonly RecognisedSource[];
+  readonly refused: readonly (RefusedFile & { readonly name: string })[];
+  readonly skipped: number;
+};
+
+export type RecogniseOptions = {
+  /** The place to list: an absolute folder or file, or an S3 address. */
+  readonly source: SourceSettings;
+  readonly clients: SourceClients;
+  readonly layouts: readonly Layout[];
+  /** Names that other places already use. */
+  readonly taken: ReadonlySet<string>;
+  /** What a person has stated about the source of this name. */
+  readonly statedOf?: (
+    source: string,
+  ) => Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone'>>;
+  /** The settings of the job that is to read the source of this name. */
+  readonly jobOf: (source: string) => PreviewedJob;
+  /** What a person has said about columns of files that no layout knows. */
+  readonly stated?: StatedRoles;
+  /** The encoding that a person has stated for files whose bytes do not show theirs. */
+  readonly assumedEncoding?: string | null;
+  readonly maxRows?: number;
+  readonly signal?: AbortSignal;
+  readonly onFile?: (file: SourceFile) => void;
+};
+
+/**
+ * A file with up to this number of rows is read completely, within seconds. For larger files, the beginning
+ * is sufficient.
+ */
+const MAX_ROWS = 200_000;
+
+type Named = {
+  readonly name: string;
+  readonly kind: string | null;
+  readonly found: RecognisedFile | RefusedFile;
+};
+
+/**
+ * Recognises the exports in a place: lists it as a run would, recognises each file by its header, groups the
+ * files into sources, and reads their values. Stores nothing and sends nothing.
+ *
+ * @throws KnownError if the place cannot be listed.
+ */
+export async function recognise(options: RecogniseOptions): Promise<Recognised> {
+  const { source, clients, layouts, signal, onFile, assumedEncoding = null } = options;
+  const means = { source, clients, assumedEncoding, ...(signal ? { signal } : {}) };
+  let skipped = 0;
+  const named: Named[] = [];
+  const onSkipped = (): void => {
+    skipped += 1;
+  };
+  const listing = { clients, onSkipped, ...(signal ? { signal } : {}) };
+  for await (const file of listFiles(source, listing)) {
+    onFile?.(file);
+    const found = await recogniseFile(file, layouts, means);
+    named.push({ name: nameBelow(source.uri, file.uri), kind: kindOf(found), found });
+  }
+  const refused = named.flatMap(({ name, found }) => ('why' in found ? [{ ...found, name }] : []));
+  const sources: RecognisedSource[] = [];
+  const taken = new Set(options.taken);
+  for (const group of groupSources(named)) {
+    const files = group.items.flatMap(({ found }) => ('why' in found ? [] : [found]));
+    const examined = await examineGroup({ ...options, files, label: group.label, path: group.path, taken });
+    if ('why' in examined) {
+      for (const { name, found } of group.items) refused.push({ file: found.file, name, ...examined });
+    } else {
+      taken.add(examined.name);
+      sources.push(examined);
+    }
+  }
+  return { sources, refused, skipped };
+}
+
+/** Files of one kind have the same layout or, if the layout is unknown, the same header. */
+function kindOf(found: RecognisedFile | RefusedFile): string | null {
+  if ('why' in found) return null;
+  const { verdict, form, top } = found;
+  const how = form.encoding ?? '';
+  if (verdict.kind === 'known') return `${verdict.layout.name} ${how}`;
+  return `? ${how} ${top.header.map(foldHeader).sort().join('|')}`;
+}
+
+type GroupOptions = RecogniseOptions & {
+  readonly files: readonly RecognisedFile[];
+  readonly label: string;
+  readonly path: string;
+  readonly taken: ReadonlySet<string>;
+};
+
+async function examineGroup(options: GroupOptions): Promise<RecognisedSource | Omit<RefusedFile, 'file'>> {
+  const { files, layouts, source, clients, signal, path, taken, label } = options;
+  const [first] = files;
+  if (first === undefined) throw new Error('a group has no file');
+  const { verdict, form } = first;
+  if (verdict.kind === 'incomplete') return lacking(verdict);
+  const proposed = verdict.kind === 'known' ? null : propose(first, options);
+  if (proposed !== null && 'why' in proposed) {
+    const isDamagedHeader = first.top.header.some((name) => name.includes('\uFFFD'));
+    const damage = isDamagedHeader ? ' Letters of its header were lost (\uFFFD): export it again.' : '';
+    return { code: proposed.code, why: `${proposed.why}${damage}`, unclear: proposed.unclear };
+  }
+  const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
+  const subject = subjectOf(layout);
+  const name = freeName(nameOf(layout.name, label, taken), taken);
+  const examine = {
+    source: { ...source, ...options.statedOf?.(name) },
+    clients,
+    files: files.map(({ file }) => ({ file, encoding: form.encoding })),
+    layout,
+    written: layouts.find(({ name }) => name === layout.name) ?? layout,
+    maxRows: options.maxRows ?? MAX_ROWS,
+    ...(signal ? { signal } : {}),
+  };
+  const examined =
+    subject === 'orders'
+      ? await examineOrders({ ...examine, job: options.jobOf(name) })
+      : subject === 'customers'
+        ? await examineCustomers(examine)
+        : rowsOf(subject ?? 'clicks', layout, first);
+  if (examined.kind === 'orders' && isDamaged(examined))
+    return {
+      code: 'rows_unreadable',
+      why: `Its header belongs to ${layout.title}, but its rows are damaged, so no order can be read. Export it again, without opening it in another program.`,
+    };
+  if (examined.kind === 'orders' && hasNoStatus(examined))
+    return {
+      code: 'no_status',
+      why: `It has the columns of ${layout.title}, but no row has a status: it may list abandoned checkouts, not orders.`,
+    };
+  return {
+    name,
+    path,
+    place: source.uri,
+    files: files.map(({ file }) => file),
+    encoding: form.encoding,
+    compressed: form.format !== 'plain',
+    proof: verdict.kind === 'known' ? verdict.proof : [],
+    proposed,
+    examined,
+  };
+}
+
+/** Abandoned checkouts have the same header as orders, but their status is blank. */
+function hasNoStatus({ layout, preview }: OrdersExamined): boolean {
+  const isRequired = layout.required.includes('status');
+  return isRequired && preview.orders > 0 && preview.statuses.every(({ status }) => status === '');
+}
+
+/**
+ * Returns true if rows are malformed and either no order was read, or only continuation rows were read, which
+ * have no status.
+ */
+function isDamaged(examined: OrdersExamined): boolean {
+  const { orders, rejected } = examined.preview;
+  const isBroken = rejected.some(({ code }) => code === 'ragged_row' || code === 'bad_quoting');
+  return isBroken && (orders === 0 || hasNoStatus(examined));
+}
+
+function rowsOf(kind: 'clicks' | 'creators', layout: Layout, { top }: RecognisedFile): RowsExamined {
+  return { kind, layout, rows: top.records.length + top.rejected.length, isPartial: true };
+}
+
+function lacking({
+  layout,
+  missing,
+}: {
+  readonly layout: Layout;
+  readonly missing: readonly (readonly string[])[];
+}): { readonly code: string; readonly why: string } {
+  const columns = missing.map((names) =>
+    names
+      .slice(0, 3)
+      .map((name) => `"${name}"`)
+      .join(' or '),
+  );
+  return {
+    code: 'header_mismatch',
+    why: `It has columns of ${layout.title}, but not ${columns.join(', ')}. If it is one, export it again with ${columns.length === 1 ? 'this column' : 'these columns'}.`,
+  };
+}
+
+function propose(
+  first: RecognisedFile,
+  { layouts, label, taken, stated }: GroupOptions,
+): ProposedLayout | NoLayout {
+  const [stem = ''] = posix.basename(decodeURIComponent(first.file.uri)).split('.');
+  const bundled = new Set(layouts.map(({ name }) => name));
+  const wanted = slug(stem.replace(/(?<![\d_-])[\d_-]+$/, '')) || slug(label) || 'own';
+  const name = freeName(wanted, new Set([...bundled, ...taken]));
+  return proposeLayout(first.top, {
+    name,
+    title: `Own export: ${name}`,
+    layouts,
+    isBelowTitle: first.isBelowTitle ?? false,
+    ...(stated ? { stated } : {}),
+  });
+}
+
+/** Names a source after its layout. If that name is taken, the name of the folder comes first. */
+function nameOf(layout: string, label: string, taken: ReadonlySet<string>): string {
+  const folder = slug(label);
+  return taken.has(layout) && folder !== '' && folder !== layout ? `${folder}-${layout}` : layout;
+}
+
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
+
+const MAX_NAME_CHARS = 40;
+
+/** Converts text to a name that is easy to type. */
+function slug(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part !== '')
+    .join('-')
+    .slice(0, MAX_NAME_CHARS);
+}
+
+/** Path of a file relative to its place. */
+function nameBelow(place: string, uri: string): string {
+  const at = parseSourceUri(place);
+  if (at.kind === 's3') {
+    const key = uri.replace(/^s3:\/\/[^/]+\//, '');
+    const base = at.prefix.slice(0, at.prefix.lastIndexOf('/') + 1);
+    return key.slice(base.length);
+  }
+  const path = decodeURIComponent(new URL(uri).pathname);
+  const base = path.startsWith(`${at.path}/`) ? `${at.path}/` : `${posix.dirname(at.path)}/`;
+  return path.startsWith(base) ? path.slice(base.length) : posix.basename(path);
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { decideAgain } from '../../jobs/attribute-orders/decide/attribute-orders.ts';
+import { readLines } from '../codes/read-lines.ts';
+import { layoutFolders } from '../config/layout-folders.ts';
+import type { Seeded, SeedProblem } from '../core/backfill.ts';
+import type { PipelineConfig } from '../core/config.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError, type Problem } from '../core/known-error.ts';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { loadLayout } from '../intake/layout/load-layout.ts';
+import { parseSeeds } from '../intake/orders/map/parse-seeds.ts';
+import { orderIdParser } from '../intake/values/parse-id.ts';
+import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
+
+/** Maximum number of problems that are listed at once. The others are only counted. */
+const SHOWN_PROBLEMS = 20;
+const SAFE = 'Nothing was changed.';
+
+/**
+ * Reads a file of orders that were credited elsewhere before. Records all of them, or none if a row cannot be
+ * used.
+ *
+ * @throws KnownError `seed_unreadable`, `seed_known` (exit 2), `seed_invalid` (exit 3) with the line and
+ * column of each row.
+ */
+export async function seedOrders(
+  db: Database,
+  options: {
+    readonly config: PipelineConfig;
+    readonly path: string;
+    readonly reason: string;
+    readonly seededBy: string;
+  },
+): Promise<Seeded> {
+  const { config, path, reason, seededBy } = options;
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw unreadable(
+      path,
+      'The file cannot be read.',
+      'Check its path, and that this user may read it.',
+      cause,
+    );
+  });
+  const folders = layoutFolders(config.path);
+  const platforms = Object.values(config.sources).map(({ orderPlatform, layout }) => ({
+    orderPlatform,
+    orderIdOf: orderIdParser(loadLayout(layout, folders).orderIdPattern),
+  }));
+  const { rows, problems } = parseSeeds(readLines(decode(bytes, path)), platforms);
+  if (problems.length > 0) throw invalid(path, problems);
+  if (rows.length === 0)
+    throw unreadable(
+      path,
+      'The file names no order.',
+      'Its first line names the columns: order_platform,order_id,…',
+      null,
+    );
+  const fileSha256 = createHash('sha256').update(bytes).digest('hex');
+  const seeded = await inTransaction(db, async (trx) => {
+    const seed = await seedLedger(trx, { fileName: basename(path), fileSha256, reason, seededBy, rows });
+    if (seed !== null) await decideAgain(trx, seed.seedId);
+    return seed;
+  });
+  if (seeded !== null) return seeded;
+  throw new KnownError({
+    code: 'seed_known',
+    message: 'A file with the same content is already recorded and still counts.',
+    where: path,
+    help: 'npx influencer-sync ledger seeds lists the files; ledger unseed withdraws one.',
+    safe: SAFE,
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** Withdraws a seed in one commit. Its orders are decided again, and credited if they qualify. */
+export function unseedOrders(
+  db: Database,
+  seed: { readonly seedId: string; readonly reason: string; readonly undoneBy: string },
+): Promise<Undone> {
+  return inTransaction(db, async (trx) => {
+    const undone = await undoSeed(trx, seed);
+    if (undone.kind === 'undone') await decideAgain(trx, seed.seedId);
+    return undone;
+  });
+}
+
+function decode(bytes: Buffer, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw unreadable(path, 'The file is not UTF-8.', 'Save it as "CSV UTF-8".', cause);
+  }
+}
+
+function unreadable(where: string, message: string, help: string, cause: unknown): KnownError {
+  return new KnownError({
+    code: 'seed_unreadable',
+    message,
+    where,
+    help,
+    safe: SAFE,
+    exitCode: EXIT.configuration,
+    cause,
+  });
+}
+
+function invalid(path: string, problems: readonly SeedProblem[]): KnownError {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(
+    ({ line, column, reason, help }): Problem => ({
+      where: `${basename(path)}:${line}${column === null ? '' : ` ${column}`}`,
+      message: reason,
+      help,
+    }),
+  );
+  return new KnownError({
+    code: 'seed_invalid',
+    message:
+      problems.length === 1
+        ? 'A row of the file cannot be used.'
+        : `${problems.length} rows of the file cannot be used.`,
+    where: path,
+    help: 'Correct them and run the command again. A file counts as a whole or not at all.',
+    safe: SAFE,
+    problems: shown,
+    exitCode: EXIT.rowsRejected,
+  });
+}

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { sql, type Transaction } from 'kysely';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError, type Problem } from '../core/known-error.ts';
+import type { CodeProblem } from '../core/report.ts';
+import { maskAddresses } from '../core/text/mask-addresses.ts';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { readAssignedCodes } from './assign-code.ts';
+import { toOwnerRows } from './code-ownership.ts';
+import { type CodeRow, type OwnerRow, type ParsedCodes, parseCodes } from './parse-codes.ts';
+import { readCodeChanges } from './read-code-changes.ts';
+
+export type LoadCodesOptions = {
+  readonly job: string;
+  /** Absolute path of codes.csv. Null if the job has none and its orders name their influencer themselves. */
+  readonly path: string | null;
+  /** IANA zone of dates and of times without an offset. Null: UTC. */
+  readonly timeZone: string | null;
+  readonly brandId: string;
+  /** Link parameters by which the layouts of the job's sources name influencers. */
+  readonly linkParameters: readonly string[];
+};
+
+export type LoadedCodes = {
+  /** Digest of the codes. It is part of the rules by which orders are attributed. */
+  readonly hash: string;
+  /** Number of usable rows. */
+  readonly codes: number;
+  /** The usable rows of codes.csv. Codes from assignments and events are not included. */
+  readonly rows: readonly CodeRow[];
+  /**
+   * Rows that were skipped, columns that are not used, and codes with more than one owner at the same time,
+   * whose orders are held.
+   */
+  readonly problems: readonly CodeProblem[];
+};
+
+/**
+ * Reads codes.csv and stores the job's codes if they have changed. These are the rows of the file, and the
+ * owners assigned by people and the codes and links reported by events that the file does not name.
+ *
+ * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2). The codes loaded before
+ * are kept.
+ */
+export async function loadCodes(db: Database, options: LoadCodesOptions): Promise<LoadedCodes> {
+  const { path } = options;
+  const parsed = path === null ? { rows: [], problems: [], warnings: [] } : readCodeRows(path);
+  const { linkParameters, brandId } = options;
+  const assigned = await readAssignedCodes(db, { job: options.job, listed: parsed.rows });
+  const named = [...parsed.rows, ...assigned];
+  const told = toOwnerRows(await readCodeChanges(db), { listed: named, linkParameters, brandId });
+  // What is not in the file has no line there. The numbers must still differ.
+  const unlisted = [...assigned, ...told].map((row, index) => ({ ...row, line: -1 - index }));
+  const rows = [...parsed.rows, ...unlisted];
+  const zone = options.timeZone ?? 'UTC';
+  const hash = createHash('sha256')
+    .update(JSON.stringify([zone, rows]))
+    .digest('base64url');
+  await inTransaction(db, (trx) => replace(trx, { job: options.job, zone, hash, rows }));
+  const ambiguous = await findAmbiguousCodes(db, options);
+  const problems = [...parsed.problems, ...parsed.warnings, ...ambiguous].map(withoutAddresses);
+  return { hash, codes: rows.length, rows: parsed.rows, problems };
+}
+
+/** Maximum number of mistakes that are listed. A file of another kind has one in each row. */
+const SHOWN = 20;
+
+/**
+ * Checks codes.csv before anything of it is used. @returns every mistake with its place, column and value.
+ *
+ * @param options.file name of the file for messages.
+ */
+export function checkCodes(path: string, { file }: { readonly file: string }): readonly Problem[] {
+  try {
+    const { problems } = readCodeRows(path);
+    const told = problems.slice(0, SHOWN).map(withoutAddresses);
+    const more = problems.length - told.length;
+    return [
+      ...told.map(({ line, column, value, reason, help }) => {
+        const place =
+          column === null ? '' : `${column}${value === null ? '' : ` ${JSON.stringify(value)}`}: `;
+        return { where: `${file}:${line}`, message: `${place}${reason}`, help };
+      }),
+      ...(more > 0
+        ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix the rows above first.' }]
+        : []),
+    ];
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { where, message, help } = error.details;
+    return [{ where: where?.endsWith(':1') === true ? `${file}:1` : file, message, help }];
+  }
+}
+
+/** Masks e-mail addresses. Problems are shown and stored, and the file may contain an address. */
+function withoutAddresses(problem: CodeProblem): CodeProblem {
+  const { column, value, reason } = problem;
+  return {
+    ...problem,
+    column: column === null ? null : maskAddresses(column),
+    value: value === null ? null : maskAddresses(value),
+    reason: maskAddresses(reason),
+  };
+}
+
+async function replace(
+  trx: Transaction<DB>,
+  { job, zone, hash, rows }: { job: string; zone: string; hash: string; rows: readonly OwnerRow[] },
+): Promise<void> {
+  const { rows: changed } = await sql`
+    insert into intake.code_lists as l (job, content_hash) values (${job}, ${hash})
+    on conflict (job) do update set content_hash = excluded.content_hash, loaded_at = now()
+    where l.content_hash <> excluded.content_hash
+    returning job`.execute(trx);
+  if (changed.length === 0) return;
+  await sql`delete from intake.codes where job = ${job}`.execute(trx);
+  await sql`
+    insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle, handle_folded, deal_id,
+      collab_id, target, valid_from, valid_to)
+    select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
+      ${instantOf('from')}, ${instantOf('to')}
+    from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
+      line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
+      target text, "from" jsonb, "to" jsonb)`.execute(trx);
+
+  function instantOf(limit: string) {
+    const written = sql.ref(`g.${limit}`);
+    return sql`case when (${written} ->> 'isLocal')::boolean then (${written} ->> 'text')::timestamp at time zone ${zone}
+      else (${written} ->> 'text')::timestamptz end`;
+  }
+}
+
+/** Reads codes.csv without storing it. @throws KnownError like `loadCodes`. */
+export function readCodeRows(path: string): ParsedCodes {
+  const parsed = parseCodes(readText(path));
+  if (parsed.missingColumns.length > 0) throw badHeader(path, parsed.missingColumns);
+  return parsed;
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new KnownError({
+      code: 'codes_missing',
+      message: 'The file with the discount codes could not be read.',
+      where: path,
+      help: 'Check `codes` of the job; the file lists code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to.',
+      safe: 'Nothing was posted; the codes loaded before are kept.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function readText(path: string): string {
+  const bytes = readBytes(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new KnownError({
+      code: 'codes_unreadable',
+      message: 'The file with the discount codes is not UTF-8.',
+      where: path,
+      help: 'Save it as "CSV UTF-8".',
+      safe: 'Nothing was posted; the codes loaded before are kept.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function badHeader(path: string, missing: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'codes_header',
+    message: `The file with the discount codes has no column ${missing.join(', ')}.`,
+    where: `${path}:1`,
+    help: 'Its first line names the columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.',
+    safe: 'Nothing was posted; the codes loaded before are kept.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+const HELP =
+  'Give it to one of them, or let their validity periods follow each other. Until then its orders are held.';
+
+/**
+ * Finds codes and custom links that have different owners at the same time, and returns a problem for each of
+ * their rows. Rows from events have no line in the file.
+ */
+async function findAmbiguousCodes(
+  db: Database,
+  { job, brandId }: { readonly job: string; readonly brandId: string },
+): Promise<readonly CodeProblem[]> {
+  const { rows } = await sql<{
+    line_no: number;
+    code: string | null;
+    link: string | null;
+    other_line: number;
+    other: string;
+  }>`
+    with owners as (
+      select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded, c.code is null as is_link
+      from intake.codes c where c.job = ${job}
+    ),
+    -- Only what has several owners is compared: a nested loop over all codes would take minutes.
+    shared as materialized (
+      select * from (
+        select o.*, min(target) over same <> max(target) over same as is_shared from owners o window same as (partition by folded, is_link)
+      ) o where is_shared
+    )
+    select a.line_no, a.code, a.link, min(b.line_no) as other_line, min(b.target) as other
+    from shared a join shared b on b.folded = a.folded and b.is_link = a.is_link
+    where b.line_no <> a.line_no and b.target <> a.target
+      and coalesce(a.brand_id, ${brandId}) = coalesce(b.brand_id, ${brandId})
+      and coalesce(a.valid_from, '-infinity') < coalesce(b.valid_to, 'infinity')
+      and coalesce(b.valid_from, '-infinity') < coalesce(a.valid_to, 'infinity')
+    group by a.line_no, a.code, a.link order by a.line_no`.execute(db);
+  return rows.map((row) => ({
+    line: row.line_no,
+    column: row.code === null ? 'link' : 'code',
+    value: row.code ?? row.link,
+    reason:
+      row.other_line > 0
+        ? `Line ${row.other_line} gives the code to another owner at the same time.`
+        : `An event of the service gave it to ${row.other} for the same time.`,
+    help: HELP,
+  }));
+}

@@ -1,0 +1,113 @@
+/**
+ * Why an order is held that names an owner: something that decides about its credit is not known. The gate
+ * (decide/gate.ts) gives the reasons; every list of held orders takes its words from here.
+ */
+export type HeldReason = {
+  /** What is not known, as a sentence without its full stop: `The amount is not known`. */
+  readonly what: string;
+  /** What fixes it without a decision about each order. */
+  readonly fix: string;
+  /**
+   * What a person confirms who has such orders credited. Null: no decision can supply what is missing, so they can
+   * only be excluded.
+   */
+  readonly confirms: string | null;
+};
+
+export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
+  unknown_status: {
+    what: 'The layout does not know the status, or there is none',
+    fix: 'If the status means a paid order, count it. Otherwise exclude it, or add the word to `status` of the layout.',
+    confirms: 'orders with this status are paid and count',
+  },
+  unknown_amount: {
+    what: 'The amount is not known',
+    fix: 'Check the columns of the layout and `revenue` of the job, or export the orders again.',
+    confirms: null,
+  },
+  unknown_refund: {
+    what: 'The status says that a part was refunded, but no column says how much',
+    fix: 'Export the orders with the refunded amount. Or have them credited in full.',
+    confirms: 'they are credited in full',
+  },
+  refund_out_of_range: {
+    what: 'The refunded amount is below zero, or above the total',
+    fix: 'Check the column of refunds in the layout, or export the orders again.',
+    confirms: null,
+  },
+  unknown_brand: {
+    what: 'The order names a brand, and the brand of the job is not known yet',
+    fix: 'Name the brand of the job: `--brand` of `init`, `brand_id` of the job.',
+    confirms: null,
+  },
+  unknown_time: {
+    what: 'There is no time, but a start date, a term or the validity of a code depends on it',
+    fix: 'Export the orders with the time at which they were placed.',
+    confirms: 'they were placed in the period that counts',
+  },
+  similar_id: {
+    what: 'The id differs from that of another order only in zeros, blanks, separators, `#` or case',
+    fix: 'Compare both orders. If they are the same order, exclude this one.',
+    confirms: 'it is another order',
+  },
+  similar_order: {
+    what: 'Another source states an order with the same code, amount and minute, or with the same id, or one of them names the id of the other',
+    fix: 'Compare both orders. If they are the same order, exclude this one, or leave one of the sources out.',
+    confirms: 'it is another order',
+  },
+  incomplete: {
+    what: 'A row that may belong to the order could not be used',
+    fix: 'Correct the rejected rows, or export the file again.',
+    confirms: 'the order is complete as it is shown',
+  },
+  may_be_incomplete: {
+    what: 'A row that could not be used names no order, and it may belong to this one',
+    fix: 'Correct the rejected rows, or export the file again. If it states the order in the same way, the hold ends.',
+    confirms: 'the order is complete as it is shown',
+  },
+  may_be_repeated: {
+    what: 'The file states rows of the order twice, and the rows have no id, so they may count double',
+    fix: 'Export the file again, or name the id of items under `grouping.item` of the layout.',
+    confirms: 'the rows are different items',
+  },
+  may_be_split: {
+    what: 'Another file states other rows of the order, and the rows have no id, so this may be a part of it',
+    fix: 'Export the whole order in one file, or name the id of items under `grouping.item` of the layout.',
+    confirms: 'the order is complete as it is shown',
+  },
+  may_be_cut: {
+    what: 'The order is in the last row of a file that may be cut short',
+    fix: 'Export the file again. If it states the order in the same way, the hold ends.',
+    confirms: 'the order is complete as it is shown',
+  },
+  conflicting_states: {
+    what: 'Two exports state the order differently, and it is not known which is newer',
+    fix: 'Set `age` of the source, or put the date into the names of the files.',
+    confirms: 'the state that is shown is right',
+  },
+  ambiguous_codes: {
+    what: 'The codes belong to two owners',
+    fix: 'Give the codes one owner in codes.csv, or end the validity of one of them.',
+    confirms: null,
+  },
+  ambiguous_links: {
+    what: 'The links belong to two owners',
+    fix: 'Give the links one owner, or end the validity of one of them.',
+    confirms: null,
+  },
+};
+
+/** Returns the words for a reason, also for one that a layout or another version of the program gave. */
+export function heldReason(reason: string): HeldReason {
+  const known = HELD_REASONS[reason];
+  if (known !== undefined) return known;
+  const [, rule] = /^unknown_(.+)$/.exec(reason) ?? [];
+  return {
+    what:
+      rule === undefined
+        ? `Held: ${reason}`
+        : `A column has a word that the layout does not know, so it is not known whether it excludes the order: ${rule}`,
+    fix: 'Add the word to the layout, or decide about the orders.',
+    confirms: 'nothing excludes them',
+  };
+}

@@ -1,0 +1,36 @@
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { findLeaks } from '../money/find-leaks.ts';
+import type { WriteAudit } from '../ops/record-audit.ts';
+
+export type LeakToAcknowledge = {
+  /** Folded in the same way as the codes of orders. */
+  readonly code: string;
+  /** The reason that the person gave. Not blank. */
+  readonly reason: string;
+  readonly now: Date;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: WriteAudit;
+};
+
+/**
+ * Records that a person has checked a code that may have leaked. The leak is not reported as new for 30 days.
+ * Commands and the console both call this function.
+ *
+ * @returns the id of the audit record. Null if the code is not flagged; nothing is written then.
+ */
+export async function acknowledgeLeak(
+  trx: DatabaseTransaction,
+  { code, reason, now, audit }: LeakToAcknowledge,
+): Promise<string | null> {
+  const leak = (await findLeaks(trx, { now })).find((one) => one.code === code);
+  if (leak === undefined) return null;
+  const { since, orders, withoutLink } = leak;
+  return audit({
+    action: 'acknowledge_leak',
+    subjectKind: 'code',
+    subject: code,
+    summary: `A code that may have leaked since ${since} was acknowledged.`,
+    reason,
+    after: { since, orders, without_link: withoutLink },
+  });
+}

@@ -1,0 +1,127 @@
+import { type RuledSubject, type Ruling, storeRulings } from '../../jobs/attribute-orders/decide/rulings.ts';
+import { heldReason } from '../core/held/held-order.ts';
+import { formatAmounts } from '../core/money.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import type { WriteAudit } from '../ops/record-audit.ts';
+import {
+  countHeld,
+  type HeldFilter,
+  type HeldGroup,
+  listHeldGroups,
+  listHeldOrders,
+} from '../reports/held/held-orders.ts';
+
+export type HeldDecision = {
+  /** The orders, as the person selected them. */
+  readonly filter: HeldFilter;
+  /** The groups that the person saw. If orders were added or have left since, nothing is decided. */
+  readonly shown?: readonly HeldGroup[];
+  readonly decision: Ruling;
+  /** The reason that the person gave. Not blank. */
+  readonly reason: string;
+  readonly decidedBy: string;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: WriteAudit;
+};
+
+export type DecidedHeld =
+  | { readonly kind: 'decided'; readonly orders: number; readonly auditId: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'changed' }
+  /** No decision can supply what these orders lack. */
+  | { readonly kind: 'cannot_be_credited'; readonly reason: string };
+
+/** Reasons for which a decision concerns the order as such, however its state changes. */
+const OF_THE_ORDER = ['similar_id', 'similar_order'];
+
+/**
+ * Decides about held orders as a person does: what was not known is settled, or they are never credited. A decision
+ * about an unknown status holds for all orders of the source that have it, unless single orders are named. Commands and
+ * the console both call this function. The next run follows the decision.
+ */
+export async function decideHeld(
+  trx: DatabaseTransaction,
+  { filter, shown, decision, reason, decidedBy, audit }: HeldDecision,
+): Promise<DecidedHeld> {
+  const groups = await listHeldGroups(trx, filter);
+  if (groups.length === 0) return { kind: 'none' };
+  if (shown !== undefined && !isSame(groups, shown)) return { kind: 'changed' };
+  const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
+  if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
+  await storeRulings(trx, {
+    subjects: await subjectsOf(trx, { filter, groups, decision }),
+    decision,
+    decidedBy,
+  });
+  const orders = countHeld(groups);
+  const auditId = await audit({
+    action: 'decide_held_orders',
+    subjectKind: 'order',
+    subject: filter.orderIds?.length === 1 ? (filter.orderIds[0] ?? null) : null,
+    summary: describeDecision({ decision, orders, groups }),
+    reason,
+    filter,
+    after: { decision, orders, groups },
+  });
+  return { kind: 'decided', orders, auditId };
+}
+
+/** Says in a sentence what a decision about held orders does. */
+export function describeDecision({
+  decision,
+  orders,
+  groups,
+}: {
+  readonly decision: Ruling;
+  readonly orders: number;
+  readonly groups: readonly HeldGroup[];
+}): string {
+  const what = `${orders.toLocaleString('en')} held ${orders === 1 ? 'order' : 'orders'} (${formatAmounts(groups)})`;
+  return decision === 'credit'
+    ? `${what} may be credited. The next run decides about ${orders === 1 ? 'it' : 'them'} again.`
+    : `${what} ${orders === 1 ? 'is' : 'are'} never credited.`;
+}
+
+async function subjectsOf(
+  trx: DatabaseTransaction,
+  {
+    filter,
+    groups,
+    decision,
+  }: Pick<HeldDecision, 'filter' | 'decision'> & { readonly groups: readonly HeldGroup[] },
+): Promise<readonly RuledSubject[]> {
+  const isNamed = filter.orderIds != null;
+  const statuses = groups.flatMap(({ source, status }) =>
+    isNamed || status === null ? [] : [{ source, status }],
+  );
+  const orders = await listHeldOrders(trx, { ...filter, limit: null });
+  return [
+    ...statuses,
+    ...orders
+      .filter(({ reason }) => isNamed || reason !== 'unknown_status')
+      .map(({ source, orderId, reason, contentHash }) => ({
+        source,
+        orderId,
+        reason,
+        contentHash: decision === 'exclude' || OF_THE_ORDER.includes(reason) ? null : contentHash,
+      })),
+  ];
+}
+
+function isSame(now: readonly HeldGroup[], shown: readonly HeldGroup[]): boolean {
+  const key = (groups: readonly HeldGroup[]): string =>
+    JSON.stringify(
+      groups
+        .map(({ job, source, reason, status, currency, orders, amount }) => [
+          job,
+          source,
+          reason,
+          status,
+          currency,
+          orders,
+          amount,
+        ])
+        .toSorted(),
+    );
+  return key(now) === key(shown);
+}

@@ -1,0 +1,85 @@
+import type { Sample } from '../../core/checks/check-result.ts';
+import type { CheckAction, Expectations, FileCheckName } from '../../core/checks/expectations.ts';
+import type { FileStatistics } from '../../core/checks/file-statistics.ts';
+
+/**
+ * A check is a pure function of the statistics of a file and of earlier files. It has no other input, so a
+ * year of files can be replayed without a database.
+ */
+export type Check = {
+  readonly name: FileCheckName;
+  /** What is checked, for people. */
+  readonly title: string;
+  /**
+   * True if an expected date explains what the check finds. Files of such a date are neither judged nor
+   * learned from.
+   */
+  readonly isOfCalendar: boolean;
+  /**
+   * True if the check is meaningless when a known file is read again, because all of its orders are known.
+   */
+  readonly isOfNewFiles: boolean;
+  /** True if the file contains what the check needs. */
+  readonly applies: (seen: FileStatistics) => boolean;
+  readonly judge: (input: CheckInput) => readonly Judgement[];
+};
+
+export type CheckInput = {
+  readonly seen: PlacedFile;
+  /** Earlier accepted files of the source from the eight weeks before, oldest first. */
+  readonly history: readonly PlacedFile[];
+  /**
+   * The same history, but reduced to every n-th file if there are many. Shares and medians need no more, and
+   * each check sorts them.
+   */
+  readonly thinned: readonly PlacedFile[];
+  readonly expectations: Expectations;
+};
+
+/** A file with its time in the source's calendar. */
+export type PlacedFile = FileStatistics & {
+  /** Days since 1970-01-01, in the time zone of the source. */
+  readonly day: number;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+  readonly hour: number;
+};
+
+export type Judgement = {
+  /** The currency, status or column. Null: the whole file. */
+  readonly subject: string | null;
+  readonly verdict: 'ok' | 'learning' | 'not_judged' | 'unusual';
+  readonly seen: string;
+  readonly expected: string;
+  readonly message: string | null;
+  readonly sample: Sample | null;
+  /** Overrides the action of the check, for example for one column. */
+  readonly action?: CheckAction;
+};
+
+/** Creates the judgement for a file that cannot be judged. */
+export function notJudged(seen: string, why: string): Judgement {
+  return { subject: null, verdict: 'not_judged', seen, expected: why, message: null, sample: null };
+}
+
+/**
+ * Creates the judgement for a check that is still learning. @param progress number of usable earlier days,
+ * and the number that is needed.
+ */
+export function learning(
+  seen: string,
+  { have, need }: { readonly have: number; readonly need: number },
+): Judgement {
+  const expected = `learning: ${have} of ${need} ${need === 1 ? 'day' : 'days'}`;
+  return { subject: null, verdict: 'learning', seen, expected, message: null, sample: null };
+}
+
+/** Formats a number: `12,400`. */
+export function formatNumber(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+/** Formats a share of 0 to 1: `12.5 %`. */
+export function formatShare(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}

@@ -1,0 +1,89 @@
+import { FileHeld } from '../../core/held/file-held.ts';
+import type { CsvChunk, OpenRow } from '../../core/record.ts';
+import { BAD_QUOTING, REPEATED_HEADER, recordChecker } from './check-record.ts';
+import { FooterRows } from './footer-rows.ts';
+import type { ParseOptions } from './parse-options.ts';
+import { readRecords } from './read-records.ts';
+import { RowWidths, type Sorted } from './row-widths.ts';
+import { type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
+
+/**
+ * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
+ * line on which it begins. Blank lines, blank rows, descriptions below the header and the layout's footer are
+ * not records. A row that cannot be read is rejected, and parsing continues.
+ *
+ * @param text valid UTF-8 without a byte order mark, split anywhere.
+ * @returns at least one chunk, even for a file with only a header.
+ * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`,
+ * `broken_quotes`, `uneven_rows`, `rows_too_wide`, `swallowed_rows`.
+ */
+export async function* parseCsv(
+  text: AsyncIterable<Uint8Array>,
+  options: ParseOptions,
+): AsyncGenerator<CsvChunk> {
+  let header: readonly string[] | null = null;
+  let check: ReturnType<typeof recordChecker> | null = null;
+  let widths: RowWidths | null = null;
+  let swallowed: SwallowedRows | null = null;
+  const footer =
+    options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
+  let descriptions = options.belowHeader ?? [];
+  let number = 0;
+  for await (const batch of readRecords(text, options)) {
+    const to: Sorted = { records: [], rejected: [], lost: [] };
+    let open: OpenRow | null = null;
+    const isFirst = header === null && batch.records.length > 0;
+    for (const { cells, line, start, end, lines } of batch.records) {
+      open = null;
+      if (check === null || widths === null) {
+        header = cells ?? throwDamagedHeader(line);
+        check = recordChecker(header);
+        widths = new RowWidths(header.length, batch.delimiter);
+        swallowed = swallowedRows(header, batch.delimiter, options.idColumns ?? []);
+        continue;
+      }
+      if (cells !== null) widths.count(cells.length, line);
+      if (lines > 1 && cells !== null) swallowed?.check(cells, line);
+      const outcome = cells === null ? BAD_QUOTING : check(cells);
+      if (outcome === 'blank') continue;
+      number += 1;
+      if (descriptions.length > 0) {
+        if (cells !== null && beginsWith(cells, descriptions)) continue;
+        descriptions = [];
+      }
+      if (footer !== null) {
+        if (cells !== null && footer.take({ cells, line, record: number })) continue;
+        footer.giveUp(to);
+      }
+      if (batch.isOpenAtEnd && cells !== null)
+        open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
+      if (outcome !== 'good') {
+        to.rejected.push({ ...outcome, line, record: number });
+        to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
+      } else if (cells !== null) {
+        widths.take({ cells, line, record: number }, end - start, to);
+      }
+    }
+    if (batch.isLast) widths?.finish(to);
+    const isWorthIt = isFirst || to.records.length > 0 || to.rejected.length > 0;
+    if (header !== null && isWorthIt) yield { header, ...to, open };
+  }
+}
+
+/** True if the first filled cell of a row begins with one of these texts. */
+function beginsWith(cells: readonly string[], texts: readonly string[]): boolean {
+  const first =
+    cells
+      .find((cell) => cell.trim() !== '')
+      ?.trim()
+      .toLowerCase() ?? '';
+  return texts.some((text) => first.startsWith(text.toLowerCase()));
+}
+
+function throwDamagedHeader(line: number): never {
+  throw new FileHeld({
+    code: 'header_damaged',
+    message: `The quotes in the header row on line ${line} are unreadable.`,
+    help: 'Correct the header row, or export the file again.',
+  });
+}

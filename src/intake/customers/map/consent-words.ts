@@ -1,0 +1,198 @@
+import { foldHeader } from '../../../core/text/fold.ts';
+
+/*
+ * What words and headers say about consent, in the languages of the shops that we know. A word that is in none
+ * of these lists is not known, and what is not known is never a yes.
+ */
+
+/** Words that answer yes, which is consent only in a column that asks for it. `1` and `active` mean many things. */
+const ANSWERS = [
+  ...[
+    'yes',
+    'y',
+    'true',
+    'granted',
+    'accepted',
+    'confirmed',
+    'consented',
+    'ja',
+    'wahr',
+    'oui',
+    'vrai',
+    'sí',
+    'si',
+  ],
+  ...['verdadero', 'sì', 'vero', 'sim', 'verdadeiro', 'tak', 'ano', 'kyllä'],
+];
+
+/** Words that say by themselves that somebody has subscribed. */
+const SUBSCRIBED = [
+  ...[
+    'subscribed',
+    'opted in',
+    'opted-in',
+    'opt-in',
+    'opt in',
+    'optin',
+    'abonniert',
+    'angemeldet',
+    'geabonneerd',
+  ],
+  ...[
+    'ingeschreven',
+    'aangemeld',
+    'abonné',
+    'abonnée',
+    'inscrit',
+    'inscrite',
+    'suscrito',
+    'suscrita',
+    'iscritto',
+  ],
+  ...['iscritta', 'inscrito', 'inscrita', 'prenumerant'],
+];
+
+/** Words that say no, or that nothing happened: in a column of refusals they mean that nobody refused. */
+const NO = [
+  ...[
+    'no',
+    'n',
+    'false',
+    '0',
+    'never',
+    'none',
+    'null',
+    'nil',
+    'undefined',
+    'n/a',
+    'na',
+    '-',
+    '--',
+    'not set',
+  ],
+  ...[
+    'nein',
+    'falsch',
+    'nee',
+    'nej',
+    'nei',
+    'onwaar',
+    'non',
+    'faux',
+    'falso',
+    'não',
+    'nao',
+    'nie',
+    'ne',
+    'ei',
+  ],
+  ...['0000-00-00', '0000-00-00 00:00:00', '0.0', '[]', '{}'],
+];
+
+/** Words of a status that take permission away, or that show that it was never confirmed. */
+const REFUSAL =
+  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|disiscritt|cancellat|descadastrad|avregistrer/iu;
+
+/** Headers whose cells take permission away. */
+const REFUSAL_HEADER =
+  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer/iu;
+/** Headers about other channels than e-mail. */
+const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
+/** Headers of things that accompany a refusal and that every row may have. */
+const BESIDE = /\b(?:link|url|token|hash|key|page|count|number|rate|score|id)\b/iu;
+/** What permission is called, and that it was withdrawn or refused: `Consent withdrawn`, `Einwilligung widerrufen`. */
+const PERMISSION =
+  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|samtyck|samtykk/iu;
+const WITHDRAWN =
+  /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|trukket|avslått/iu;
+/** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`. */
+const DENIED = /^(?:not|never|without) (.+)$/iu;
+/** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
+const CONSENT_HEADER =
+  /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto/iu;
+/** Headers of columns whose words say how a customer stands. */
+const STATUS_HEADER =
+  /^(?:(?:e ?mail |subscription |subscriber |member |contact |marketing |list )*(?:status|state)|statut|estado|stato|abonnement ?status)$/iu;
+
+const answers = new Set(ANSWERS.map(foldCell));
+const subscribed = new Set(SUBSCRIBED.map(foldCell));
+const no = new Set(NO.map(foldCell));
+
+/**
+ * Words of headers that ask for consent to e-mail. What stands below any other word is not known to be consent:
+ * `Consent reminder sent: yes`.
+ */
+const ASKING = new Set(
+  [
+    'e mail mails email emails marketing newsletter newsletters consent consents consented opt in optin opted',
+    'subscribed accepts accept accepted permission permissions given granted gdpr dsgvo to for of the is has our',
+    'a customer customers subscriber contact status state receive receives promotional promotions updates',
+    'einwilligung zur zum für abonniert abonné abonnée à au la le inscrit inscrite suscrito suscrita al boletín',
+    'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/**
+ * True if a word is known to be consent in a column with this header. Every other word is not.
+ *
+ * @param isAsked true if a person has said that the column asks for consent.
+ */
+export function isYes(word: string, header: string, isAsked = false): boolean {
+  const folded = foldCell(word);
+  if (isAsked) return subscribed.has(folded) || answers.has(folded);
+  const smell = smellOf(header);
+  const isAnswer = answers.has(folded) && smell === 'consent';
+  const isState = subscribed.has(folded) && smell !== 'refusal';
+  return (isAnswer && isAsking(header)) || (isState && (smell === 'status' || isAsking(header)));
+}
+
+function isAsking(header: string): boolean {
+  return wordsOf(header)
+    .split(' ')
+    .every((word) => ASKING.has(word));
+}
+
+/** True if a header is about another channel than e-mail. */
+export function isOfOtherChannel(header: string): boolean {
+  const name = wordsOf(header);
+  return OTHER_CHANNEL.test(name) && !/e ?mail/iu.test(name);
+}
+
+function wordsOf(header: string): string {
+  return foldHeader(header)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_CHARS);
+}
+
+/** True if a word says no, or that nothing happened. */
+export function isNo(word: string): boolean {
+  return no.has(foldCell(word));
+}
+
+/** True if a word of a status takes permission away. */
+export function isRefusal(word: string): boolean {
+  return REFUSAL.test(word.slice(0, MAX_CHARS));
+}
+
+/**
+ * Says how a column must be read that no layout reads. `refusal`: any cell takes permission away, unless it says
+ * no or nothing. `consent`: a cell that says no takes it away. `status`: a word may take it away. Null: the
+ * header says nothing about that.
+ */
+export function smellOf(header: string): 'refusal' | 'consent' | 'status' | null {
+  const name = wordsOf(header);
+  if (STATUS_HEADER.test(name)) return 'status';
+  if (isOfOtherChannel(header) || BESIDE.test(name)) return null;
+  const [, denied] = DENIED.exec(name) ?? [];
+  if (denied !== undefined) return smellOf(denied) === 'consent' ? 'refusal' : null;
+  if (REFUSAL_HEADER.test(name) || (PERMISSION.test(name) && WITHDRAWN.test(name))) return 'refusal';
+  return CONSENT_HEADER.test(name) && !name.includes('double') ? 'consent' : null;
+}
+
+/** No word and no header that matters is longer. */
+const MAX_CHARS = 80;
+
+function foldCell(text: string): string {
+  return text.trim().toLowerCase().normalize('NFC');
+}

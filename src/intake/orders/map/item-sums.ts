@@ -1,0 +1,160 @@
+import { FileHeld } from '../../../core/held/file-held.ts';
+import type { MoneyFormat, SummedField } from '../../../core/layout.ts';
+import { hasFittingDecimals } from '../../../core/money.ts';
+import type { DecimalText, OrderItem } from '../../../core/order.ts';
+import { type Fault, OTHER_CURRENCY } from '../../map/fault.ts';
+import { fromUnits, toUnits } from '../../values/add-money.ts';
+import { isBlank } from '../../values/clean-text.ts';
+import type { MarkWatch } from '../../values/decimal-mark.ts';
+import { NO_CURRENCY } from '../../values/parse-currency.ts';
+import { parseId } from '../../values/parse-id.ts';
+import { isPlain, readMoney, tooManyDecimals } from '../../values/parse-money.ts';
+import { ValueFault } from './built-order.ts';
+import type { ItemSums, OpenOrder } from './open-order.ts';
+import type { ColumnPlan, SumColumn } from './plan-columns.ts';
+
+type Reading = {
+  readonly plan: ColumnPlan;
+  readonly money: MoneyFormat;
+  /** Sees how the amounts are written. */
+  readonly marks: MarkWatch | null;
+  readonly line: number;
+  /** True if the amounts of the row count as zero. */
+  readonly addsNothing: boolean;
+};
+
+/** Adds the amounts of a row. @returns false if the order has the item already. */
+export function addSums(
+  order: OpenOrder,
+  cells: readonly string[],
+  { addsNothing, ...reading }: Reading,
+): boolean {
+  const row: Partial<Record<SummedField, bigint>> = {};
+  const { plan } = reading;
+  for (const column of plan.sums) {
+    const cell = addsNothing ? '0' : (cells[column.index] ?? '');
+    if (!isBlank(cell)) addSum(order, row, { ...reading, column, cell });
+  }
+  order.texts?.add(cells.join('\u001f'));
+  if (!noteItem(order, cells, { plan, row })) return false;
+  for (const [name, units] of Object.entries(row)) {
+    const field = name as SummedField;
+    order.sums ??= {};
+    order.sums[field] = (order.sums[field] ?? 0n) + units;
+  }
+  return true;
+}
+
+/** Notes an item. @returns false if the order has it already. */
+function noteItem(
+  order: OpenOrder,
+  cells: readonly string[],
+  { plan: { item }, row }: { readonly plan: ColumnPlan; readonly row: ItemSums },
+): boolean {
+  if (item === null || order.items === null) return true;
+  const cell = cells[item.index] ?? '';
+  const id = parseId(cell);
+  if (typeof id !== 'string' || order.items.size >= MAX_ITEMS) {
+    order.items = null;
+    return true;
+  }
+  const known = order.items.get(id);
+  if (known === undefined) order.items.set(id, row);
+  else if (FIELDS.some((field) => known[field] !== row[field]))
+    order.fault ??= { fault: CONFLICTING_ROWS, column: item.name, value: cell };
+  return known === undefined;
+}
+
+function addSum(
+  order: OpenOrder,
+  row: Partial<Record<SummedField, bigint>>,
+  {
+    column: { field, sign, name },
+    cell,
+    money: format,
+    marks,
+    line,
+    plan,
+  }: Omit<Reading, 'addsNothing'> & { readonly column: SumColumn; readonly cell: string },
+): void {
+  const money = readMoney(cell, format);
+  if (!('amount' in money)) {
+    order.fault ??= { fault: money, column: name, value: cell };
+    return;
+  }
+  if (!isPlain(cell)) marks?.see(cell, line, currencyCell(order, plan));
+  if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
+  row[field] = (row[field] ?? 0n) + sign * toUnits(money.amount);
+}
+
+/** The currency that the rows so far state, as it is written. Null if they state none. */
+function currencyCell({ values }: OpenOrder, { fields }: ColumnPlan): string | null {
+  const slot = fields.currency.find((one) => !isBlank(values[one] ?? ''));
+  return slot === undefined ? null : (values[slot] ?? '').trim().toUpperCase();
+}
+
+/** Notes what one more amount of an order says about its currency. All must be able to mean the same one. */
+function narrow(order: OpenOrder, stated: NonNullable<OpenOrder['stated']>): void {
+  const before = order.stated?.currencies ?? stated.currencies;
+  if (before === stated.currencies && order.stated !== null) return;
+  const currencies = stated.currencies.filter((currency) => before.includes(currency));
+  const { column, value } = stated;
+  if (currencies.length === 0) order.fault ??= { fault: OTHER_CURRENCY, column, value };
+  else order.stated = { ...stated, currencies };
+}
+
+/** More items are not identified: such an order would need as much space as a thousand others. */
+const MAX_ITEMS = 500;
+const FIELDS = ['total', 'subtotal', 'refunded'] as const;
+
+export function holdRepeated(orders: number): FileHeld {
+  return new FileHeld({
+    code: 'repeated_rows',
+    message: `Every row of the file occurs at least twice, in each of its ${orders} orders. Their amounts would be added up twice.`,
+    help: 'The file was probably joined from two exports. Export it again. If the export has a column with an id of the item, name it under grouping.item of the layout.',
+  });
+}
+
+export const CONFLICTING_ROWS: Fault = {
+  code: 'conflicting_rows',
+  reason: 'Rows of one order contradict each other in this column.',
+  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
+};
+
+/** Returns the items in the order of their ids, so that equal lists compare as equal. */
+export function toItems({ items }: OpenOrder): readonly OrderItem[] | null {
+  if (items === null) return null;
+  const amount = (units: bigint | undefined): DecimalText | null =>
+    units === undefined ? null : fromUnits(units);
+  return [...items]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, { total, subtotal, refunded }]) => [id, amount(total), amount(subtotal), amount(refunded)]);
+}
+
+/**
+ * Checks an amount that was added up over the rows of an order, now that its currency is known. The amounts of items may
+ * have more decimals than their sum.
+ *
+ * @throws ValueFault if an amount names another currency, or the sum has more decimals than the currency.
+ */
+export function checkSum(
+  { stated }: Pick<OpenOrder, 'stated'>,
+  {
+    field,
+    sum,
+    currency,
+    plan,
+  }: {
+    readonly field: SummedField;
+    readonly sum: bigint;
+    readonly currency: string;
+    readonly plan: Pick<ColumnPlan, 'sums'>;
+  },
+): DecimalText {
+  if (stated !== null && currency !== NO_CURRENCY && !stated.currencies.includes(currency))
+    throw new ValueFault(OTHER_CURRENCY, stated.column, stated.value);
+  const amount = fromUnits(sum);
+  if (hasFittingDecimals(amount, currency)) return amount;
+  const column = plan.sums.find((one) => one.field === field)?.name ?? null;
+  throw new ValueFault(tooManyDecimals(currency), column, amount);
+}

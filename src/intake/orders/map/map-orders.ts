@@ -1,0 +1,300 @@
+import type { SourceSettings } from '../../../core/config.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
+import type { Layout, OtherLayouts } from '../../../core/layout.ts';
+import type {
+  MissingRow,
+  OrderBatch,
+  OrderContinuation,
+  OrderIdColumn,
+  StagedOrder,
+} from '../../../core/order.ts';
+import type { CsvChunk, CsvRecord, LostRow, OpenRow, RejectedRow } from '../../../core/record.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
+import type { ResolvedHeader } from '../../layout/resolve-header.ts';
+import { type Fault, reject } from '../../map/fault.ts';
+import { type DateWatch, withDateOrder } from '../../values/date-order.ts';
+import { type MarkWatch, withDecimalMark } from '../../values/decimal-mark.ts';
+import { OrderBuilder } from './build-order.ts';
+import type { CustomerKeyOf } from './customer-key.ts';
+import { IdColumns, type NamedHeader } from './id-columns.ts';
+import { newestOf } from './last-change.ts';
+import { WaitingLostRows } from './lost-rows.ts';
+import { type OpenOrder, runsOf } from './open-order.ts';
+import { OrderWindow } from './order-window.ts';
+import { planColumns } from './plan-columns.ts';
+import { resolveForOrders } from './resolve-for-orders.ts';
+
+export type MapOptions = {
+  readonly layout: Layout;
+  /** Provides what the layout's format lacks; see `checkSource`. */
+  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
+    Partial<Pick<SourceSettings, 'age' | 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>>;
+  /** Receives every date, to check at the end that their order was read correctly. */
+  readonly dates?: DateWatch | null;
+  /** Receives every amount, to check at the end that its decimal mark was read correctly. */
+  readonly marks?: MarkWatch | null;
+  /** Set if the source requests customer keys. Orders then contain the key of their customer. */
+  readonly customerKeyOf?: CustomerKeyOf | null;
+  /** True if the job credits orders of every status. Otherwise a file in which no order has one is held. */
+  readonly anyStatus?: boolean;
+  /** Called with the column that identifies the file's orders, once it is known. */
+  readonly onIdColumn?: (column: OrderIdColumn) => void;
+  /** Other layouts, to suggest one if the header fits it better. */
+  readonly otherLayouts?: OtherLayouts;
+  /**
+   * Size of a generation. Rows of one order are merged if fewer other orders than this begin between them. At
+   * most twice as many orders are open.
+   */
+  readonly generationOrders?: number;
+};
+
+/**
+ * Rows that are further apart are still joined, at sealing. Wider windows and bigger batches cost more than
+ * they save: with 2,000, mapping takes half as long again, because orders then outlive the garbage
+ * collector's young generation.
+ */
+const GENERATION_ORDERS = 512;
+
+/**
+ * Converts records to orders: combines the rows of each order, converts the values, and rejects what cannot
+ * be used. Rows that come after their order has left the window are returned as continuations, or as the same
+ * order again if they contain values of the order.
+ *
+ * @returns batches of some hundred orders. Every record of the chunks is counted exactly once.
+ * @throws FileHeld `not_orders`, `header_mismatch`, `ambiguous_header`, `column_missing`, `currency_unknown`, `order_id_changes`,
+ * `no_status`, `repeated_rows`.
+ */
+export async function* mapOrders(
+  chunks: AsyncIterable<CsvChunk>,
+  options: MapOptions,
+): AsyncGenerator<OrderBatch> {
+  const { source, generationOrders = GENERATION_ORDERS, customerKeyOf = null } = options;
+  const asked = {
+    customerKey: customerKeyOf !== null,
+    lines: source.orderLines === true,
+    changes: source.age === 'column',
+  };
+  const ofOrders = layoutForOrders(options.layout, asked);
+  if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
+  const inOrder = withDateOrder(ofOrders, source.dateOrder ?? null);
+  const layout = withDecimalMark(inOrder, source.decimalMark ?? null);
+  const otherLayouts: OtherLayouts = () =>
+    (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
+  let resolved: ResolvedHeader | null = null;
+  let ids: IdColumns | null = null;
+  let stage: Stage | null = null;
+  /** Rows that wait until the column that identifies their orders is known. */
+  let early: CsvRecord[] = [];
+  const lost = new WaitingLostRows();
+  let hasLostEarly = false;
+  let cut: OpenRow | null = null;
+  let pending = newPending();
+  for await (const { header, records, rejected, lost: lostHere, open } of chunks) {
+    for (const row of rejected) pending.rejected.push(row);
+    lost.add(lostHere);
+    cut = layout.endsWithoutLineBreak ? null : open;
+    resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
+    const extended = extendRows(records, resolved);
+    let rows = extended;
+    if (stage === null) {
+      ids ??= new IdColumns(resolved);
+      early.push(...extended);
+      const named = ids.look(extended);
+      rows = named === null ? [] : early;
+      if (named !== null) stage = openStage(named, layout, { ...options, hasLostEarly });
+      if (named !== null) early = [];
+    }
+    for (const record of rows) {
+      lose(lost, record.record, stage);
+      stage?.take(record, pending);
+      if (sizeOf(pending) < generationOrders) continue;
+      yield toBatch(pending);
+      pending = newPending();
+    }
+    while (lost.isFull) {
+      const row = lost.takeBefore(Infinity);
+      hasLostEarly ||= stage === null;
+      if (row !== null) stage?.lose(row);
+    }
+    if (sizeOf(pending) < generationOrders) continue;
+    yield toBatch(pending);
+    pending = newPending();
+  }
+  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, { ...options, hasLostEarly });
+  for (const record of early) {
+    lose(lost, record.record, stage);
+    stage?.take(record, pending);
+  }
+  lose(lost, Infinity, stage);
+  if (cut !== null) stage?.cut(cut);
+  stage?.close(pending);
+  if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
+  stage?.requireStatus();
+}
+
+function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
+  return extend === null ? records : records.map((record) => ({ ...record, cells: extend(record.cells) }));
+}
+
+/** Passes on the lost rows before a record. */
+function lose(lost: WaitingLostRows, record: number, stage: Stage | null): void {
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row);
+}
+
+/** Takes rows and returns complete orders. */
+type Stage = {
+  readonly take: (record: CsvRecord, to: Pending) => void;
+  /** Takes a row that cannot be used. */
+  readonly lose: (row: LostRow) => void;
+  /** Notes that the text ends within its last row. */
+  readonly cut: (row: OpenRow) => void;
+  readonly close: (to: Pending) => void;
+  /** Called at the end. Throws FileHeld `no_status` if no order has one although the layout has a column of it. */
+  readonly requireStatus: () => void;
+};
+
+function openStage(
+  header: NamedHeader,
+  layout: Layout,
+  options: MapOptions & { readonly hasLostEarly: boolean },
+): Stage {
+  const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn } = options;
+  const { generationOrders, anyStatus = false } = options;
+  const { check, fields } = header;
+  const plan = planColumns(layout, header, source);
+  const builder = new OrderBuilder(layout, plan, { ...source, dates, marks, customerKeyOf });
+  const window = new OrderWindow(plan, {
+    money: layout.money,
+    marks,
+    generationOrders: generationOrders ?? GENERATION_ORDERS,
+  });
+  const [column] = fields.order_id;
+  const [preferred = ''] = layout.columns.order_id ?? [];
+  const name = foldIdColumn(column?.name ?? '');
+  // A part of a cell is another id than the whole cell, which an earlier layout may have read.
+  const read = layout.orderIdPattern === null ? name : `${name} (part)`;
+  onIdColumn?.({ name: read, isFallback: name !== foldIdColumn(preferred) });
+  let isStatusBlank = !anyStatus && layout.status.credited !== null && fields.status.length > 0;
+  let orders = 0;
+  if (options.hasLostEarly) window.loseAnywhere();
+  const finish = (open: readonly OpenOrder[], to: Pending): void => {
+    const finished = finishOrders(open, builder, plan.isGroupedById, (one) => window.loseOrder(one));
+    orders += finished.orders.length;
+    isStatusBlank &&= finished.orders.every(({ status }) => status === null || status === '');
+    collect(to, finished);
+    to.missing.push(...window.takeMissing());
+  };
+  return {
+    take(record, to) {
+      check(record);
+      const result = window.add(record);
+      if (result === null) return;
+      if (isLeaving(result)) finish(result, to);
+      else to.rejected.push(result);
+    },
+    lose: ({ isHeader, cells }) => (isHeader ? window.beginPart() : window.lose(cells)),
+    cut: (row) => window.cut(row),
+    close: (to) => finish(window.close(), to),
+    requireStatus() {
+      if (isStatusBlank && orders > 0) throw noStatus(fields.status[0]?.name ?? 'status');
+    },
+  };
+}
+
+/** Creates the hold for a file of unfinished checkouts, or of an export whose statuses got lost. */
+function noStatus(column: string): FileHeld {
+  return new FileHeld({
+    code: 'no_status',
+    message: `The column "${column}" is blank for every order, so none of them is known to count. Exports of abandoned checkouts look like this.`,
+    help: 'Export the orders with their statuses. If the job credits orders of every status on purpose, set include: any on it.',
+  });
+}
+
+/**
+ * Folds the header of an id column, so that `order_id`, `Order ID` and `Order-ID` are equal. They differ only
+ * in how a plugin writes headers.
+ */
+function foldIdColumn(name: string): string {
+  return foldHeader(name)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+type Finished = Omit<OrderBatch, 'rowsRead' | 'missing'>;
+
+/** Results that wait until a batch is large enough. */
+type Pending = {
+  readonly orders: StagedOrder[];
+  readonly continuations: OrderContinuation[];
+  readonly rejected: RejectedRow[];
+  readonly missing: MissingRow[];
+};
+
+function newPending(): Pending {
+  return { orders: [], continuations: [], rejected: [], missing: [] };
+}
+
+function collect(pending: Pending, finished: Finished): void {
+  pending.orders.push(...finished.orders);
+  pending.continuations.push(...finished.continuations);
+  pending.rejected.push(...finished.rejected);
+}
+
+function sizeOf({ orders, continuations, rejected }: Pending): number {
+  return orders.length + continuations.length + rejected.length;
+}
+
+function isLeaving(result: readonly OpenOrder[] | RejectedRow): result is readonly OpenOrder[] {
+  return Array.isArray(result);
+}
+
+function toBatch(pending: Pending): OrderBatch {
+  const { orders, continuations, rejected, missing } = pending;
+  let rowsRead = 0;
+  for (const part of [orders, continuations, rejected]) for (const { rowCount } of part) rowsRead += rowCount;
+  return { orders, continuations, rejected, missing, rowsRead };
+}
+
+function finishOrders(
+  open: readonly OpenOrder[],
+  builder: OrderBuilder,
+  isGroupedById: boolean,
+  onRejected: (one: OpenOrder) => void,
+): Finished {
+  const orders: StagedOrder[] = [];
+  const continuations: OrderContinuation[] = [];
+  const rejected: RejectedRow[] = [];
+  const ids = new Set<string>();
+  const contested = new Set<string>();
+  for (const one of open) {
+    const built =
+      one.states === null ? builder.build(one) : newestOf(one.states.map((state) => builder.build(state)));
+    if (built.kind === 'continuation') continuations.push(built.continuation);
+    else if (built.kind === 'fault') {
+      for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built));
+      onRejected(one);
+    } else {
+      const { orderId } = built.order;
+      orders.push(built.order);
+      if (isGroupedById) continue; // The group is the id, and groups are distinct.
+      if (ids.has(orderId)) contested.add(orderId);
+      ids.add(orderId);
+    }
+  }
+  if (contested.size === 0) return { orders, continuations, rejected };
+  const byKey = new Map(open.map((one) => [one.key, one]));
+  for (const { groupKey, orderId } of orders.filter((order) => contested.has(order.orderId))) {
+    const one = byKey.get(groupKey);
+    if (one === undefined) continue;
+    for (const run of runsOf(one)) rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    onRejected(one);
+  }
+  return { orders: orders.filter((order) => !contested.has(order.orderId)), continuations, rejected };
+}
+
+const CONTESTED_ID: Fault = {
+  code: 'conflicting_rows',
+  reason: 'More than one order of this file has this order id.',
+  help: 'Find the right order and correct the others, or export the file again. The tool does not guess.',
+};

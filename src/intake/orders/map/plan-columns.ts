@@ -1,0 +1,206 @@
+import type { SourceSettings } from '../../../core/config.ts';
+import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../../core/layout.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { mayLackStatus } from '../../layout/lowering-columns.ts';
+import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
+import { cellTest } from '../../layout/test-cell.ts';
+import { foldWord } from '../../values/clean-text.ts';
+import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
+import { remember } from '../../values/remember.ts';
+import { type LinesPlan, planLines } from './order-lines.ts';
+
+/**
+ * How the cells of a column are merged over an order's rows. `same`: two different values contradict each
+ * other. `first`: the first value that is not blank counts. `all`: every different value counts.
+ */
+export type Merge = 'same' | 'first' | 'all';
+
+/** A column whose value is kept for every order. */
+export type Slot = Column & { readonly merge: Merge };
+
+/** A column that is added up. */
+export type SumColumn = Column & { readonly field: SummedField; readonly sign: 1n | -1n };
+
+/** The columns of a file that mapping reads. All others are ignored. */
+export type ColumnPlan = {
+  readonly group: Column;
+  /** True if the order's id groups its rows. It then cannot have another value within the group. */
+  readonly isGroupedById: boolean;
+  /** Parses an order id, also that of `group`. */
+  readonly orderIdOf: IdParser;
+  readonly slots: readonly Slot[];
+  /** Slots of each field, in order of preference. */
+  readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
+  readonly timeOfDay: number | null;
+  /** Slot with the time zone of the row. */
+  readonly zone: number | null;
+  /** Slots of cells that list refunds. */
+  readonly refundLists: readonly number[];
+  /** Slot of the total that the refund is a part of, if it is another one than `total`. Null if there is none. */
+  readonly refundedOf: number | null;
+  /** Slots of amounts, and of what is left of them after a refund. */
+  readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
+  readonly sums: readonly SumColumn[];
+  /** Column that identifies an item whose amounts are added up. Null if the file has none. */
+  readonly item: Column | null;
+  /** Null if the source does not ask for order lines, or if the file does not contain them. */
+  readonly lines: LinesPlan | null;
+  /** True if a column is read. */
+  readonly isRead: (index: number) => boolean;
+  /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
+  readonly needsAllRows: boolean;
+  readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
+  /** Tests of exclusion: the reason that a cell gives, or null. Those that a job may credit come last. */
+  readonly exclusions: readonly {
+    readonly slot: number;
+    readonly reasonOf: (cell: string) => string | null;
+  }[];
+  /**
+   * True if a blank status is empty text and not null, because null stands for a file without the column, whose orders
+   * count.
+   */
+  readonly tellsBlankStatus: boolean;
+  /** Slots that an order's first row fills and its later rows leave blank. */
+  readonly marks: readonly number[];
+};
+
+/** Fields on which all rows of an order must agree, even if other columns may differ from item to item. */
+const AGREED: readonly LayoutField[] = [
+  'order_id',
+  'status',
+  'currency',
+  'total',
+  'subtotal',
+  'refunded',
+  'influencer_handle',
+  'deal_id',
+  'collab_id',
+  'brand_id',
+];
+const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total', 'subtotal', 'refunded'];
+
+/**
+ * Reasons of exclusion that a job may credit nevertheless. They must not hide another reason, so they are tested
+ * last.
+ */
+const CREDITABLE: readonly string[] = ['draft', 'renewal'];
+
+/** Creates the function for a rule: its reason if the cell passes the test, or if its word is not known. */
+function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
+  const { reason, unless } = rule;
+  const test = cellTest(rule);
+  if (unless === undefined) return (cell) => (test(cell) ? reason : null);
+  const allowed = new Set(unless.map(foldWord));
+  return remember((cell) => (test(cell) ? reason : allowed.has(foldWord(cell)) ? null : `unknown_${reason}`));
+}
+
+/**
+ * Decides which columns of a file are read, and how.
+ *
+ * @param source says which columns its files may lack.
+ */
+export function planColumns(
+  layout: Layout,
+  header: ResolvedHeader,
+  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
+): ColumnPlan {
+  const slots: Slot[] = [];
+  const { lineItems, sum, addsNothing } = layout.grouping;
+  const [group] = header.fields.group.length > 0 ? header.fields.group : header.fields.order_id;
+  if (group === undefined) throw new Error(`layout ${layout.name} does not require order_id`);
+
+  const summed = new Set<string>(Object.keys(sum));
+  const slotOf = (column: Column, merge: Merge): number => {
+    const known = slots.findIndex((slot) => slot.index === column.index);
+    return known === -1 ? slots.push({ ...column, merge }) - 1 : known;
+  };
+  const mergeOf = (field: LayoutField): Merge => {
+    if (field === 'codes' || field === 'links') return 'all';
+    // Rows that say different times are states of the order (`OrderWindow`), or items of it that add up.
+    if (field === 'changed_at') return summed.size > 0 ? 'all' : 'first';
+    if (field === 'email' || field === 'other_ids') return 'first';
+    return lineItems && !AGREED.includes(field) ? 'first' : 'same';
+  };
+  const fields = Object.fromEntries(
+    Object.entries(header.fields).map(([field, columns]) => {
+      const name = field as LayoutField;
+      if (name === 'group' || summed.has(name)) return [name, []];
+      return [name, columns.map((column) => slotOf(column, mergeOf(name)))];
+    }),
+  ) as Record<LayoutField, number[]>;
+
+  const timeColumn = header.find(layout.timeOfDay);
+  const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, mergeOf('placed_at'));
+  const zoneColumn = header.find(layout.times.zoneColumn);
+  const refundLists = (layout.refundList?.columns ?? []).flatMap((name) => {
+    const column = header.find([name]);
+    return column === null ? [] : [slotOf(column, 'same')];
+  });
+  const refundedOfColumn = header.find(layout.refundedOf);
+  const refundedOf = refundedOfColumn === null ? null : slotOf(refundedOfColumn, 'same');
+  const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
+  const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
+    const before = header.find(pair.before);
+    const after = header.find(pair.after);
+    if (before === null || after === null) return [];
+    return [{ before: slotOf(before, 'same'), after: slotOf(after, 'same') }];
+  });
+  // Cells of later rows count too: one row of a test order is enough.
+  const exclusions = [...layout.exclusions]
+    .sort((one, other) => CREDITABLE.indexOf(one.reason) - CREDITABLE.indexOf(other.reason))
+    .flatMap((rule) => {
+      const reason = reasonOf(rule);
+      // A file may have two of the spellings. A word in either of them excludes the order.
+      return [...new Set(rule.columns.map(foldHeader))].flatMap((name) => {
+        const column = header.find([name]);
+        return column === null ? [] : [{ slot: slotOf(column, 'all'), reasonOf: reason }];
+      });
+    });
+  const sums = sumColumns(layout, header);
+  const lines = planLines(layout, header);
+  const item = sums.length > 0 ? header.find(layout.grouping.item) : null;
+  const { sku = [], plus = [], minus = [], times = null } = lines ?? {};
+  const adding = addsNothing.flatMap((test) => {
+    const column = header.find(test.columns);
+    return column === null ? [] : [{ index: column.index, test: cellTest(test) }];
+  });
+  const read = new Set([
+    ...[group, ...slots, ...sums, ...adding, item ?? []].flat().map(({ index }) => index),
+    ...[sku, plus, minus, times ?? []].flat(),
+  ]);
+  const marks = MARKS.flatMap((field) => fields[field]).filter((slot) => slots[slot]?.index !== group.index);
+  return {
+    group,
+    isGroupedById: header.fields.order_id[0]?.index === group.index,
+    orderIdOf: orderIdParser(layout.orderIdPattern),
+    slots,
+    fields,
+    timeOfDay,
+    zone,
+    refundLists,
+    refundedOf,
+    leftAfterRefund,
+    sums,
+    item,
+    lines,
+    // Columns that the layout derives may come from any column.
+    isRead: (index) => header.extend !== null || read.has(index),
+    needsAllRows: sums.length > 0 || lines !== null,
+    addsNothing: adding,
+    exclusions,
+    tellsBlankStatus:
+      layout.status.credited !== null && fields.status.length > 0 && mayLackStatus(layout, source),
+    marks,
+  };
+}
+
+function sumColumns(layout: Layout, header: ResolvedHeader): SumColumn[] {
+  return Object.entries(layout.grouping.sum).flatMap(([field, rule]) => {
+    const columns = (names: readonly string[], sign: 1n | -1n): SumColumn[] =>
+      names.flatMap((name) => {
+        const column = header.find([name]);
+        return column === null ? [] : [{ ...column, field: field as SummedField, sign }];
+      });
+    return [...columns(rule.plus, 1n), ...columns(rule.minus, -1n)];
+  });
+}

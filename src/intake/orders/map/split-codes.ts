@@ -1,0 +1,66 @@
+import type { Layout } from '../../../core/layout.ts';
+import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { linearPattern } from '../../layout/linear-pattern.ts';
+import type { Fault } from '../../map/fault.ts';
+import { cleanText } from '../../values/clean-text.ts';
+import { remember } from '../../values/remember.ts';
+
+/** Returns the discount codes of one cell. */
+export type CodeSplitter = (cell: string) => readonly string[];
+
+/** Maximum number of different codes. An order with more is rejected, because they cannot all be codes. */
+export const MAX_CODES = 50;
+
+/**
+ * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
+ * A cell that the pattern does not match is split without it, so that no code is missed; a list as JSON writes it
+ * has an item for each code. An e-mail address in
+ * a code is masked. No influencer owns such a code, because codes.csv may not contain one.
+ */
+export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
+  const search = pattern === null ? null : linearPattern(pattern);
+  const read = (parts: Iterable<string>): readonly string[] => {
+    const codes = new Set<string>();
+    for (const part of parts) {
+      const code = maskAddresses(cleanText(part));
+      if (code !== '') codes.add(code);
+      if (codes.size > MAX_CODES) break;
+    }
+    return [...codes];
+  };
+  // Cached, because the same few codes occur in most rows.
+  return remember((written) => {
+    const cell = unquoted(written);
+    if (cell === '') return [];
+    const found = search === null ? [] : read(search.matches(cell));
+    if (found.length > 0) return found;
+    let parts = itemsOf(cell.trim()) ?? [cell];
+    for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
+    return read(parts);
+  });
+}
+
+/** The texts of a list as JSON writes it, or Python: `["A10","B20"]`, `['A10', 'B20']`. Null for any other cell. */
+export function itemsOf(cell: string): readonly string[] | null {
+  if (!cell.startsWith('[') || !cell.endsWith(']')) return null;
+  try {
+    const list: unknown = JSON.parse(cell.includes('"') ? cell : cell.replaceAll("'", '"'));
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Removes the marks of spreadsheets and exports for text, which are never part of a code: `="MIA10"` and `'MIA10`. */
+function unquoted(cell: string): string {
+  const text = cell.trim();
+  const isQuoted = text.length > 3 && text.startsWith('="') && text.endsWith('"');
+  const content = isQuoted ? text.slice(2, -1) : cell;
+  return content.replace(/^\s*'(?=[\p{L}\p{N}])/u, '');
+}
+
+export const TOO_MANY_CODES: Fault = {
+  code: 'too_many_codes',
+  reason: `The order names more than ${MAX_CODES} different codes.`,
+  help: 'Check that the cells of its rows are in the right columns.',
+};

@@ -1,0 +1,69 @@
+import type { Purpose } from '../../core/layout.ts';
+import type { HoldReason } from '../../core/source.ts';
+import { type Run, throwIfDraining } from '../../ops/run.ts';
+import { inSpan } from '../../ops/spans.ts';
+import { RejectedSoFar } from '../files/rejected-so-far.ts';
+import type { StagedFile } from '../files/replace-rows.ts';
+import type { SealedRead } from '../files/seal-read.ts';
+import { stageRejected } from '../files/stage-leftovers.ts';
+import { type SealRowsOptions, sealRows, stageRows } from '../files/stage-rows.ts';
+import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
+import type { FileContent, Intake, Reading } from './intake-file.ts';
+
+export type RowIntakeOptions<Row> = {
+  readonly purpose: Purpose;
+  /** Creates what reads the records of one file. */
+  readonly open: (reading: Reading) => Pick<MapRowsOptions<Row>, 'open' | 'atEnd'>;
+  /** Returns the reason to hold a file whose rows contradict each other or what earlier files state. */
+  readonly judge: (
+    trx: Parameters<SealRowsOptions['publish']>[0],
+    file: StagedFile,
+  ) => Promise<HoldReason | null>;
+  /** Makes the rows of a file current, from `intake.staged_rows`. @returns the number of those that a newer file states. */
+  readonly publish: (trx: Parameters<SealRowsOptions['publish']>[0], file: StagedFile) => Promise<number>;
+};
+
+/** Creates the intake for files whose rows are independent of each other: map → stage → seal. */
+export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntakeOptions<Row>): Intake {
+  async function take(
+    run: Run,
+    reading: Reading,
+    { chunks, digest, others, ...read }: FileContent,
+  ): Promise<SealedRead<unknown>> {
+    const { db, runId, progress } = run;
+    const { source, layout, otherLayouts } = reading;
+    const { readFor } = purpose;
+    const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
+    const passedOver: Record<string, number> = {};
+    let rowsRead = 0;
+    let staged = 0;
+    for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, ...open(reading) })) {
+      throwIfDraining(run);
+      rejectedSoFar.take(batch);
+      const attributes = { 'influencer_sync.rows': batch.rowsRead };
+      const isStaged = await inSpan(
+        { name: 'batch', attributes },
+        async () =>
+          (batch.rows.length === 0 || (await stageRows(db, read, batch.rows))) &&
+          (batch.rejected.length === 0 || (await stageRejected(db, { ...read, runId }, batch.rejected))),
+      );
+      if (!isStaged) return { kind: 'lost' };
+      for (const [why, rows] of Object.entries(batch.passedOver))
+        passedOver[why] = (passedOver[why] ?? 0) + rows;
+      staged += batch.rows.length;
+      rowsRead += batch.rowsRead;
+      progress.advance(0, batch.rowsRead);
+    }
+    const file = (sourceFileId: string): StagedFile => ({ sourceFileId, source: source.name, others });
+    return sealRows(db, {
+      ...read,
+      ...{ runId, rowsRead, staged, passedOver, contentSha256: digest() },
+      source: source.name,
+      usedAs: readFor,
+      maxRejectedShare: source.limits.maxRejectedShare,
+      judge: (trx, sourceFileId) => judge(trx, file(sourceFileId)),
+      publish: (trx, sourceFileId) => publish(trx, file(sourceFileId)),
+    });
+  }
+  return { purpose, take };
+}

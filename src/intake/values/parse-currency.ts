@@ -1,0 +1,36 @@
+import type { Fault } from '../map/fault.ts';
+import { missingValue } from '../map/fault.ts';
+import { remember } from './remember.ts';
+
+/** The code of ISO 4217 for no currency: of amounts whose currency is not known yet. No file can state it. */
+export const NO_CURRENCY = 'XXX';
+
+/** Listing the currencies takes as long as reading a small file, so it is done once. */
+const known = new Set(
+  Intl.supportedValuesOf('currency').filter((code) => code !== NO_CURRENCY && code !== 'XTS'),
+);
+
+/** True for a code of ISO 4217, in capitals. */
+export function isCurrency(code: string): boolean {
+  return known.has(code);
+}
+
+/**
+ * Creates the parser for currencies.
+ *
+ * @param fallback the source's currency, for a blank cell or a format without the column; null if there is
+ * none.
+ */
+export function currencyParser(fallback: string | null): (text: string) => string | Fault {
+  return remember((text) => {
+    const code = text.trim().toUpperCase();
+    if (code === '') return fallback ?? missingValue('currency');
+    return known.has(code) ? code : BAD_CURRENCY;
+  });
+}
+
+const BAD_CURRENCY: Fault = {
+  code: 'bad_currency',
+  reason: 'This is not a currency code of ISO 4217.',
+  help: 'Write its three letters, for example EUR.',
+};

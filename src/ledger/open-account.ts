@@ -1,0 +1,42 @@
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
+import { hello } from '../service/account.ts';
+import { ApiError } from '../service/api-error.ts';
+import type { Client } from '../service/client.ts';
+
+/**
+ * Asks the service which account the key belongs to.
+ *
+ * @param url Address of the service, for the error.
+ * @returns the id of the account.
+ * @throws KnownError `key_refused` (exit 4), `service_unavailable` (exit 1). Nothing else was sent.
+ */
+export async function identifyAccount(client: Client, url: string): Promise<string> {
+  const { accountId } = await hello(client).catch((error: unknown) => {
+    throw error instanceof ApiError ? toKnownError(error, url) : error;
+  });
+  return accountId;
+}
+
+function toKnownError(error: ApiError, url: string): KnownError {
+  const isRefused = error.isKeyRefused;
+  const details = { where: url, safe: 'Nothing else was sent.' };
+  if (isRefused)
+    return new KnownError({
+      ...details,
+      code: 'key_refused',
+      message: `The service refused the API key: ${error.text}`,
+      help: 'Compare api.key (INFLUENCER_API_KEY) with the API integration page of the service.',
+      exitCode: EXIT.authentication,
+    });
+  return new KnownError({
+    ...details,
+    code: 'service_unavailable',
+    message:
+      error.fate === 'not_sent'
+        ? `The service cannot be reached: ${error.text}.`
+        : `The answer of the service is not as expected: ${error.message}`,
+    help: 'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up. Then run the command again.',
+    exitCode: EXIT.crash,
+  });
+}

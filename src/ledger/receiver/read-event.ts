@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { EventDescription } from '../../core/http/service-description.ts';
+import type { CodeChange, OrderEvent, WebhookEvent } from '../../core/http/webhook-event.ts';
+import { parseExactJson, parseJsonWith } from '../../core/text/exact-json.ts';
+import { toNfc } from '../../core/text/normal-form.ts';
+import { parseStorable } from '../../core/text/storable-json.ts';
+import { fromServiceEvent, hasOwnPayloads } from '../../service/description/events.ts';
+import { readTimestamp } from '../../service/description/signature.ts';
+import { redactEvent } from './redact-event.ts';
+
+/** A delivery whose signature was verified. */
+export type Delivery = {
+  readonly body: Buffer;
+  /**
+   * The last part of the address, if each kind is registered with an address of its own. Null if it has none.
+   * Not signed.
+   */
+  readonly addressKind: string | null;
+  /** The timestamp header. Usually not signed. */
+  readonly timestamp: string | undefined;
+  /** How the service writes its payloads. Default: in our words. */
+  readonly events?: EventDescription;
+};
+
+/** Events contain no kind, but most kinds have a distinctive member. */
+const KIND_BY_MEMBER: Readonly<Record<string, string>> = {
+  order_information: 'new_influencer_order',
+  code_information: 'update_discount_code',
+  commission_information: 'update_commission',
+  custom_link_information: 'update_custom_link',
+  max_bid_information: 'new_max_bid',
+  send_product_info: 'product_sent',
+  payout_amount: 'new_payout_request',
+};
+
+const KIND = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Longer texts are not valid ids or codes. */
+const MAX_TEXT = 500;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the members of an event that we need. Never throws: an event that cannot be interpreted is stored
+ * too.
+ */
+export function readEvent({ body, addressKind, timestamp, events }: Delivery): WebhookEvent {
+  const received = body.toString('utf8');
+  const text = events === undefined || hasOwnPayloads(events) ? received : inOurWords(events, received);
+  const members = readMembers(text);
+  return {
+    kind: kindOf(members, addressKind),
+    body: toStorableJson(text),
+    bodySha256: createHash('sha256').update(body).digest('hex'),
+    dealId: textOf(members.deal_id),
+    collabId: textOf(members.collab_id),
+    sentAt: toInstant(readTimestamp(timestamp, events?.timestamp ?? 'seconds')),
+    order: readOrder(membersOf(members.order_information)),
+    codeChange: readCodeChange(members),
+  };
+}
+
+/**
+ * The record of an event that was refused because it is signed in another way than described: no part of the event, only
+ * the settings that fit.
+ */
+export function toMismatch(body: Buffer, proposal: Partial<EventDescription>): WebhookEvent {
+  return {
+    kind: 'signature_mismatch',
+    body: JSON.stringify(proposal),
+    // Not that of the body: once it is described, the service may send the same event again.
+    bodySha256: createHash('sha256').update('signature_mismatch ').update(body).digest('hex'),
+    ...{ dealId: null, collabId: null, sentAt: null, order: null, codeChange: null },
+  };
+}
+
+/**
+ * Converts the body to JSON text that Postgres accepts, without values that we do not need. If the body is
+ * not JSON, or is nested absurdly deep, nothing of its content is stored.
+ */
+function toStorableJson(text: string): string {
+  const parsed = parseStorable(text);
+  return JSON.stringify(redactEvent(parsed?.value ?? text));
+}
+
+/** Numbers are kept as the text that was sent, so that no id or amount loses a digit. */
+function readMembers(text: string): Members {
+  try {
+    return membersOf(parseJsonWith(text, (value, digits) => digits ?? value));
+  } catch {
+    return {};
+  }
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+function kindOf(members: Members, addressKind: string | null): string {
+  const said = textOf(members.webhook_type);
+  if (said !== null && KIND.test(said)) return said;
+  const member = Object.keys(KIND_BY_MEMBER).find((name) => name in members);
+  const told = member === undefined ? undefined : KIND_BY_MEMBER[member];
+  if (told !== undefined) return told;
+  return addressKind !== null && KIND.test(addressKind) ? addressKind : 'unknown';
+}
+
+function readOrder(order: Members): OrderEvent | null {
+  const orderId = textOf(order.order_id);
+  if (orderId === null) return null;
+  const revenue = textOf(order.order_revenue) ?? '';
+  const currency = textOf(order.order_currency)?.toUpperCase() ?? '';
+  return {
+    orderId: toNfc(orderId),
+    orderPlatform: textOf(order.platform),
+    amount: /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null,
+    currency: /^[A-Z]{3}$/.test(currency) ? currency : null,
+  };
+}
+
+function readCodeChange(members: Members): CodeChange | null {
+  const code = membersOf(members.code_information);
+  const link = membersOf(members.custom_link_information);
+  const change =
+    'code_information' in members
+      ? ({
+          kind: 'discount_code',
+          oldValue: textOf(code.old_discount_code),
+          newValue: textOf(code.new_discount_code),
+        } as const)
+      : ({
+          kind: 'custom_link',
+          oldValue: textOf(link.old_custom_link),
+          newValue: textOf(link.new_custom_link),
+        } as const);
+  return change.oldValue === null && change.newValue === null ? null : change;
+}
+
+/** Non-empty text that Postgres accepts. */
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value.replaceAll('\u0000', '').toWellFormed().trim();
+  return text === '' || text.length > MAX_TEXT ? null : text;
+}
+
+/** A time of this century; other Unix seconds are not one. */
+function toInstant(seconds: number | null): string | null {
+  const isTime = seconds !== null && seconds >= 100_000_000 && seconds < 10_000_000_000;
+  return isTime ? new Date(seconds * 1000).toISOString() : null;
+}
+
+function inOurWords(events: EventDescription, text: string): string {
+  try {
+    return JSON.stringify(fromServiceEvent(events, parseExactJson(text)));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,154 @@
+import type { Exchange, Verdict } from '../../core/http/exchange.ts';
+import type { Outcome } from '../../core/ledger.ts';
+import { judge } from '../../service/description/verdict.ts';
+import { parseRetryAfter } from '../../service/retry-after.ts';
+import { isUnknownProfile } from './read-profile.ts';
+
+/** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
+export type Said =
+  | {
+      readonly kind: 'taken';
+      readonly dealId?: string | null;
+      readonly collabId?: string | null;
+      readonly message?: string;
+    }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** `why` follows the status: `HTTP 200 without a JSON object`. */
+  | { readonly kind: 'nothing'; readonly why: string };
+
+export type ClassifyOptions = {
+  /**
+   * True if the request may be repeated. Nearly every 4xx then counts as a refusal, unless it is the page of a
+   * gateway, because a mistake costs only a request.
+   */
+  readonly isRepeatable: boolean;
+  /** True if a smaller request may pass, so that 413 is a refusal whoever says it. */
+  readonly isDivisible?: boolean;
+  /** Reads the body of a 2xx answer whose verdict is `yes` or `no`. */
+  readonly read: (text: string, verdict: Verdict) => Said;
+  /** The current time, for a `Retry-After` that is a date in an answer that states no time of its own. */
+  readonly now: Date;
+};
+
+/** Whoever says it, a gateway too, has not let the request through. */
+const TOO_LARGE = 413;
+
+/**
+ * Classifies the outcome of an exchange. A pure function. Everything that is not proven is in doubt. The
+ * sender of a repeatable request then repeats it; an entry of the ledger waits for evidence or a person.
+ */
+export function classify(exchange: Exchange, options: ClassifyOptions): Outcome {
+  const { isRepeatable, isDivisible = false, read, now } = options;
+  if (exchange.kind === 'failure') {
+    return exchange.written
+      ? { kind: 'in_doubt', httpStatus: null, reason: exchange.reason }
+      : { kind: 'not_written', reason: exchange.reason };
+  }
+  const { status, text, headers, verdict = judge(exchange) } = exchange;
+  const refused = (message: string): Outcome => ({
+    kind: 'rejected',
+    httpStatus: status,
+    message,
+    stopsGate: verdict.kind === 'key_refused',
+  });
+  if (verdict.kind === 'yes' || verdict.kind === 'no') {
+    const said = read(text, verdict);
+    if (said.kind === 'refused') return refused(said.message);
+    if (said.kind === 'nothing')
+      return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} ${said.why}` };
+    const { dealId = null, collabId = null, message } = said;
+    const accepted = { kind: 'accepted', httpStatus: status, dealId, collabId } as const;
+    return message === undefined ? accepted : { ...accepted, message };
+  }
+  if (verdict.kind === 'rate_limited') {
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], statedTime(headers.date) ?? now);
+    return { kind: 'throttled', httpStatus: status, retryAfterMs };
+  }
+  if (verdict.kind === 'unclear' && status >= 200 && status <= 299)
+    return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} that does not say yes` };
+  const message = verdict.reason;
+  if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
+    return refused(message ?? `HTTP ${status}`);
+  return {
+    kind: 'in_doubt',
+    httpStatus: status,
+    reason: `HTTP ${status}${message === null ? '' : `: ${message}`}`,
+  };
+}
+
+/** What proves that a request was not processed. */
+function isRefusal(
+  status: number,
+  text: string,
+  {
+    verdict,
+    isRepeatable,
+    isDivisible,
+  }: { readonly verdict: Verdict; readonly isRepeatable: boolean; readonly isDivisible: boolean },
+): boolean {
+  const isNamed = verdict.kind === 'refused' || verdict.kind === 'key_refused';
+  if (isNamed && verdict.isStated) return true;
+  if (!isRepeatable) return isNamed && verdict.isOwnWord;
+  if (verdict.kind === 'unclear') return false;
+  return (
+    (isNamed || (status >= 400 && status < 500)) && ((isDivisible && status === TOO_LARGE) || !isPage(text))
+  );
+}
+
+function isPage(text: string): boolean {
+  return /^\s*</.test(text);
+}
+
+/** The time that an answer states in its `Date` header: its `Retry-After` is by the same clock. */
+function statedTime(date: string | string[] | undefined): Date | null {
+  const time = new Date(typeof date === 'string' ? date : Number.NaN);
+  return Number.isNaN(time.getTime()) ? null : time;
+}
+
+/** Parses a body as a JSON object. Returns null if it is not one. */
+export function readObject(text: string): Record<string, unknown> | null {
+  const value = parse(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+const NOTHING = { kind: 'nothing', why: 'without content' } as const;
+
+/**
+ * Reads the answer to an update, whose response the specification does not show: any JSON object is an answer, and a no
+ * in it is a refusal. Only reading the state back shows that it was done.
+ */
+export function readUpdateAnswer(text: string, verdict: Verdict): Said {
+  if (verdict.kind === 'no') return { kind: 'refused', message: verdict.reason ?? '' };
+  return verdict.isStated || readObject(text) !== null ? { kind: 'taken' } : NOTHING;
+}
+
+/** Reads the answer to a batch: a no is a refusal, a yes is a `message` or `success`, and anything else is unclear. */
+export function readBatchAnswer(text: string, verdict: Verdict): Said {
+  const said = readUpdateAnswer(text, verdict);
+  const { message, success } = readObject(text) ?? {};
+  const isYes =
+    verdict.isStated || success !== undefined || (typeof message === 'string' && message.trim() !== '');
+  return said.kind === 'taken' && !isYes ? { kind: 'nothing', why: 'without a message or success' } : said;
+}
+
+/**
+ * Reads the answer to a look-up. An empty body and any JSON that does not say no are answers, unless it has other
+ * members than a profile; a proxy's page is none.
+ */
+export function readLookupAnswer(text: string, verdict: Verdict): Said {
+  if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
+  if (text.trim() === '') return { kind: 'taken' };
+  const answer = parse(text);
+  if (answer === undefined) return NOTHING;
+  return isUnknownProfile(answer) ? { kind: 'nothing', why: 'without a known member' } : { kind: 'taken' };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { requireService } from '../../../config/require-settings.ts';
+import type { Finding } from '../../../core/finding.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { boundAccount } from '../../../ledger/bind-account.ts';
+import { identifyAccount } from '../../../ledger/open-account.ts';
+import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import { findingsOf } from '../findings-of.ts';
+
+const ABOUT = 'service';
+
+/** Checks the address, the key, and whether the key belongs to the account of this ledger. */
+export const keyAndAccount: Check = {
+  name: ABOUT,
+  async look(patient) {
+    const { client, config } = patient;
+    const { url } = requireService(config);
+    if (client === null) return [];
+    try {
+      const accountId = await identifyAccount(client, url);
+      return [
+        { status: 'ok', about: ABOUT, what: `${url} accepts the key of account ${accountId}.` },
+        ...(await boundOf(patient, accountId)),
+      ];
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      return findingsOf(ABOUT, error.details);
+    }
+  },
+};
+
+async function boundOf({ db, hasTables }: Patient, accountId: string): Promise<readonly Finding[]> {
+  if (db === null || !hasTables) return [];
+  const bound = await boundAccount(db);
+  if (bound === null || bound === accountId) return [];
+  return [
+    {
+      status: 'problem',
+      about: ABOUT,
+      what: `The key belongs to account ${accountId}, but the ledger belongs to account ${bound}.`,
+      why: 'The same order posted to two accounts would count twice, so every run refuses.',
+      fix: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
+    },
+  ];
+}

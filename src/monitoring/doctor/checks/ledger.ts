@@ -1,0 +1,158 @@
+import type { Finding } from '../../../core/finding.ts';
+import { isLoopback } from '../../../core/text/is-loopback.ts';
+import { boundAccount } from '../../../ledger/bind-account.ts';
+import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
+import { countMachines } from '../../../ledger/continuity/machines.ts';
+import { compare, explainContinuity } from '../../../ledger/open-ledger.ts';
+import { describeBlindness, describeJournals } from '../../../ledger/sending/journal-places.ts';
+import { spoolFolder } from '../../../ledger/sending/recover-previous-runs.ts';
+import { countUnreadable } from '../../../ledger/spool.ts';
+import { listDoubleCredits } from '../../../reports/doubts/list-doubts.ts';
+import { readWaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
+import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import { describeStranded, findRenamedJob } from '../../../runs/renamed-job.ts';
+
+const ABOUT = 'ledger';
+
+/**
+ * Checks whether the database still has everything that was posted from here, and whether this machine could
+ * detect a loss.
+ */
+export const ledger: Check = {
+  name: ABOUT,
+  async look(patient) {
+    const { db, config, hasTables } = patient;
+    const unreadable = countUnreadable(spoolFolder({ config }));
+    const spool: readonly Finding[] =
+      unreadable === 0
+        ? []
+        : [
+            {
+              status: 'warning',
+              about: ABOUT,
+              what: `${unreadable} lines of the spool are unusable and were set aside.`,
+              why: 'Each was an answer of the service, and its order stays in doubt.',
+              fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
+            },
+          ];
+    if (db === null || !hasTables) return spool;
+    const opened = { ...patient, db };
+    return [
+      ...(await continuityOf(opened)),
+      ...(await machinesOf(opened)),
+      ...(await creditsOf(opened)),
+      ...(await strandedIn(opened)),
+      ...spool,
+    ];
+  },
+};
+
+type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
+
+async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]> {
+  const accountId = await boundAccount(db);
+  const { continuity } = await compare(db, { config, accountId });
+  const problem = explainContinuity(continuity, config)?.details;
+  if (problem !== undefined)
+    return [
+      {
+        status: 'problem',
+        about: ABOUT,
+        what: problem.message,
+        why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
+        fix: problem.help,
+      },
+    ];
+  const ledgerId = await readLedgerId(db);
+  const name = ledgerId === null ? 'A new ledger' : `Ledger ${shortLedgerId(ledgerId)}`;
+  if (continuity.kind === 'unmarked' && continuity.hasClaims)
+    return [
+      {
+        status: isLoopback(config.api.url) ? 'warning' : 'problem',
+        about: ABOUT,
+        what: `${name} has claims, but this machine has no journal of it (${describeJournals(config)}).`,
+        why: 'A run on this machine cannot detect a restored or replaced database, and would post its orders again.',
+        fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
+      },
+    ];
+  const blindness = describeBlindness(config, { ledgerId, hasClaims: continuity.kind === 'continuous' });
+  const unseen: readonly Finding[] =
+    blindness === null
+      ? []
+      : [
+          {
+            status: 'warning',
+            about: ABOUT,
+            what: blindness,
+            why: 'The journals are in the same folder as the embedded database, so an older copy of both looks complete, and its orders would be posted again.',
+            fix: 'Let this user write to its state folder (XDG_STATE_HOME), or set ledger.mark_uri to a folder or S3.',
+          },
+        ];
+  return [
+    ...unseen,
+    {
+      status: 'ok',
+      about: ABOUT,
+      what:
+        continuity.kind === 'continuous'
+          ? `${name} has every order that this machine posted.`
+          : `${name}: nothing was posted yet.`,
+    },
+  ];
+}
+
+async function machinesOf({ db, config }: Opened): Promise<readonly Finding[]> {
+  const machines = await countMachines(db);
+  if (machines < 2 || config.ledger.mark !== null) return [];
+  return [
+    {
+      status: 'warning',
+      about: ABOUT,
+      what: `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
+      why: 'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine detects an older disk image of the database only if its own claims are missing from it.',
+      fix: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
+    },
+  ];
+}
+
+async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
+  const double = await listDoubleCredits(db);
+  const waiting = await readWaitingClaims(db);
+  const findings: Finding[] = [];
+  if (double.length > 0)
+    findings.push({
+      status: 'problem',
+      about: ABOUT,
+      what: `${double.length} orders were accepted more than once by the service.`,
+      why: 'Their influencers were credited twice.',
+      fix: 'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
+    });
+  if (waiting.claims > 0)
+    findings.push({
+      status: 'warning',
+      about: ABOUT,
+      what: `${waiting.claims} orders were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since.`,
+      why: 'They are not posted again, but no report contains them.',
+      fix: 'Keep their exports where the sources read them. The next run finds them.',
+    });
+  return findings;
+}
+
+async function strandedIn({ db, config }: Opened): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const known = { ...config.jobs };
+  for (const job of Object.values(config.jobs)) {
+    const renamed = await findRenamedJob(db, { config, job });
+    if (renamed === null) continue;
+    known[renamed] = job;
+    findings.push({
+      status: 'ok',
+      about: ABOUT,
+      what: `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
+    });
+  }
+  const stranded = await describeStranded(db, { jobs: known });
+  if (stranded === null) return findings;
+  const why = 'They stay as they are until a run of their job posts them.';
+  return [...findings, { status: 'problem', about: ABOUT, ...stranded, why }];
+}

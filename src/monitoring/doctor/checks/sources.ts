@@ -1,0 +1,141 @@
+import { layoutFolders } from '../../../config/layout-folders.ts';
+import type { SourceSettings } from '../../../core/config.ts';
+import type { Finding } from '../../../core/finding.ts';
+import { FileHeld } from '../../../core/held/file-held.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import type { Layout, Purpose } from '../../../core/layout.ts';
+import type { CsvChunk } from '../../../core/record.ts';
+import type { SourceFile } from '../../../core/source.ts';
+import { fileName } from '../../../core/text/file-name.ts';
+import { checkSource } from '../../../intake/layout/check-source.ts';
+import { layoutFor } from '../../../intake/layout/layout-for.ts';
+import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
+import { firstDay } from '../../../intake/listing/listing-window.ts';
+import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
+import { openRecords } from '../../../intake/read/open-records.ts';
+import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { NewestFile } from '../../../runs/runnable-kind.ts';
+import { listFiles } from '../../../store/list-files.ts';
+import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
+import { findingsOf } from '../findings-of.ts';
+
+/** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
+export const sources: Check = {
+  name: 'source',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const source of Object.values(patient.config.sources))
+      findings.push(...(await lookAtSource(patient, source)));
+    return findings;
+  },
+};
+
+async function lookAtSource(patient: Patient, source: SourceSettings): Promise<readonly Finding[]> {
+  const about = `source ${source.name}`;
+  try {
+    const folders = layoutFolders(patient.config.path);
+    const layout = loadLayout(source.layout, folders);
+    const readers = readersOf(patient, source);
+    for (const { purpose } of readers) checkSource(layout, source, purpose);
+    let files = 0;
+    let withoutEtag = 0;
+    let newest: SourceFile | null = null;
+    const since = firstDay(source, new Date());
+    for await (const file of listFiles(source, { clients: patient.sourceClients, since })) {
+      files += 1;
+      if (isWeaklyVersioned(file)) withoutEtag += 1;
+      newest = newest === null || isNewer(file, newest) ? file : newest;
+    }
+    if (newest === null) return [noFiles(about, { source, since })];
+    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
+    let shown = '';
+    for (const { check } of readers) shown += await check(file);
+    const number = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
+    const count = since === null ? number : `${number} of ${since} or later`;
+    return [
+      {
+        status: 'ok',
+        about,
+        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${shown}`,
+      },
+      ...(withoutEtag === 0 ? [] : [weaklyVersioned(about, { withoutEtag, files })]),
+    ];
+  } catch (error) {
+    if (error instanceof KnownError) return findingsOf(about, error.details);
+    if (!(error instanceof FileHeld)) throw error;
+    const { message, help } = error.reason;
+    const why = 'A run would hold the file, and post nothing from it.';
+    return [{ status: 'problem', about, what: message, why, fix: help }];
+  }
+}
+
+function weaklyVersioned(
+  about: string,
+  { withoutEtag, files }: { readonly withoutEtag: number; readonly files: number },
+): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `The store names no ETag for ${withoutEtag} of ${files} files.`,
+    why: 'Their versions are identified by size and modification time, and only their size shows whether they were read completely.',
+    fix: 'Put files there through the S3 interface, not directly into its folder. Or read the folder itself: the tool identifies its files by their content.',
+  };
+}
+
+function isNewer(one: SourceFile, other: SourceFile): boolean {
+  return (one.modifiedAt?.getTime() ?? 0) >= (other.modifiedAt?.getTime() ?? 0);
+}
+
+/** A job kind that reads the source: its purpose, and how it checks the newest file. */
+type Reader = { readonly purpose: Purpose; readonly check: (file: NewestFile) => Promise<string> };
+
+/** The purposes for which jobs read the source. Orders if no job reads it yet. */
+function readersOf({ config, kinds }: Patient, { name }: SourceSettings): readonly Reader[] {
+  const readers = Object.values(config.jobs).flatMap((job): readonly Reader[] => {
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    const purpose = job.sources.includes(name) ? kind?.purpose(job) : null;
+    if (kind === undefined || purpose == null) return [];
+    return [{ purpose, check: async (file) => (await kind.checkFile?.(file, job)) ?? '' }];
+  });
+  return readers.length === 0 ? [{ purpose: { readFor: 'orders' }, check: checkHeader }] : readers;
+}
+
+function opener(
+  { sourceClients: clients }: Patient,
+  {
+    source,
+    layout,
+    file,
+  }: { readonly source: SourceSettings; readonly layout: Layout; readonly file: SourceFile },
+): () => AsyncIterable<CsvChunk> {
+  return () => openRecords(file, layout, { source, clients }).records;
+}
+
+function noFiles(
+  about: string,
+  { source, since }: { readonly source: SourceSettings; readonly since: string | null },
+): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `${source.uri} can be listed, but contains no files${since === null ? '' : ` of ${since} or later`}.`,
+    why: 'A run without any file fails, unless you give --allow-empty.',
+    fix: 'Check the address, the prefix and the glob. Or wait for the first export.',
+  };
+}
+
+/**
+ * Checks that the header of a file has the columns that its layout needs for orders.
+ *
+ * @throws FileHeld for the same reasons as in a run.
+ */
+export async function checkHeader({ layout, otherLayouts, source, open }: NewestFile): Promise<string> {
+  let columns: readonly string[] = [];
+  for await (const { header } of open()) {
+    columns = header;
+    break;
+  }
+  resolveForOrders(columns, layoutFor(layout, 'orders') ?? layout, { source, otherLayouts });
+  return '';
+}

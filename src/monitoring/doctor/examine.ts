@@ -1,0 +1,34 @@
+import type { Finding } from '../../core/finding.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { explainFailure } from '../../db/server/explain-failure.ts';
+import type { Check, Patient } from '../../runs/doctor-check.ts';
+import { checksOfOperation, checksOfSurroundings } from './checks/index.ts';
+import { findingsOf } from './findings-of.ts';
+
+/** Runs all checks, one after the other. Yields each finding as soon as it is known. */
+export async function* examine(patient: Patient): AsyncGenerator<Finding> {
+  for (const check of checksOfSurroundings) yield* await look(check, patient);
+  for (const { checks } of patient.kinds)
+    for (const check of (await checks?.()) ?? []) yield* await look(check, patient);
+  for (const check of checksOfOperation) yield* await look(check, patient);
+}
+
+/** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
+async function look(check: Check, patient: Patient): Promise<readonly Finding[]> {
+  try {
+    return await check.look(patient);
+  } catch (error) {
+    const known = error instanceof KnownError ? error : explainFailure(error);
+    if (known !== null) return findingsOf(check.name, known.details);
+    const message = error instanceof Error ? maskAddresses(error.message) : 'something unknown';
+    return [
+      {
+        status: 'problem',
+        about: check.name,
+        what: `It could not be checked: ${message}`,
+        fix: 'doctor does not know this error yet. Please report it.',
+      },
+    ];
+  }
+}

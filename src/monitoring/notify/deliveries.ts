@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import type { Amount, Notice, NoticeEvent, Severity } from '../../core/notify/notice.ts';
+import type { Database } from '../../db/connect.ts';
+import { GIVE_UP_AFTER_MS } from './retry.ts';
+
+/** A notice that this process must send to a channel, and may settle until its lease expires. */
+export type ClaimedDelivery = {
+  readonly noticeId: string;
+  readonly channel: string;
+  /** Number of attempts, including the current one. */
+  readonly attempt: number;
+  readonly dueAt: Date;
+  readonly notice: Omit<Notice, 'link'> & { readonly page: string };
+};
+
+/** Limits one attempt. HTTP has a shorter limit of its own. */
+export const ATTEMPT_WITHIN_MS = 20_000;
+/**
+ * Three times the limit of an attempt, which ends whatever the channel does: no other process sends a notice that
+ * is still under way. Short enough that a dead process does not delay a notice for long.
+ */
+const LEASE_MS = 3 * ATTEMPT_WITHIN_MS;
+
+/**
+ * Claims due deliveries of a channel, oldest first, until the lease expires. No other process gets them in the
+ * meantime. The due notices of a problem reach a channel in the order of events: a later notice waits for the
+ * previous one, unless that one waits for the end of the quiet hours.
+ */
+export async function claimDeliveries(
+  db: Database,
+  { channel, limit }: { readonly channel: string; readonly limit: number },
+): Promise<readonly ClaimedDelivery[]> {
+  const { rows } = await sql<Row>`
+    update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+    from (
+      select c.notice_id, c.channel, n.problem_id, n.event, n.message, n.created_at
+      from ops.notice_deliveries c join ops.notices n using (notice_id)
+      where c.state = 'pending' and c.not_before <= clock_timestamp() and coalesce(c.leased_until <= clock_timestamp(), true)
+        and c.channel = ${channel}
+        and not exists (
+          select from ops.notice_deliveries b join ops.notices m on m.notice_id = b.notice_id
+          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id and m.problem_id = n.problem_id
+            and b.due_at <= clock_timestamp())
+      order by c.notice_id limit ${limit}
+      for update of c skip locked
+    ) n
+    where d.notice_id = n.notice_id and d.channel = n.channel and d.state = 'pending'
+    returning d.notice_id as "noticeId", d.channel, d.attempts as attempt, d.due_at as "dueAt", n.problem_id as "problemId", n.event,
+      n.message, n.created_at as "createdAt"`.execute(db);
+  return rows
+    .toSorted((one, other) => Number(one.noticeId) - Number(other.noticeId))
+    .map(({ noticeId, channel, attempt, dueAt, problemId, event, message, createdAt }) => ({
+      noticeId,
+      channel,
+      attempt,
+      dueAt,
+      notice: {
+        id: `notice-${noticeId}`,
+        problemId: problemId === null ? `digest-${noticeId}` : `problem-${problemId}`,
+        event,
+        ...message,
+        since: new Date(message.since ?? createdAt).toISOString(),
+      },
+    }));
+}
+
+type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> & {
+  readonly problemId: string | null;
+  readonly event: NoticeEvent;
+  readonly message: {
+    readonly problem: string;
+    readonly title: string;
+    readonly job: string | null;
+    readonly severity: Severity;
+    readonly since: string | null;
+    readonly amounts: readonly Amount[];
+    readonly summary: string;
+    readonly command: string;
+    readonly page: string;
+  };
+  readonly createdAt: Date;
+};
+
+type Settled = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt'>;
+
+/** Marks a delivery as sent. Has no effect if another process has claimed it since. */
+export async function settleSent(db: Database, claimed: Settled): Promise<void> {
+  await sql`
+    update ops.notice_deliveries set state = 'sent', sent_at = clock_timestamp(), leased_until = null, last_error = null
+    where ${isStill(claimed)}`.execute(db);
+}
+
+/**
+ * Records a failed attempt. The delivery is tried again at `next`, or given up if `next` is null. Has no
+ * effect if another process has claimed it since.
+ */
+export async function settleFailed(
+  db: Database,
+  claimed: Settled,
+  { reason, next }: { readonly reason: string; readonly next: Date | null },
+): Promise<void> {
+  await sql`
+    update ops.notice_deliveries
+    set state = ${next === null ? 'given_up' : 'pending'}, not_before = coalesce(${next}::timestamptz, not_before), leased_until = null,
+      last_error = ${reason}
+    where ${isStill(claimed)}`.execute(db);
+}
+
+function isStill({ noticeId, channel, attempt }: Settled) {
+  return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
+}
+
+/**
+ * Gives up deliveries that were not sent in time, including those to channels that are no longer configured.
+ */
+export async function giveUpOld(db: Database): Promise<void> {
+  await sql`
+    update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
+    where state = 'pending' and due_at < clock_timestamp() - ${GIVE_UP_AFTER_MS} * interval '1 millisecond'
+      and coalesce(leased_until <= clock_timestamp(), true)`.execute(db);
+}

@@ -1,0 +1,189 @@
+import { EXIT } from '../../../core/exit-code.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { isUnexplained } from '../../../core/money/reconciliation.ts';
+import { isMore } from '../../../core/money.ts';
+import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { boundAccount } from '../../../ledger/bind-account.ts';
+import { compare, explainContinuity } from '../../../ledger/open-ledger.ts';
+import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
+import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubts/list-doubts.ts';
+import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { sumRefused } from '../../../reports/list-refused.ts';
+import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
+import { addUp } from '../amounts.ts';
+import { count, type Found, nounsOf, type ProblemFinder, singular } from './problem-finder.ts';
+
+export const doubts: ProblemFinder = {
+  kind: 'doubts',
+  title: 'In doubt',
+  async find({ db, config, kinds, at }) {
+    const found: Found[] = [];
+    for (const { name, kind } of Object.values(config.jobs)) {
+      const sums = await sumDoubts(db, { job: name });
+      const doubtful = sums.reduce((total, sum) => total + sum.doubts, 0);
+      if (doubtful === 0) continue;
+      const [oldest] = await listDoubts(db, { job: name, limit: 1 });
+      const { items } = nounsOf(kinds, kind);
+      found.push({
+        job: name,
+        severity: 'error',
+        since: oldest === undefined ? at : new Date(oldest.since),
+        amounts: addUp(sums),
+        summary:
+          doubtful === 1
+            ? `1 ${singular(items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
+            : `${doubtful.toLocaleString('en')} ${items} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
+        command: 'npx influencer-sync review',
+        page: `/doubts?job=${encodeURIComponent(name)}`,
+      });
+    }
+    return found;
+  },
+  over: (job) => `No request of ${job} is in doubt any more.`,
+};
+
+export const creditedTwice: ProblemFinder = {
+  kind: 'credited_twice',
+  title: 'Credited more than once',
+  async find({ db, at }) {
+    const all = await listDoubleCredits(db);
+    return [...Map.groupBy(all, ({ job }) => job)].map(([job, credits]) => ({
+      job,
+      severity: 'error',
+      since: at,
+      amounts: addUp(credits),
+      summary: `The service accepted ${count(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
+      command: 'npx influencer-sync review',
+      page: '/doubts',
+    }));
+  },
+  over: (job) => `Every double credit of ${job} is acknowledged.`,
+};
+
+export const entriesRefused: ProblemFinder = {
+  kind: 'entries_refused',
+  title: 'Refused by the service',
+  async find({ db, config, kinds }) {
+    const byJob = Map.groupBy(await sumRefused(db), ({ job }) => job);
+    return [...byJob].flatMap(([name, sums]): readonly Found[] => {
+      const job = config.jobs[name];
+      if (job === undefined) return [];
+      const refused = sums.reduce((total, { entries }) => total + entries, 0);
+      const { items } = nounsOf(kinds, job.kind);
+      const what = refused === 1 ? `1 ${singular(items)}` : `${refused.toLocaleString('en')} ${items}`;
+      const amounts = addUp(sums);
+      return [
+        {
+          job: name,
+          severity: 'warning',
+          since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
+          amounts,
+          summary: `The service refused ${what} of ${name}. The job sends ${refused === 1 ? 'it' : 'them'} again only when the cause is fixed, for example a deal in codes.csv.`,
+          command:
+            amounts.length === 0
+              ? 'npx influencer-sync status'
+              : 'npx influencer-sync query "select disposition_reason, currency, count(*), sum(amount) from bi.orders_attributed where disposition = \'rejected\' group by 1, 2"',
+          page:
+            amounts.length === 0 ? `/runs?job=${encodeURIComponent(name)}` : '/orders?disposition=rejected',
+        },
+      ];
+    });
+  },
+  over: (job) => `The service refuses nothing of ${job} any more.`,
+};
+
+export const ordersHeld: ProblemFinder = {
+  kind: 'orders_held',
+  title: 'Orders held',
+  async find({ db, config }) {
+    const byJob = Map.groupBy(await listHeldGroups(db), ({ job }) => job);
+    return [...byJob].flatMap(([job, groups]): readonly Found[] => {
+      const held = groups.reduce((sum, { orders }) => sum + orders, 0);
+      if (config.jobs[job] === undefined || held === 0) return [];
+      const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(({ reason }) => reason))];
+      return [
+        {
+          job,
+          severity: 'warning',
+          since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
+          amounts: addUp(groups.map(({ amount, currency }) => ({ amount, currency }))),
+          summary: `${count(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          command: 'npx influencer-sync review --held',
+          page: `/held?job=${encodeURIComponent(job)}`,
+        },
+      ];
+    });
+  },
+  over: (job) => `No order of ${job} is held any more.`,
+};
+
+export const totalsDiffer: ProblemFinder = {
+  kind: 'totals_differ',
+  title: 'Totals differ',
+  async find({ db, config, at }) {
+    const deals = (await listKeptReconciliation(db)).filter((deal) => isUnexplained(deal, config.reconcile));
+    return [...Map.groupBy(deals, ({ job }) => job)].map(([job, of]) => ({
+      job,
+      severity: 'warning',
+      since:
+        of.map(({ readAt }) => readAt ?? at).toSorted((one, other) => one.getTime() - other.getTime())[0] ??
+        at,
+      amounts: addUp(
+        of.map(({ unexplainedAmount, accountCurrency }) => ({
+          amount: unexplainedAmount,
+          currency: accountCurrency,
+        })),
+      ),
+      summary: `For ${count(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
+      command: 'npx influencer-sync reconcile',
+      page: '/deals',
+    }));
+  },
+  over: () => 'The orders that the service counts are explained for every deal.',
+};
+
+export const ledgerWentBack: ProblemFinder = {
+  kind: 'ledger_went_back',
+  title: 'Ledger lost claims',
+  async find({ db, config, at }) {
+    const { continuity } = await compare(db, { config, accountId: await boundAccount(db) });
+    const problem = explainContinuity(continuity, config);
+    if (problem === null) return [];
+    if (!(problem instanceof KnownError) || problem.details.exitCode !== EXIT.ledgerWentBack) throw problem;
+    return [
+      {
+        job: null,
+        severity: 'error',
+        since: at,
+        amounts: continuity.kind === 'went_back' ? addUp(continuity.missing.amounts) : [],
+        summary: `${maskAddresses(problem.details.message)} No job posts anything until this is settled.`,
+        command: "npx influencer-sync ledger recover --reason '…'",
+        page: '/',
+      },
+    ];
+  },
+  over: () => 'The ledger has every claim again.',
+};
+
+export const codesUnowned: ProblemFinder = {
+  kind: 'codes_unowned',
+  title: 'Codes without an owner',
+  async find({ db, config }) {
+    const { unownedCodesAbove: limits } = config.notify;
+    if (Object.keys(limits).length === 0) return [];
+    const above = (await sumUnownedCodes(db)).filter(
+      ({ amount, currency }) => limits[currency] !== undefined && isMore(amount, limits[currency]),
+    );
+    return [...Map.groupBy(above, ({ job }) => job)].map(([job, sums]) => ({
+      job,
+      severity: 'warning',
+      since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
+      amounts: addUp(sums),
+      summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue. It exceeds notify.unowned_codes_above.`,
+      command:
+        'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
+      page: '/codes',
+    }));
+  },
+  over: (job) => `The revenue of codes without an owner at ${job} is below notify.unowned_codes_above.`,
+};

@@ -1,0 +1,73 @@
+import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
+import type { Problem, ProblemKind } from '../../../core/notify/notice.ts';
+import type { HeldFile } from '../../../core/report.ts';
+import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { toPrintableLine } from '../../../core/text/printable.ts';
+import type { Database } from '../../../db/connect.ts';
+import type { ListedRun } from '../../../reports/runs/list-runs.ts';
+import type { RunnableKind } from '../../../runs/runnable-kind.ts';
+
+/** What an observation may read. It changes nothing. */
+export type Situation = {
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  /** The known job kinds. */
+  readonly kinds: readonly RunnableKind[];
+  /** When the observation started, by the clock of the database. */
+  readonly at: Date;
+  /** The last run of each job that shows the state of the job. Read only once. */
+  readonly lastRuns: () => Promise<readonly JobRun[]>;
+  /** Files of a job's sources that are held for it. Read only once. */
+  readonly heldFiles: (job: JobSettings) => Promise<readonly HeldFile[]>;
+  /** Returns the free bytes of the file system that holds a folder. */
+  readonly freeBytes: (folder: string) => Promise<number>;
+};
+
+/** A configured job, its kind, and its last run that ended on its own or died. */
+export type JobRun = { readonly job: JobSettings; readonly kind: RunnableKind; readonly run: ListedRun };
+
+/** A problem of the finder's kind. */
+export type Found = Omit<Problem, 'kind'>;
+
+/**
+ * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
+ * name to `PROBLEM_KINDS`. Queries that it needs belong in `src/reports/`.
+ */
+export type ProblemFinder = {
+  readonly kind: ProblemKind;
+  /** Begins the message: `Orders in doubt`. */
+  readonly title: string;
+  /**
+   * Finds all current problems of this kind, at most one per job.
+   *
+   * @throws the error that kept it from determining them. In that case, no problem of this kind is opened or
+   * resolved.
+   */
+  find(situation: Situation): Promise<readonly Found[]>;
+  /** A sentence that says that the problem is over. */
+  over(job: string | null): string;
+};
+
+/** What a kind of job calls its items. Entries of a kind that this version does not know are just that. */
+export function nounsOf(kinds: Situation['kinds'], name: string): Pick<RunnableKind['nouns'], 'items'> {
+  return kinds.find(({ kind }) => kind === name)?.nouns ?? { items: 'entries' };
+}
+
+/** For example `order` for `orders`. All nouns of kinds form their plural so, and `entries` does not. */
+export function singular(items: string): string {
+  return items.endsWith('ies') ? `${items.slice(0, -3)}y` : items.replace(/s$/, '');
+}
+
+/** For example `1 file`, `2 files`. */
+export function count(items: number, one: string, many = `${one}s`): string {
+  return `${items.toLocaleString('en')} ${items === 1 ? one : many}`;
+}
+
+/** Longer texts add nothing, and some channels truncate them. */
+const MAX_CHARS = 300;
+
+/** The reason of a failure as one line for a message, without addresses. */
+export function wordsOf(problem: string | null): string {
+  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
+}

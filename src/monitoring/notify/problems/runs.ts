@@ -1,0 +1,203 @@
+import { EXIT } from '../../../core/exit-code.ts';
+import { listHeldGroups } from '../../../reports/held/held-orders.ts';
+import { sumRefused } from '../../../reports/list-refused.ts';
+import type { ListedRun } from '../../../reports/runs/list-runs.ts';
+import { count, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
+
+/** Problem codes of runs that could not reach the service or were rejected by it. */
+const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
+const OVERDUE: readonly string[] = ['overdue', 'run_overdue'];
+
+/** The cause of a run's end. Each cause is reported as one kind of problem, whatever else follows from it. */
+type Cause = 'none' | 'failure' | 'overdue' | 'key' | 'service' | 'ledger';
+
+function causeOf({ status, exitCode, problemCode }: ListedRun): Cause {
+  if (status === 'ok' || status === 'issues') return 'none';
+  if (exitCode === EXIT.authentication) return 'key';
+  if (exitCode === EXIT.ledgerWentBack) return 'ledger';
+  if (AWAY.includes(problemCode ?? '')) return 'service';
+  return OVERDUE.includes(problemCode ?? '') ? 'overdue' : 'failure';
+}
+
+export const jobFailed: ProblemFinder = {
+  kind: 'job_failed',
+  title: 'Job failed',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).filter(({ run }) => causeOf(run) === 'failure').map(failureOf),
+  over: (job) => `A run of ${job} has finished again.`,
+};
+
+export const jobStalled: ProblemFinder = {
+  kind: 'job_stalled',
+  title: 'Job stalled',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).filter(({ run }) => causeOf(run) === 'overdue').map(failureOf),
+  over: (job) => `A run of ${job} has finished again.`,
+};
+
+function failureOf({ job, run }: JobRun): Found {
+  const { runId, exitCode, startedAt } = run;
+  const how =
+    run.status === 'failed'
+      ? `failed${exitCode === null ? '' : ` with exit code ${exitCode}`}: ${wordsOf(run.problem)}`
+      : 'ended because its process died. The next run continues where it stopped.';
+  return {
+    job: job.name,
+    severity: 'error',
+    since: startedAt,
+    amounts: [],
+    summary: `Run ${runId} of ${job.name} ${how}`,
+    command: `npx influencer-sync runs --job ${job.name}`,
+    page: `/runs/${runId}`,
+  };
+}
+
+export const keyRefused: ProblemFinder = {
+  kind: 'key_refused',
+  title: 'API key refused',
+  find: async ({ lastRuns }) =>
+    lastWord(await lastRuns(), 'key').map(({ job, run }) => ({
+      job: null,
+      severity: 'error',
+      since: run.startedAt,
+      amounts: [],
+      summary: `The service refused the API key in run ${run.runId} of ${job.name}. No job can post until the key is accepted.`,
+      command: 'npx influencer-sync doctor',
+      page: `/runs/${run.runId}`,
+    })),
+  over: () => 'The service accepts the API key again.',
+};
+
+export const serviceAway: ProblemFinder = {
+  kind: 'service_away',
+  title: 'Service unavailable',
+  find: async ({ lastRuns }) =>
+    lastWord(await lastRuns(), 'service').map(({ job, run }) => ({
+      job: null,
+      severity: 'error',
+      since: run.startedAt,
+      amounts: [],
+      summary: `Run ${run.runId} of ${job.name} could not use the service. A later run sends what is left.`,
+      command: 'npx influencer-sync doctor',
+      page: `/runs/${run.runId}`,
+    })),
+  over: () => 'The service answers again.',
+};
+
+/**
+ * Returns the last run that shows the state of the service, if it ended for this cause. A run that failed for
+ * another reason shows nothing about the service.
+ */
+function lastWord(runs: readonly JobRun[], cause: 'key' | 'service'): readonly JobRun[] {
+  const [last] = runs
+    .filter(({ run }) => ['none', 'key', 'service'].includes(causeOf(run)))
+    .toSorted((one, other) => Number(other.run.runId) - Number(one.run.runId));
+  return last !== undefined && causeOf(last.run) === cause ? [last] : [];
+}
+
+export const rowsRejected: ProblemFinder = {
+  kind: 'rows_rejected',
+  title: 'Rows rejected',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, run }) => {
+      const rejected = numberIn(run, 'rejected_rows');
+      if (rejected === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} could not use ${count(rejected, 'row')} in its files.`,
+        command: `npx influencer-sync rejected --run ${run.runId}`,
+        page: '/rejected',
+      };
+    }),
+  over: (job) => `The last run of ${job} rejected no rows.`,
+};
+
+export const budgetLow: ProblemFinder = {
+  kind: 'budget_low',
+  title: 'Budget too small',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, kind, run }) => {
+      const left = run.counts === null ? 0 : (kind.watched?.beyondBudget?.(run.counts) ?? 0);
+      if (left === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} left ${left.toLocaleString('en')} ${kind.nouns.items} for later, because its budget was spent.`,
+        command: `npx influencer-sync plan ${job.name}`,
+        page: `/runs/${run.runId}`,
+      };
+    }),
+  over: (job) => `The budget of ${job} was enough for its last run.`,
+};
+
+export const mirrorDrifted: ProblemFinder = {
+  kind: 'mirror_drifted',
+  title: 'Service changed its answers',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, kind, run }) => {
+      const fields = run.counts === null ? 0 : (kind.watched?.drift?.(run.counts) ?? 0);
+      if (fields === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} found ${count(fields, 'field')} that the service sends in another form than before.`,
+        command: `npx influencer-sync runs --job ${job.name}`,
+        page: `/runs/${run.runId}`,
+      };
+    }),
+  over: (job) => `The last run of ${job} found no field that has changed.`,
+};
+
+export const needsAttention: ProblemFinder = {
+  kind: 'needs_attention',
+  title: 'Run needs your attention',
+  async find({ db, lastRuns, heldFiles }) {
+    const found: Found[] = [];
+    const waiting = [...(await sumRefused(db)), ...(await listHeldGroups(db))];
+    const explained = new Set(waiting.map(({ job }) => job));
+    for (const one of await lastRuns()) {
+      const left = leftOf(one);
+      const isExplained =
+        left.length === 0 && (explained.has(one.job.name) || (await heldFiles(one.job)).length > 0);
+      if (isUnexplained(one) && !isExplained) found.push(attentionTo(one, left));
+    }
+    return found;
+  },
+  over: (job) => `The last run of ${job} needs no attention.`,
+};
+
+/** Returns true for issues that no other kind of problem reports. */
+function isUnexplained({ kind, run }: JobRun): boolean {
+  if (run.status !== 'issues' || run.exitCode === EXIT.doubts || run.exitCode === EXIT.ok) return false;
+  return numberIn(run, 'rejected_rows') === 0 && (kind.watched?.drift?.(run.counts ?? {}) ?? 0) === 0;
+}
+
+/** What a run left for a person, each part as a clause: `2 deals could not be read`. */
+function leftOf({ kind, run }: JobRun): readonly string[] {
+  return run.counts === null ? [] : (kind.watched?.leftForPerson?.(run.counts) ?? []);
+}
+
+function attentionTo({ job, run }: JobRun, left: readonly string[]): Found {
+  const what = left.length === 0 ? 'The page of the run in the console lists it' : left.join('; ');
+  return {
+    job: job.name,
+    severity: 'warning',
+    since: run.startedAt,
+    amounts: [],
+    summary: `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
+    command: `npx influencer-sync runs --job ${job.name}`,
+    page: `/runs/${run.runId}`,
+  };
+}
+
+function numberIn({ counts }: Pick<ListedRun, 'counts'>, name: string): number {
+  const value: unknown = (counts as Readonly<Record<string, unknown>> | null)?.[name];
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,135 @@
+import { type CustomerKeys, requireCustomerKeys } from '../config/require-settings.ts';
+import type { PipelineConfig } from '../core/config.ts';
+import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
+import type { Database } from '../db/connect.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
+import {
+  type DeletedRows,
+  forgetCustomer,
+  noteSearched,
+  readCustomerBrands,
+  readTombstones,
+} from '../intake/customers/forgotten-customers.ts';
+import { rekeyTombstones } from '../intake/customers/rekey-customers.ts';
+import type { WriteAuditIn } from '../ops/record-audit.ts';
+import { withLeases } from '../ops/with-leases.ts';
+import { customerBrands, customerLeases, requireAddress } from './customer-jobs.ts';
+import { fingerprintsOf, hashesUnder, tombstonesUnder } from './customer-keys.ts';
+import { forgetInfluencers } from './forget-influencers.ts';
+import { searchText } from './search-text.ts';
+
+export type ForgetOptions = {
+  readonly config: PipelineConfig;
+  /** An e-mail address as a person typed it. */
+  readonly typed: string;
+  readonly isDryRun: boolean;
+  /** Records who requested the deletion, in the same transaction as the change. */
+  readonly audit: WriteAuditIn;
+};
+
+/**
+ * Removes a customer from the database, and leaves a tombstone so that no export adds the customer again.
+ * First deletes rows by digest, in one commit with the tombstone and the audit record. Then removes the
+ * address itself from all text. If it is interrupted, running it again completes the work.
+ *
+ * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_changed` (exit 2);
+ * `already_running` (exit 5) while a run has customers in memory. No error contains the address.
+ */
+export async function forgetPerson(db: Database, options: ForgetOptions): Promise<Certificate> {
+  const { config, isDryRun } = options;
+  const address = requireAddress(options.typed);
+  const keys = requireCustomerKeys(config);
+  const names = isDryRun ? [] : customerLeases(config);
+  const leases = { names, ttlMs: config.api.leaseSeconds * 1000, draining: new AbortController().signal };
+  return withLeases(db, leases, () => forget(db, { ...options, address, keys }));
+}
+
+type Forgetting = ForgetOptions & { readonly address: string; readonly keys: CustomerKeys };
+
+async function forget(db: Database, options: Forgetting): Promise<Certificate> {
+  const { config, keys, address, isDryRun, audit } = options;
+  const fingerprints = fingerprintsOf(keys);
+  const fingerprint = fingerprints.current;
+  const brandIds = new Set([...customerBrands(config), ...(await readCustomerBrands(db))]);
+  const [tombstone, ...previous] = tombstonesUnder(keys, address);
+  const hashes = hashesUnder(keys, { brandIds, address });
+  const known = await readTombstones(db);
+  const wasForgotten = [tombstone, ...previous].some((one) => known.has(one));
+
+  const customer = { tombstone, hashes, fingerprint };
+  const subject = { subjectKind: 'customer', subject: shortTombstone(tombstone) } as const;
+  const deleted = await unlessDryRun(db, isDryRun, async (trx) => {
+    await bindCustomerKey(trx, fingerprints);
+    const tombstones = previous.map((one) => ({ previous: one, current: tombstone }));
+    await rekeyTombstones(trx, { hashes: tombstones, fingerprint });
+    const { candidates, requests } = await forgetInfluencers(trx, hashes);
+    const rows = { ...(await forgetCustomer(trx, customer)), 'intake.outreach_candidates': candidates };
+    const summary = `Forgot a customer: ${sayRows(rows)}.`;
+    if (!isDryRun) await audit(trx, { action: 'forget_customer', ...subject, summary, after: rows });
+    return { rows, requests };
+  });
+
+  const search = { address, replacement: `forgotten-${shortTombstone(tombstone)}` };
+  const { found, tables, columns } = await searchText(db, { ...search, isDryRun });
+  await unlessDryRun(db, isDryRun, async (trx) => {
+    await noteSearched(trx, tombstone);
+    if (found.length === 0 || isDryRun) return;
+    const after = Object.fromEntries(found.map(({ place, rows, action }) => [place, { rows, action }]));
+    const summary = `Searched ${tables} tables for the address of a forgotten customer: found in ${found.length} columns.`;
+    await audit(trx, { action: 'redact_customer', ...subject, summary, after });
+  });
+  return {
+    ...{ tombstone, keyFingerprint: fingerprint, at: new Date(), isDryRun, wasForgotten },
+    found: [...byDigest(deleted.rows), ...inOutreach(deleted.requests), ...found],
+    searched: { tables, columns },
+  };
+}
+
+/** Long enough to find the record again, and too short to distinguish the customers of two keys. */
+function shortTombstone(tombstone: string): string {
+  return tombstone.slice(0, 12);
+}
+
+function byDigest(deleted: DeletedRows): readonly FoundRows[] {
+  return Object.entries(deleted).flatMap(([place, rows]) =>
+    rows === 0 ? [] : [{ place, rows, action: 'deleted' as const, why: null }],
+  );
+}
+
+/**
+ * Requests for outreach contain a public profile of the customer. The ledger must keep it so that the profile
+ * is not submitted twice.
+ */
+function inOutreach(requests: number): readonly FoundRows[] {
+  const why =
+    'Requests for outreach name the public profile of the customer. Requests that were sent are kept; the next run of the job withdraws the others.';
+  return requests === 0 ? [] : [{ place: 'ledger.entries', rows: requests, action: 'kept', why }];
+}
+
+function sayRows(deleted: DeletedRows): string {
+  const said = Object.entries(deleted).filter(([, rows]) => rows > 0);
+  if (said.length === 0) return 'nothing was stored about them';
+  return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
+}
+
+/** Runs the work in one transaction. Rolls it back if this is a dry run. */
+async function unlessDryRun<Result>(
+  db: Database,
+  isDryRun: boolean,
+  work: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  const trx = await db.startTransaction().execute();
+  try {
+    const result = await work(trx);
+    await (isDryRun ? trx.rollback() : trx.commit()).execute();
+    return result;
+  } catch (error) {
+    if (!trx.isCommitted && !trx.isRolledBack)
+      await trx
+        .rollback()
+        .execute()
+        .catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import iconv from 'iconv-lite';
+import type { RawRows } from '../core/record.ts';
+
+/**
+ * A cell that a spreadsheet runs as a formula, at once or after removing leading tabs, line breaks, blanks
+ * and invisible characters. Japanese editions also accept full-width signs.
+ */
+const FORMULA = /^[\p{Cc}\p{Cf}\p{Z}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
+
+/** @returns true if a spreadsheet would run a cell with this text. */
+function isFormula(text: string): boolean {
+  return FORMULA.test(text);
+}
+
+/**
+ * Renders rows as CSV with CRLF, quoted if needed. With `escapeFormulas`, cells like `=1+1` get a leading
+ * apostrophe, which this project's parser removes again.
+ */
+export function renderCsv(
+  rows: readonly (readonly string[])[],
+  { delimiter, escapeFormulas }: { readonly delimiter: string; readonly escapeFormulas: boolean },
+): string {
+  const cell = (text: string): string => {
+    const safe = escapeFormulas && isFormula(text) ? `'${text}` : text;
+    return safe.includes(delimiter) || /["\r\n]/.test(safe) || safe.trim() !== safe
+      ? `"${safe.replaceAll('"', '""')}"`
+      : safe;
+  };
+  return rows.map((row) => `${row.map(cell).join(delimiter)}\r\n`).join('');
+}
+
+/** Renders a table as CSV for a spreadsheet. Formulas are escaped, but negative amounts stay numbers. */
+export function renderTableCsv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isNumber = (cell: string): boolean => /^-?[\d,]*(\.\d+)?$/.test(cell);
+  const safe = rows.map((row) => row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)));
+  return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
+}
+
+/**
+ * Encodes rows as in their files, under their header, in the encoding and with the delimiter of the first
+ * file. Once corrected, the result can be imported as it is.
+ *
+ * @returns null if there are no files, or if their headers differ.
+ */
+export function encodeRows(
+  files: readonly RawRows[],
+  { escapeFormulas }: { readonly escapeFormulas: boolean },
+): Buffer | null {
+  const [first] = files;
+  if (first === undefined || files.some(({ header }) => header.join('\n') !== first.header.join('\n')))
+    return null;
+  const rows = [first.header, ...files.flatMap((file) => file.rows)];
+  const text = renderCsv(rows, { delimiter: first.delimiter, escapeFormulas });
+  return iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
+}

@@ -1,0 +1,12 @@
+import { type Html, type HtmlValue, joinMarkup } from '../../core/text/html.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { toPrintable } from '../../core/text/printable.ts';
+
+/**
+ * A fragment of an HTML page that shows data: html`<td>${cell}</td>`. Text is escaped, e-mail addresses are
+ * masked, and invisible characters with an effect are made harmless: control characters, and those that
+ * change the text direction.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return joinMarkup(strings, values, (text) => toPrintable(maskAddresses(text)));
+}

@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+import type { Bulk, BulkOutcome } from '../../core/bulk.ts';
+import type { Database } from '../../db/connect.ts';
+import { entrySubject } from '../lives/entry-lives.ts';
+
+/** A preview is shown as expired after its expiry, whether or not a process has marked it. */
+const columns = sql`
+  b.bulk_id as "bulkId", case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired' else b.state end as state,
+  b.decision, b.via, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
+  b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy", b.confirmed_at as "confirmedAt",
+  b.aborted_by as "abortedBy", b.aborted_at as "abortedAt", b.ended_at as "endedAt"`;
+
+/** @returns null if there is no bulk action with this number. */
+export async function findBulk(db: Database, bulkId: string): Promise<Bulk | null> {
+  const { rows } = await sql<Bulk>`
+    select ${columns} from ops.bulk_actions b where b.bulk_id = ${bulkId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Finds the process that currently works on a bulk action; null if there is none. */
+export async function findBulkProcess(
+  db: Database,
+  bulkId: string,
+): Promise<{ readonly host: string; readonly pid: number } | null> {
+  const { rows } = await sql<{ host: string; pid: number }>`
+    select host, pid from ops.leases where name = ${`bulk:${bulkId}`} and expires_at > clock_timestamp()`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** A bulk action with the number of entries that it has settled so far. */
+export type ListedBulk = Bulk & { readonly settled: number };
+
+/**
+ * Lists bulk actions, newest first.
+ * @param options.after `bulkId` of the last row of the previous page.
+ */
+export async function listBulks(
+  db: Database,
+  { limit, after = null }: { readonly limit: number; readonly after?: string | null },
+): Promise<readonly ListedBulk[]> {
+  const { rows } = await sql<Bulk & { settled: string }>`
+    select ${columns}, coalesce(b.settled, c.settled) as settled
+    from ops.bulk_actions b
+    left join lateral (
+      select count(*) as settled from ops.bulk_items i where b.ended_at is null and i.bulk_id = b.bulk_id and i.outcome = 'settled') c on true
+    where ${after}::bigint is null or b.bulk_id < ${after}::bigint
+    order by b.bulk_id desc limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
+}
+
+/**
+ * The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones.
+ */
+export type BulkSum = {
+  readonly outcome: BulkOutcome | null;
+  readonly currency: string | null;
+  readonly entries: number;
+  readonly amount: string;
+};
+
+/** Sums the items of a bulk action by outcome so far. Empty if it has expired. */
+export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
+  const { rows } = await sql<Omit<BulkSum, 'entries'> & { entries: string }>`
+    select outcome, currency, count(*) as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
+    where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`.execute(db);
+  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+}
+
+/** An entry or file as it was frozen, and its outcome. */
+export type ListedBulkItem = {
+  readonly subjectId: string;
+  /** A short description of an entry, such as `shopify order 1001`, or the address of a file. */
+  readonly subject: string;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** Null while it waits. */
+  readonly outcome: BulkOutcome | null;
+  readonly outcomeAt: Date | null;
+};
+
+/**
+ * Lists the entries or files of a bulk action by number.
+ *
+ * @param options.outcome only items with this outcome; `waiting` for those without one.
+ * @param options.after `subjectId` of the last row of the previous page.
+ */
+export async function listBulkItems(
+  db: Database,
+  {
+    bulkId,
+    limit,
+    after = null,
+    outcome = null,
+  }: {
+    readonly bulkId: string;
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly outcome?: string | null;
+  },
+): Promise<readonly ListedBulkItem[]> {
+  const { rows } = await sql<ListedBulkItem>`
+    select i.subject_id as "subjectId", case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
+      i.outcome, i.outcome_at as "outcomeAt"
+    from (
+      select * from ops.bulk_items
+      where bulk_id = ${bulkId}::bigint and subject_id > coalesce(${after}::bigint, 0)
+        and (${outcome}::text is null or coalesce(outcome, 'waiting') = ${outcome})
+      order by subject_id limit ${limit}) i
+    left join lateral (select * from ledger.entries e where i.job is not null and e.entry_id = i.subject_id limit 1) e on true
+    left join lateral (
+      select f.uri from intake.source_files f where i.job is null and f.source_file_id = i.subject_id limit 1) f on true
+    order by i.subject_id`.execute(db);
+  return rows;
+}

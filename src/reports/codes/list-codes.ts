@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+import { foldCode } from '../../core/text/fold.ts';
+import type { Database } from '../../db/connect.ts';
+
+/** A code in orders that has no owner. */
+export type UnownedCode = {
+  readonly job: string;
+  /** The code in capitals, without blanks. */
+  readonly folded: string;
+  /** One spelling of the code, with e-mail addresses masked. */
+  readonly code: string;
+  readonly carriedAs: string;
+  readonly currency: string;
+  readonly orders: number;
+  readonly amount: string;
+  readonly lastDay: string;
+};
+
+/** A code with its owner, as loaded by the last run of the job. */
+export type OwnedCode = {
+  readonly job: string;
+  readonly folded: string;
+  readonly code: string;
+  /** Line in codes.csv; negative if the file does not name it. */
+  readonly line: number;
+  /** True if a person assigned it in the console; else it comes from the file or from an event of the service. */
+  readonly isAssigned: boolean;
+  readonly brandId: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly validFrom: Date | null;
+  readonly validTo: Date | null;
+};
+
+/** An owner that a person assigned, whether or not a run has loaded it. */
+export type AssignedCode = {
+  readonly job: string;
+  readonly folded: string;
+  readonly code: string;
+  readonly brandId: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  readonly assignedAt: Date;
+  readonly assignedBy: string;
+  /** Line of codes.csv that contains the code too and takes precedence; null if the last run found none. */
+  readonly overriddenBy: number | null;
+};
+
+export type CodeFilter = { readonly job?: string | null; readonly code?: string | null };
+
+/** Lists codes without an owner, for each currency those with the most revenue first. */
+export async function listUnownedCodes(
+  db: Database,
+  {
+    limit,
+    job = null,
+    code = null,
+    folded = null,
+    currency = null,
+  }: CodeFilter & {
+    readonly folded?: string | null;
+    readonly currency?: string | null;
+    readonly limit: number;
+  },
+): Promise<readonly UnownedCode[]> {
+  const { rows } = await sql<Omit<UnownedCode, 'orders'> & { orders: string }>`
+    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders) as orders, sum(amount) as amount,
+      to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
+    from reporting.code_days
+    where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
+      and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})
+    group by job, code_folded, carried_as, currency
+    order by currency, sum(amount) desc, code_folded limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** Revenue of a job's codes without an owner, in one currency. */
+export type UnownedRevenue = {
+  readonly job: string;
+  readonly currency: string;
+  readonly codes: number;
+  readonly orders: number;
+  readonly amount: string;
+  /** Day of the first order, in UTC. */
+  readonly since: string;
+};
+
+/** Sums the revenue of codes without an owner, as of the last refresh of the reports. */
+export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
+  const { rows } = await sql<Omit<UnownedRevenue, 'codes' | 'orders'> & { codes: string; orders: string }>`
+    select job, currency, count(distinct code_folded) as codes, sum(orders) as orders, sum(amount) as amount,
+      to_char(min(day_utc), 'YYYY-MM-DD') as since
+    from reporting.code_days group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, codes: Number(row.codes), orders: Number(row.orders) }));
+}
+
+const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;
+
+/**
+ * Lists codes with an owner in alphabetical order.
+ *
+ * @param options.which `all`; `ambiguous`: codes with several owners at the same time; `expiring`: codes
+ *   whose validity ends within 30 days or has ended.
+ * @param options.after key of the last row of the previous page.
+ */
+export async function listOwnedCodes(
+  db: Database,
+  options: CodeFilter & {
+    readonly which: 'all' | 'ambiguous' | 'expiring';
+    readonly limit: number;
+    readonly after?: { readonly job: string; readonly folded: string; readonly line: number } | null;
+  },
+): Promise<readonly OwnedCode[]> {
+  const { which, limit, job = null, code = null, after = null } = options;
+  const only = {
+    all: sql`true`,
+    expiring: sql`c.valid_to < clock_timestamp() + interval '30 days'`,
+    ambiguous: sql`exists (
+      select from intake.codes o where o.job = c.job and o.code_folded = c.code_folded and o.target <> c.target
+        and coalesce(o.brand_id, c.brand_id, '') = coalesce(c.brand_id, o.brand_id, '')
+        and coalesce(o.valid_from, '-infinity') < coalesce(c.valid_to, 'infinity')
+        and coalesce(c.valid_from, '-infinity') < coalesce(o.valid_to, 'infinity'))`,
+  }[which];
+  const { rows } = await sql<OwnedCode>`
+    select c.job, c.code_folded as folded, c.code, c.line_no as line, c.line_no < 0 and exists (
+        select from intake.code_assignments a where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
+      ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
+    from intake.codes c
+    where c.code_folded is not null and (${job}::text is null or c.job = ${job})
+      and (${code}::text is null or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
+      and (${after === null} or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text, ${after?.line ?? null}::int))
+      and ${only}
+    order by c.job, c.code_folded, c.line_no limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Lists owners that people assigned and did not withdraw. */
+export async function listAssignedCodes(
+  db: Database,
+  { job = null }: { readonly job?: string | null } = {},
+): Promise<readonly AssignedCode[]> {
+  const { rows } = await sql<AssignedCode>`
+    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
+      c.assigned_by as "assignedBy",
+      (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
+    from intake.code_assignments c
+    where c.withdrawn_at is null and (${job}::text is null or c.job = ${job}) order by c.job, c.code_folded`.execute(
+    db,
+  );
+  return rows;
+}

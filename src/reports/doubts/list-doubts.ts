@@ -1,0 +1,283 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { DoubleCredit, Doubt, EntryState } from '../../core/ledger.ts';
+import { foldHandle } from '../../core/text/fold.ts';
+import type { Database } from '../../db/connect.ts';
+import { attemptReference } from '../../ledger/effects/effect.ts';
+import { effects } from '../../ledger/effects/index.ts';
+import { isAbandoned, isDoubt } from '../../rollups/disposition.ts';
+import { entrySubject } from '../lives/entry-lives.ts';
+
+export type DoubtFilter = {
+  readonly job?: string | null;
+  readonly entryId?: string | null;
+  /** The exact reason. */
+  readonly reason?: string | null;
+  readonly dealId?: string | null;
+  /** Only doubts that exist since this instant or longer. */
+  readonly sinceBefore?: Date | null;
+};
+
+/** Key with which the next page begins. */
+export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
+
+type Row<More = unknown> = Omit<Doubt, 'ageSeconds' | 'since'> & {
+  readonly since: Date;
+  readonly ageSeconds: string;
+} & More;
+
+/** Lists entries in doubt, oldest first, with what is known about each. */
+export async function listDoubts(
+  db: Database,
+  {
+    limit = null,
+    after = null,
+    ...filter
+  }: DoubtFilter & { readonly limit?: number | null; readonly after?: DoubtKey | null } = {},
+): Promise<readonly Doubt[]> {
+  const isBehind =
+    after === null
+      ? sql`true`
+      : sql`(${since}, e.entry_id) > (${after.since}::timestamptz(3), ${after.entryId}::bigint)`;
+  // First selects the entries, then looks up details for these only.
+  const { rows } = await sql<Row>`
+    select ${doubtColumns}
+    from (
+      select entry_id from ${doubtsOf(filter, { isBehind, limit })} doubts order by since, entry_id limit ${limit}::bigint) listed
+    cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
+    ${withAttribution}
+    order by ${since}, e.entry_id`.execute(db);
+  return rows.map(toDoubt);
+}
+
+/**
+ * An entry in any state, with the data that identifies its situation. The state is `in_doubt` also if its
+ * process is gone.
+ */
+export type OpenEntry = Doubt & {
+  readonly state: EntryState;
+  readonly attempt: number;
+  /**
+   * The text in the record of the service that names the doubtful attempt. Null if the operation has no member for
+   * it, if nothing was sent, or if another ledger sent it.
+   */
+  readonly reference: string | null;
+};
+
+/** @returns null if there is no such entry. */
+export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
+  const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt' | 'reference'>>>`
+    select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt,
+      case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[])
+        and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
+    from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { state, attempt, reference: text } = row;
+  return { ...toDoubt(row), state, attempt, reference: text };
+}
+
+/** Effects whose requests contain a reference. */
+const REFERENCED = Object.values(effects).flatMap(({ effect, referenceMember }) =>
+  referenceMember === null ? [] : [effect],
+);
+
+const reference = attemptReference({
+  ledger: sql`(select left(i.ledger_id::text, 8) from ledger.identity i)`,
+  entryId: sql`e.entry_id`,
+  attempt: sql`coalesce(e.doubtful_attempt, e.attempt)`,
+});
+
+/** Matching doubts, summed by reason and currency. */
+export type DoubtSum = {
+  readonly reason: string;
+  readonly currency: string | null;
+  readonly doubts: number;
+  readonly amount: string;
+};
+
+/**
+ * Counts the matching doubts and sums their amounts, the most frequent reasons first.
+ *
+ * @param options.limit counts at most this number of doubts, the oldest ones; null for all.
+ */
+export async function sumDoubts(
+  db: Database,
+  filter: DoubtFilter = {},
+  { limit = null }: { readonly limit?: number | null } = {},
+): Promise<readonly DoubtSum[]> {
+  const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
+    select reason, currency, count(*) as doubts, coalesce(sum(amount), 0) as amount
+    from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
+    group by 1, 2 order by 3 desc, 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
+}
+
+/**
+ * SQL that selects entries to settle together: the doubts that match a filter, or the entries that a person
+ * picked, in any state. Its rows have entry_id, job, effect, state, attempt, amount, currency, has_evidence,
+ * and the deal and collaboration of the entry or its evidence.
+ */
+export function selectToSettle(
+  chosen: DoubtFilter | { readonly entryIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'entryIds' in chosen
+      ? sql`e.entry_id = any(${[...chosen.entryIds]}::bigint[])`
+      : sql`${isDoubt} and ${matches(chosen)}`;
+  return sql`
+    select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency, coalesce(${dealId}, v.deal_id) as deal_id,
+      ${collabId} as collab_id, v.has_evidence
+    from ledger.entries e ${withAttribution}
+    cross join lateral (
+      select count(*) > 0 as has_evidence,
+        (array_agg(v.deal_id order by v.evidence_id) filter (where v.deal_id is not null))[1] as deal_id
+      from ledger.evidence v where ${isAboutEntry}) v
+    where ${isChosen}`;
+}
+
+const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
+const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
+/**
+ * When the doubtful request of entry `e` was claimed. As the index `entries_in_doubt` has it: in milliseconds,
+ * the precision of a JavaScript Date, with which pages compare it.
+ */
+const since = sql`coalesce(e.doubted_at, e.state_changed_at)::timestamptz(3)`;
+
+const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
+/** Condition: evidence `v` is about entry `e` or its order. */
+const isAboutEntry = sql`(v.entry_id = e.entry_id
+  or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and ledger.is_platform(v.order_platform, e.order_platform)))`;
+
+const doubtColumns = sql`
+  e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",
+  e.currency, e.amount, ${dealId} as "dealId", ${collabId} as "collabId",
+  coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle", ${reason} as reason,
+  e.attempt - e.not_sent as attempts, ${since} as since, extract(epoch from clock_timestamp() - ${since}) as "ageSeconds",
+  coalesce((
+    select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
+      'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
+    from ledger.evidence v where ${isAboutEntry}
+  ), '[]'::jsonb) as evidence`;
+
+/** Joins the attribution of the order, as `a`. */
+const withAttribution = sql`
+  left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true`;
+
+/**
+ * SQL for the doubts that match a filter, as a subquery with the columns entry_id, since, reason, currency and
+ * amount.
+ *
+ * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs
+ * as much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps
+ * them.
+ *
+ * @param page.limit reads at most this number of rows of each kind, the oldest ones; null for all.
+ */
+function doubtsOf(
+  filter: DoubtFilter,
+  { isBehind = sql`true`, limit }: { isBehind?: RawBuilder<unknown>; limit: number | null },
+): RawBuilder<unknown> {
+  const select = (isOfKind: RawBuilder<unknown>) => sql`
+    select e.entry_id, ${since} as since, ${reason} as reason, e.currency, e.amount
+    from ledger.entries e ${filter.dealId == null ? sql`` : withAttribution}
+    where ${isOfKind} and ${matches(filter)} and ${isBehind}
+    order by ${since}, e.entry_id limit ${limit}::bigint`;
+  return sql`(
+    (${select(sql`e.state = 'in_doubt'`)})
+    union all (${select(isAbandoned)}))`;
+}
+
+function matches({
+  job = null,
+  entryId = null,
+  reason: words = null,
+  dealId: deal = null,
+  sinceBefore = null,
+}: DoubtFilter): RawBuilder<unknown> {
+  const conditions = [
+    ...(job === null ? [] : [sql`e.job = ${job}`]),
+    ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
+    ...(words === null ? [] : [sql`${reason} = ${words}`]),
+    ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
+    ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
+  ];
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
+
+function toDoubt(row: Row): Doubt {
+  return {
+    entryId: row.entryId,
+    job: row.job,
+    effect: row.effect,
+    subject: row.subject,
+    orderPlatform: row.orderPlatform,
+    orderId: row.orderId,
+    currency: row.currency,
+    amount: row.amount,
+    dealId: row.dealId,
+    collabId: row.collabId,
+    influencerHandle: row.influencerHandle,
+    reason: row.reason,
+    attempts: row.attempts,
+    since: row.since.toISOString(),
+    ageSeconds: Math.round(Number(row.ageSeconds)),
+    evidence: row.evidence,
+  };
+}
+
+/** Counts the doubts of a job. */
+export async function countDoubts(db: Database, job: string): Promise<number> {
+  const { rows } = await sql<{ doubts: string }>`
+    select count(*) as doubts from ledger.entries e where ${isDoubt} and e.job = ${job}`.execute(db);
+  return Number(rows[0]?.doubts ?? 0);
+}
+
+/**
+ * Lists entries for which the service has accepted more than one request and that are not acknowledged yet.
+ * They are rare, and an index finds them.
+ */
+export async function listDoubleCredits(
+  db: Database,
+  { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
+): Promise<readonly DoubleCredit[]> {
+  const { rows } = await sql<Omit<DoubleCredit, 'credits'> & { credits: string }>`
+    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", ${entrySubject} as subject, e.amount,
+      e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits
+    from ledger.double_credits d join ledger.entries e using (entry_id)
+    where (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
+    order by e.entry_id`.execute(db);
+  return rows.map((row) => ({ ...row, credits: Number(row.credits) }));
+}
+
+/**
+ * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person
+ * picked, whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount,
+ * currency and credits.
+ */
+export function selectToAcknowledge(
+  chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'entryIds' in chosen
+      ? sql`e.entry_id = any(${[...chosen.entryIds]}::bigint[])`
+      : sql`d.credits is not null and (${chosen.job}::text is null or e.job = ${chosen.job})`;
+  return sql`
+    select e.entry_id, e.job, e.state, e.attempt, e.amount, e.currency, d.credits::integer as credits
+    from ledger.entries e left join ledger.double_credits d using (entry_id) where ${isChosen}`;
+}
+
+/** A deal of an influencer, as the mirror last read it. */
+export type DealOfHandle = {
+  readonly dealId: string;
+  readonly brandId: string | null;
+  readonly isActive: boolean | null;
+};
+
+/** Lists the influencer's deals in the mirror, active ones first. The service may have others. */
+export async function dealsOfHandle(db: Database, handle: string): Promise<readonly DealOfHandle[]> {
+  const { rows } = await sql<DealOfHandle>`
+    select deal_id as "dealId", brand_id as "brandId", is_active as "isActive" from mirror.deal_versions
+    where is_latest and is_current and lower(ltrim(trim(influencer_handle), '@')) = ${foldHandle(handle)}
+    order by is_active desc nulls last, deal_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,28 @@
+import { sql } from 'kysely';
+import type { ClaimSum } from '../../core/ledger.ts';
+import type { Database } from '../../db/connect.ts';
+
+export type WaitingClaims = {
+  readonly claims: number;
+  readonly accepted: number;
+  readonly amounts: readonly ClaimSum[];
+};
+
+/**
+ * Sums lost claims whose order no file has contained since. None of them is posted, but no report shows their
+ * orders either.
+ */
+export async function readWaitingClaims(db: Database): Promise<WaitingClaims> {
+  const { rows } = await sql<{ currency: string | null; amount: string; claims: string; accepted: string }>`
+    select l.currency, coalesce(sum(l.amount), 0) as amount, count(*) as claims, count(*) filter (where l.disposition = 'accepted') as accepted
+    from (
+      select distinct on (l.account_id, l.effect, l.key_hash) l.* from ledger.lost_claims l where l.disposition in ('accepted', 'in_doubt')
+        and not exists (select from ledger.recovered_claims r where r.lost_claim_id = l.lost_claim_id)
+      order by l.account_id, l.effect, l.key_hash, (l.disposition = 'accepted') desc) l
+    group by l.currency order by l.currency`.execute(db);
+  return {
+    claims: rows.reduce((sum, { claims }) => sum + Number(claims), 0),
+    accepted: rows.reduce((sum, { accepted }) => sum + Number(accepted), 0),
+    amounts: rows.map(({ currency, amount }) => ({ currency, amount })),
+  };
+}

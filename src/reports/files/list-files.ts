@@ -1,0 +1,119 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { KnownFile } from '../../intake/files/list-known-files.ts';
+
+/** The last reading of a file name, with the run that read it. */
+export type ListedFile = Omit<KnownFile, 'version' | 'state'> & {
+  /** `read` means that the file is sealed, so its rows count. */
+  readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
+  readonly runId: string;
+  readonly firstSeenAt: Date;
+};
+
+export type FileFilter = {
+  readonly source?: string | null;
+  readonly state?: string | null;
+  readonly layout?: string | null;
+  /** Part of the file's address. */
+  readonly name?: string | null;
+};
+
+const stateOf = sql`case f.state when 'sealed' then 'read' else f.state end`;
+
+/**
+ * Lists the last reading of each file name, newest first; see also `listKnownFiles`.
+ * @param options.after id of the last row of the previous page.
+ */
+export async function listFilesRead(
+  db: Database,
+  { limit, after = null, ...filter }: FileFilter & { readonly limit: number; readonly after?: string | null },
+): Promise<readonly ListedFile[]> {
+  return select(
+    db,
+    sql`${isLastReading} and ${matches(filter)} and (${after}::bigint is null or f.source_file_id < ${after}::bigint)
+      order by f.source_file_id desc limit ${limit}::bigint`,
+  );
+}
+
+/**
+ * Finds one reading of a file, even if a later reading has replaced it.
+ * @returns null if there is none.
+ */
+export async function findFileRead(db: Database, sourceFileId: string): Promise<ListedFile | null> {
+  const [file] = await select(db, sql`f.source_file_id = ${sourceFileId}::bigint`);
+  return file ?? null;
+}
+
+/** Counts the file names in each state. The filter's state is ignored. */
+export async function countFilesRead(
+  db: Database,
+  filter: FileFilter,
+): Promise<readonly { readonly state: string; readonly files: number }[]> {
+  const { rows } = await sql<{ state: string; files: string }>`
+    select ${stateOf} as state, count(*) as files from intake.source_files f
+    where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`.execute(db);
+  return rows.map(({ state, files }) => ({ state, files: Number(files) }));
+}
+
+/**
+ * SQL that selects the files of a bulk decision: those that match a filter, or those that a person picked.
+ * Its rows have source_file_id, state and is_last.
+ */
+export function selectToDecide(
+  chosen: FileFilter | { readonly fileIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'fileIds' in chosen
+      ? sql`f.source_file_id = any(${[...chosen.fileIds]}::bigint[])`
+      : sql`${isLastReading} and ${matches(chosen)}`;
+  return sql`
+    select f.source_file_id, ${stateOf} as state, (${isLastReading}) as is_last from intake.source_files f where ${isChosen}`;
+}
+
+type Row = Omit<ListedFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
+  readonly sizeBytes: string;
+  readonly rowsRead: string | null;
+  readonly rejectedRows: string;
+};
+
+async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
+  const { rows } = await sql<Row>`
+    select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
+      f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows", f.hold_message as "holdMessage",
+      f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
+      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt"
+    from intake.source_files f
+    left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
+    where ${condition}`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    sizeBytes: Number(row.sizeBytes),
+    rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
+    rejectedRows: Number(row.rejectedRows),
+  }));
+}
+
+/**
+ * Condition: file `f` is the last reading of its name. A hold that the program itself released does not count
+ * if the name has another reading.
+ */
+const isLastReading = sql`
+  f.superseded_by is null
+  and not exists (
+    select from intake.source_files newer
+    where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.superseded_by is null
+      and newer.source_file_id > f.source_file_id and not (newer.state = 'released' and newer.released_by is null))
+  and not (f.state = 'released' and f.released_by is null and exists (
+    select from intake.source_files other
+    where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
+      and other.source_file_id <> f.source_file_id))`;
+
+function matches({
+  source = null,
+  state = null,
+  layout = null,
+  name = null,
+}: FileFilter): RawBuilder<unknown> {
+  return sql`(${source}::text is null or f.source = ${source}) and (${state}::text is null or ${stateOf} = ${state})
+    and (${layout}::text is null or f.layout = ${layout}) and (${name}::text is null or position(${name}::text in f.uri) > 0)`;
+}

@@ -1,0 +1,121 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { RejectedRowPlace } from '../../core/report.ts';
+import type { Database } from '../../db/connect.ts';
+import { unreportedRuns } from '../runs/unreported-runs.ts';
+
+export type RejectedFilter = {
+  readonly runId?: string;
+  /**
+   * A run: rejected rows of its report, that is its own and those of earlier runs that could not report them.
+   */
+  readonly reportOf?: string;
+  readonly sources?: readonly string[];
+  /** Part of the file's address. */
+  readonly file?: string;
+  /** Code of the problem. */
+  readonly code?: string;
+  /** Id of one file, and number of one record in it. */
+  readonly sourceFileId?: string;
+  readonly record?: number;
+  readonly limit?: number;
+  /** Key of the last row of the previous page. */
+  readonly after?: { readonly sourceFileId: string; readonly record: number };
+};
+
+type Row = Omit<RejectedRowPlace, 'line' | 'record'> & { readonly line: string; readonly record: string };
+
+/** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
+export async function listRejected(
+  db: Database,
+  filter: RejectedFilter = {},
+): Promise<readonly RejectedRowPlace[]> {
+  const { rows } = await sql<Row>`
+    select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
+      r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
+    ${matching(filter)}
+      and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
+    order by r.source_file_id, r.record_no
+    limit ${filter.limit ?? null}::bigint`.execute(db);
+  return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
+}
+
+/** Counts the rows of files that match the same filter. With a limit, it counts no more records than that and one. */
+export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
+  const { rows } = await sql<{ rows: string }>`
+    select coalesce(sum(row_count), 0) as rows
+    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`.execute(
+    db,
+  );
+  return Number(rows[0]?.rows ?? 0);
+}
+
+/** Rejected rows with the same cause. */
+export type RejectedCause = {
+  readonly code: string;
+  /** The problem and its fix, as reported for the first row. */
+  readonly reason: string;
+  readonly help: string;
+  readonly rows: number;
+  readonly files: number;
+};
+
+/**
+ * Lists rejected rows by cause, the most frequent first. There may be tens of thousands, so they are counted
+ * per file before the files are looked up, and texts are only read for the first row of a cause.
+ */
+export async function listRejectedCauses(
+  db: Database,
+  filter: RejectedFilter = {},
+): Promise<readonly RejectedCause[]> {
+  const { rows } = await sql<Omit<RejectedCause, 'rows' | 'files'> & { rows: string; files: string }>`
+    select c.code, first.reason, first.help, c.rows, c.files
+    from (
+      select r.code, sum(r.rows) as rows, count(*) as files, min(array[r.source_file_id, r.record_no]) as first_row
+      from (
+        select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
+        from intake.rejected_rows r where ${isRow(filter)} group by 1, 2) r
+      ${withFile} where ${isInFile(filter)}
+      group by r.code) c
+    cross join lateral (
+      select r.reason, r.help from intake.rejected_rows r
+      where r.source_file_id = c.first_row[1] and r.record_no = c.first_row[2] limit 1) first
+    order by c.rows desc, c.code`.execute(db);
+  return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
+}
+
+function matching(filter: RejectedFilter): RawBuilder<unknown> {
+  return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
+}
+
+/**
+ * File `f` of row `r`, looked up by key, independent of the planner's statistics (see
+ * db/large-statements.ts).
+ */
+const withFile = sql`
+  cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
+
+type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
+
+function isRow({
+  runId = null,
+  reportOf = null,
+  code = null,
+  sourceFileId = null,
+  record = null,
+}: Filter): RawBuilder<unknown> {
+  return sql`
+    (${runId}::bigint is null or r.run_id = ${runId}::bigint)
+    and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
+    and (${code}::text is null or r.code = ${code}::text)
+    and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
+    and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
+}
+
+/** Condition: file `f` counts and matches the filter. */
+function isInFile({ sources = null, file = null }: Filter): RawBuilder<unknown> {
+  return sql`
+    f.state <> 'reading'
+    and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')
+    and (${sources}::text[] is null or f.source = any(${sources}::text[]))
+    and (${file}::text is null or position(${file}::text in f.uri) > 0)`;
+}

@@ -1,0 +1,106 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { DecimalText } from '../../core/order.ts';
+import type { Database } from '../../db/connect.ts';
+
+/** Selects held orders. What is null or omitted selects all. */
+export type HeldFilter = {
+  readonly job?: string | null;
+  readonly source?: string | null;
+  readonly reason?: string | null;
+  /** Status as the export states it, folded; empty for orders without one. */
+  readonly status?: string | null;
+  readonly orderIds?: readonly string[] | null;
+};
+
+/** Orders of one job and source that are held for the same reason, in one currency. */
+export type HeldGroup = {
+  readonly job: string;
+  readonly source: string;
+  readonly reason: string;
+  /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
+  readonly status: string | null;
+  readonly currency: string;
+  /** Orders that wait for a decision, and their revenue by the rule of the job, as far as it is known. */
+  readonly orders: number;
+  readonly amount: DecimalText;
+  /** Orders that were posted before it was known that they would be held. They stay posted. */
+  readonly sent: number;
+  readonly sentAmount: DecimalText;
+  /** When the first of them was decided. */
+  readonly since: Date;
+};
+
+/** Counts the orders of groups, those that were posted before included: a decision is about all of them. */
+export function countHeld(groups: readonly HeldGroup[]): number {
+  return groups.reduce((sum, { orders, sent }) => sum + orders + sent, 0);
+}
+
+/** One held order, with what a person needs to decide about it. */
+export type HeldOrder = {
+  readonly job: string;
+  readonly source: string;
+  readonly orderId: string;
+  readonly orderName: string | null;
+  readonly reason: string;
+  readonly status: string | null;
+  readonly currency: string;
+  readonly amount: DecimalText | null;
+  /** The codes, links or name that it carries. */
+  readonly carries: string | null;
+  readonly placedAt: Date | null;
+  /** The file that states it, and its line there. */
+  readonly uri: string;
+  readonly line: number;
+  /** Digest of the version that is held. */
+  readonly contentHash: string;
+};
+
+/** SQL for the held orders of a filter: decision `a`, order `o`, and what becomes of a decision about its status. */
+function selectHeld({
+  job = null,
+  source = null,
+  reason = null,
+  status = null,
+  orderIds = null,
+}: HeldFilter): RawBuilder<unknown> {
+  return sql`
+    from intake.attributions a
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+    where a.outcome = 'held'
+      and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
+      and (${reason}::text is null or a.reason = ${reason})
+      and (${status}::text is null or (a.reason = 'unknown_status' and coalesce(o.status, '') = ${status}))
+      and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))`;
+}
+
+const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.status, '') end`;
+
+/** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
+export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
+  const { rows } = await sql<Omit<HeldGroup, 'orders' | 'sent'> & { orders: string; sent: string }>`
+    select job, source, reason, status, currency, count(*) filter (where not is_sent) as orders,
+      coalesce(sum(amount) filter (where not is_sent), 0) as amount, count(*) filter (where is_sent) as sent,
+      coalesce(sum(amount) filter (where is_sent), 0) as "sentAmount", min(decided_at) as since
+    from (
+      select a.*, ${heldStatus} as status, exists (
+        select from ledger.entries e
+        where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off')) as is_sent
+      ${selectHeld(filter)}) h
+    group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders), sent: Number(row.sent) }));
+}
+
+/** Lists held orders of a filter, by source and id. */
+export async function listHeldOrders(
+  db: Database,
+  { limit, ...filter }: HeldFilter & { readonly limit: number | null },
+): Promise<readonly HeldOrder[]> {
+  const { rows } = await sql<Omit<HeldOrder, 'line'> & { line: string }>`
+    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status, a.currency, a.amount,
+      reporting.without_addresses(a.matched_value) as carries, coalesce(o.placed_at, o.paid_at) as "placedAt",
+      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri, o.line_no as line,
+      o.content_hash as "contentHash"
+    ${selectHeld(filter)}
+    order by a.source, a.order_id, a.job limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, line: Number(row.line) }));
+}

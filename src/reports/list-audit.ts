@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+export type AuditEntry = {
+  readonly auditId: string;
+  readonly occurredAt: Date;
+  readonly actor: string;
+  readonly via: string;
+  readonly action: string;
+  readonly subjectKind: string;
+  readonly subject: string | null;
+  readonly summary: string;
+  readonly reason: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly filter: unknown;
+  readonly bulkId: string | null;
+};
+
+const columns = sql`audit_id as "auditId", occurred_at as "occurredAt", actor, via, action, subject_kind as "subjectKind", subject, summary,
+  reason, before, after, filter, bulk_id as "bulkId"`;
+
+/**
+ * Lists people's changes, newest first. A bulk action is one change, unless its parts or the changes of one
+ * subject are requested.
+ *
+ * @param options.after `auditId` of the last row of the previous page.
+ */
+export async function listAudit(
+  db: Database,
+  options: {
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly actor?: string | null;
+    readonly subject?: string | null;
+    /** Only changes that belong to this bulk action. */
+    readonly bulkId?: string | null;
+  },
+): Promise<readonly AuditEntry[]> {
+  const { limit, after = null, actor = null, subject = null, bulkId = null } = options;
+  const isPart =
+    bulkId === null
+      ? sql`(bulk_id is null or ${subject}::text is not null)`
+      : sql`bulk_id = ${bulkId}::bigint`;
+  const { rows } = await sql<AuditEntry>`
+    select ${columns} from ops.audit
+    where (${after}::bigint is null or audit_id < ${after}::bigint) and (${actor}::text is null or actor = ${actor})
+      and (${subject}::text is null or subject = ${subject}) and ${isPart}
+    order by audit_id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** @returns null if there is no such record. */
+export async function findAudit(db: Database, auditId: string): Promise<AuditEntry | null> {
+  const { rows } =
+    await sql<AuditEntry>`select ${columns} from ops.audit where audit_id = ${auditId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}

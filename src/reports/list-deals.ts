@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+export type ListedDeal = {
+  readonly dealId: string;
+  readonly influencerHandle: string | null;
+  readonly platform: string | null;
+  readonly brandId: string | null;
+  readonly brandName: string | null;
+  readonly dealflowName: string | null;
+  readonly isActive: boolean | null;
+  readonly funnelStep: number | null;
+  readonly totalClicks: string | null;
+  readonly totalReferrals: string | null;
+  readonly totalSales: string | null;
+  readonly totalPayouts: string | null;
+  readonly totalCommission: string | null;
+  readonly totalFixedFee: string | null;
+  readonly isDeleted: boolean;
+  readonly foundBy: string | null;
+  readonly firstSeenAt: Date;
+  readonly changedAt: Date;
+  readonly syncedAt: Date | null;
+};
+
+const columns = sql`deal_id as "dealId", influencer_handle as "influencerHandle", platform, brand_id as "brandId", brand_name as "brandName",
+  dealflow_name as "dealflowName", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
+  total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales", total_payouts_in_account_currency as "totalPayouts",
+  total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
+  is_deleted as "isDeleted", found_by as "foundBy", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
+
+/**
+ * Lists the deals in the mirror by id.
+ * @param options.after id of the last row of the previous page.
+ */
+export async function listDeals(
+  db: Database,
+  options: {
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly handle?: string | null;
+    readonly brand?: string | null;
+    readonly state?: 'active' | 'inactive' | 'gone' | null;
+  },
+): Promise<readonly ListedDeal[]> {
+  const { limit, after = null, handle = null, brand = null, state = null } = options;
+  const only =
+    state === null
+      ? sql`true`
+      : {
+          active: sql`is_active and not is_deleted`,
+          inactive: sql`is_active is not true and not is_deleted`,
+          gone: sql`is_deleted`,
+        }[state];
+  const { rows } = await sql<ListedDeal>`
+    select ${columns} from bi.deals
+    where (${after}::text is null or deal_id > ${after}) and (${brand}::text is null or brand_id = ${brand})
+      and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0) and ${only}
+    order by deal_id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** @returns null if the deal is not in the mirror. */
+export async function findDeal(db: Database, dealId: string): Promise<ListedDeal | null> {
+  const { rows } = await sql<ListedDeal>`select ${columns} from bi.deals where deal_id = ${dealId}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** A version of a deal, with the service's own counts. Amounts are in the currency of the account. */
+export type DealVersion = {
+  readonly validFrom: Date;
+  readonly validTo: Date | null;
+  readonly influencerHandle: string | null;
+  readonly platform: string | null;
+  readonly brandId: string | null;
+  readonly dealflowId: string | null;
+  readonly isActive: boolean | null;
+  readonly funnelStep: number | null;
+  readonly totalClicks: string | null;
+  readonly totalReferrals: string | null;
+  readonly totalSales: string | null;
+  readonly totalCommission: string | null;
+  readonly totalFixedFee: string | null;
+  readonly totalPayouts: string | null;
+};
+
+/** Lists the versions of a deal, newest first. */
+export async function listDealVersions(
+  db: Database,
+  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+): Promise<readonly DealVersion[]> {
+  const { rows } = await sql<DealVersion>`
+    select valid_from as "validFrom", valid_to as "validTo", influencer_handle as "influencerHandle", platform, brand_id as "brandId",
+      dealflow_id as "dealflowId", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
+      total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
+      total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
+      total_payouts_in_account_currency as "totalPayouts"
+    from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Clicks that the service counted between two readings of a deal, in the month of the later reading. */
+export type ClicksOfMonth = { readonly month: string; readonly clicks: number };
+
+/** Lists the months in which the service's count of clicks changed, newest first. Months are in UTC. */
+export async function listDealClicks(
+  db: Database,
+  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+): Promise<readonly ClicksOfMonth[]> {
+  const { rows } = await sql<{ month: string; clicks: string }>`
+    select month, sum(clicks) as clicks
+    from (
+      select to_char(valid_from at time zone 'UTC', 'YYYY-MM') as month, total_clicks - lag(total_clicks) over (order by valid_from) as clicks
+      from bi.deal_history where deal_id = ${dealId} and total_clicks is not null) changes
+    where clicks > 0
+    group by month order by month desc limit ${limit}`.execute(db);
+  return rows.map(({ month, clicks }) => ({ month, clicks: Number(clicks) }));
+}
+
+/** This project's counts of a deal's orders of one month, as of the last refresh of the reports. */
+export type DealMonth = {
+  readonly month: string;
+  readonly currency: string;
+  readonly accepted: number;
+  readonly open: number;
+  readonly amount: string;
+};
+
+/** Lists the months of a deal, newest first. */
+export async function listDealMonths(
+  db: Database,
+  { dealId, limit }: { readonly dealId: string; readonly limit: number },
+): Promise<readonly DealMonth[]> {
+  const { rows } = await sql<Omit<DealMonth, 'accepted' | 'open'> & { accepted: string; open: string }>`
+    select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders) as accepted,
+      sum(ready_orders + in_doubt_orders + held_orders + rejected_orders) as open, sum(accepted_amount) as amount
+    from reporting.deal_days where deal_id = ${dealId} group by 1, 2 order by 1 desc, 2 limit ${limit}`.execute(
+    db,
+  );
+  return rows.map((row) => ({ ...row, accepted: Number(row.accepted), open: Number(row.open) }));
+}
+
+/** How the mirror discovered deals, and how fresh they are, as of its last publication. */
+export type Coverage = {
+  readonly way: string;
+  readonly publishedAt: Date;
+  readonly known: number;
+  readonly fresh: number;
+  readonly stale: number;
+  readonly unread: number;
+  readonly failing: number;
+  readonly deleted: number;
+};
+
+export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
+  const { rows } = await sql<
+    Record<Exclude<keyof Coverage, 'publishedAt' | 'way'>, string> & { way: string; publishedAt: Date }
+  >`
+    select way, published_at as "publishedAt", known_deals as known, fresh_deals as fresh, stale_deals as stale, unread_deals as unread,
+      failing_deals as failing, deleted_deals as deleted
+    from bi.mirror_coverage where is_latest order by way = 'all' desc, way`.execute(db);
+  return rows.map((row) => ({
+    way: row.way,
+    publishedAt: row.publishedAt,
+    known: Number(row.known),
+    fresh: Number(row.fresh),
+    stale: Number(row.stale),
+    unread: Number(row.unread),
+    failing: Number(row.failing),
+    deleted: Number(row.deleted),
+  }));
+}

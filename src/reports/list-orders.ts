@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+export type ListedOrder = {
+  readonly job: string;
+  readonly source: string;
+  readonly orderId: string;
+  readonly orderName: string | null;
+  readonly orderedAt: Date;
+  readonly day: string;
+  readonly disposition: string;
+  readonly reason: string | null;
+  readonly matchedBy: string | null;
+  readonly matchedValue: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly currency: string;
+  readonly amount: string | null;
+};
+
+export type OrderFilter = {
+  readonly job?: string | null;
+  readonly source?: string | null;
+  readonly disposition?: string | null;
+  readonly reason?: string | null;
+  readonly deal?: string | null;
+  /** Part of the code or link that was matched or could not be matched. */
+  readonly matched?: string | null;
+  /** Days in UTC, both included. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+};
+
+/** Key of an order, with which the next page begins. */
+export type OrderKey = {
+  readonly day: string;
+  readonly job: string;
+  readonly source: string;
+  readonly orderId: string;
+};
+
+/**
+ * Dispositions of open orders, for which an index finds the few orders among many. Held orders have an index of
+ * their own, because those that two owners claim are not open: they wait for another decision.
+ */
+const OPEN = ['ready', 'in_doubt', 'rejected'];
+
+/** Lists the orders of all jobs as of the last refresh of the reports, newest day first. */
+export async function listOrders(
+  db: Database,
+  {
+    limit,
+    after = null,
+    ...filter
+  }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
+): Promise<readonly ListedOrder[]> {
+  const { rows } = await sql<ListedOrder>`
+    select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
+      to_char(s.day_utc, 'YYYY-MM-DD') as day, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
+      s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
+    from (
+      select * from reporting.order_dispositions d
+      where ${matches(filter)}
+        and (${after === null} or (d.day_utc <= ${after?.day ?? null}::date and (d.day_utc, d.job, d.source, d.order_id)
+          < (${after?.day ?? null}::date, ${after?.job ?? null}::text, ${after?.source ?? null}::text, ${after?.orderId ?? null}::text)))
+      order by d.day_utc desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
+    ) s
+    left join intake.orders o on o.order_version_id = s.order_version_id
+    order by s.day_utc desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
+  return rows;
+}
+
+/** Counts the matching orders, up to `limit` + 1. */
+export async function countOrders(
+  db: Database,
+  { limit, ...filter }: OrderFilter & { readonly limit: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) as count from (select from reporting.order_dispositions d where ${matches(filter)} limit ${limit + 1}) found`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+function matches(filter: OrderFilter) {
+  const {
+    job = null,
+    source = null,
+    disposition = null,
+    reason = null,
+    deal = null,
+    matched = null,
+    from = null,
+    to = null,
+  } = filter;
+  const isOpen = disposition !== null && OPEN.includes(disposition);
+  const isHeld = disposition === 'held' ? sql`and d.disposition = 'held'` : sql``;
+  return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
+    and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
+    and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
+    ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
+    ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
+}

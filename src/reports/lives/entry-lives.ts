@@ -1,0 +1,141 @@
+import { type RawBuilder, sql } from 'kysely';
+import { formatMoney, formatNumber } from '../../core/money.ts';
+import type { Database } from '../../db/connect.ts';
+import { effects } from '../../ledger/effects/index.ts';
+
+/**
+ * SQL for a short description of entry `e`: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. It
+ * contains no e-mail addresses.
+ */
+export const entrySubject = sql<string>`(case e.effect ${sql.join(
+  Object.values(effects).map(({ effect, subject }) => sql`when ${sql.lit(effect)} then ${subject}`),
+  sql` `,
+)} end)`;
+
+/** One event in the history of an entry, or one finding about it. */
+export type EntryEvent = {
+  readonly at: Date;
+  readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';
+  /** What happened, partly in the service's words. Contains no e-mail addresses. */
+  readonly text: string;
+  readonly detail: string | null;
+};
+
+/** One entry of the ledger with its history. */
+export type EntryLife = {
+  readonly entryId: string;
+  /** A short description, such as `shopify order 1001`. */
+  readonly subject: string;
+  readonly job: string;
+  readonly state: string;
+  readonly stateReason: string | null;
+  readonly stateChangedAt: Date;
+  readonly createdAt: Date;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** The frozen request body. */
+  readonly body: string;
+  /** Attempts, answers, evidence, decisions and adjustments, in chronological order. */
+  readonly events: readonly EntryEvent[];
+};
+
+/** The explanation of one subject by a kind of job. */
+export type Explained = {
+  readonly title: string;
+  readonly sections: readonly {
+    readonly heading: string;
+    readonly lines: readonly {
+      /** Null if the time is unknown. */
+      readonly at: Date | null;
+      readonly text: string;
+      readonly detail: string | null;
+    }[];
+    /** The text if there are no lines. */
+    readonly otherwise: string;
+  }[];
+  readonly entries: readonly EntryLife[];
+};
+
+/** Reads the entries `e` that match a condition, oldest first, 200 at most. */
+export async function readEntryLives(
+  db: Database,
+  condition: RawBuilder<unknown>,
+): Promise<readonly EntryLife[]> {
+  const { rows } = await sql<Omit<EntryLife, 'events'>>`
+    select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state, e.state_reason as "stateReason",
+      e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency, e.deal_id as "dealId",
+      e.collab_id as "collabId", e.body
+    from ledger.entries e where ${condition} order by e.entry_id limit 200`.execute(db);
+  return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
+}
+
+/**
+ * Reads the history of one entry.
+ * @returns null if there is no such entry.
+ */
+export async function readEntryLife(db: Database, entryId: string): Promise<EntryLife | null> {
+  const [life] = await readEntryLives(db, sql`e.entry_id = ${entryId}::bigint`);
+  return life ?? null;
+}
+
+/** The amounts of an event, to be formatted with the decimals of their currency. */
+type EventAmounts = {
+  readonly amount: string | null;
+  readonly newAmount: string | null;
+  readonly currency: string | null;
+};
+
+async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {
+  const { rows } = await sql<EntryEvent & EventAmounts>`
+    select at, kind, text, detail, amount::text, new_amount::text as "newAmount", currency from (
+      select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail,
+        null::numeric as amount, null::numeric as new_amount, null as currency
+      from ledger.attempts where entry_id = ${entryId}::bigint
+      union all
+      select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
+        || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
+        || case via when 'direct' then '' else ', by ' || via end || case when applied then ''
+          when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
+          else ' (came too late to count)' end, message, null, null, null
+      from ledger.answers where entry_id = ${entryId}::bigint
+      union all
+      select l.found_at, 2, 'answered', 'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: ' || replace(l.disposition, '_', ' ')
+        || coalesce(', HTTP ' || l.http_status, '') || coalesce(', deal ' || l.deal_id, '')
+        || case when l.disposition = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
+          then ' (accepted a second time: a double credit)' else '' end, l.message, null, null, null
+      from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id) where r.entry_id = ${entryId}::bigint
+      union all
+      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, ''), null, v.amount, null, v.currency
+      from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
+      where v.entry_id = e.entry_id or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+        and ledger.is_platform(v.order_platform, e.order_platform))
+      union all
+      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason, null, null, null
+      from ledger.decisions where entry_id = ${entryId}::bigint
+      union all
+      select changed_at, 5, 'changed', case kind
+          when 'held' then 'held: ' || reason
+          when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
+          else 'another request replaces it' end, null, null, null, null
+      from ledger.changes where entry_id = ${entryId}::bigint
+      union all
+      select noted_at, 6, 'adjusted', kind || ' in run ' || run_id, detail, old_amount, new_amount, currency
+      from ledger.adjustments where entry_id = ${entryId}::bigint
+    ) events order by at, step`.execute(db);
+  return rows.map(({ at, kind, text, detail, amount, newAmount, currency }) => ({
+    at,
+    kind,
+    text: `${text}${amountsOf(kind, { amount, newAmount, currency })}`,
+    detail,
+  }));
+}
+
+/** Formats the amounts of an event: `, 1,000 JPY`; if it changed, `: 1,000 to 800 JPY`. */
+function amountsOf(kind: EntryEvent['kind'], { amount, newAmount, currency }: EventAmounts): string {
+  const before = amount === null ? null : formatMoney(amount, currency);
+  if (newAmount === null) return before === null ? '' : `${kind === 'adjusted' ? ': ' : ', '}${before}`;
+  const after = formatMoney(newAmount, currency);
+  return amount === null ? `: to ${after}` : `: ${formatNumber({ amount, currency })} to ${after}`;
+}

@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import type { AgeBasis } from '../../core/file-age.ts';
+import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
+import type { Database } from '../../db/connect.ts';
+import { type EntryLife, readEntryLives } from './entry-lives.ts';
+
+export type OrderVersion = {
+  readonly uri: string;
+  readonly line: string;
+  readonly rows: number;
+  readonly fileState: string;
+  readonly isCurrent: boolean;
+  /** True if a newer file had stated something else when this one was read, so it never was in force. */
+  readonly isOlder: boolean;
+  /** Why the order is held although its file counts, for example `conflicting_states`. */
+  readonly doubt: string | null;
+  readonly ageBasis: AgeBasis | null;
+  /** When the order last changed, by its row. Null if the source does not go by the column, or a row does not say it. */
+  readonly changedAt: Date | null;
+  readonly status: string | null;
+  readonly currency: string;
+  readonly total: string | null;
+  readonly subtotal: string | null;
+  readonly refunded: string | null;
+  readonly codes: readonly string[];
+  readonly links: readonly string[];
+  /** Ids at other channels that its tags and notes name. */
+  readonly otherIds: readonly string[];
+  readonly exclusion: string | null;
+  readonly placedAt: Date | null;
+  readonly cancelledAt: Date | null;
+  readonly firstSeenAt: Date;
+  readonly runId: string;
+};
+
+export type OrderAttribution = {
+  readonly job: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly matchedBy: string | null;
+  readonly matchedValue: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly brandId: string | null;
+  readonly amount: string | null;
+  readonly currency: string;
+  readonly decidedAt: Date;
+  /** The evidence and its owners, if the order has evidence for more than one: `link mia → deal:D1`. */
+  readonly claims: string | null;
+};
+
+/** The whole history of one order of one source. */
+export type OrderLife = {
+  readonly source: string | null;
+  readonly orderId: string;
+  readonly orderName: string | null;
+  readonly versions: readonly OrderVersion[];
+  /** Whether earlier versions were deleted because they were older than `retention.order_versions`. */
+  readonly hasPrunedVersions: boolean;
+  readonly attributions: readonly OrderAttribution[];
+  readonly entries: readonly EntryLife[];
+};
+
+/**
+ * Reads the history of an order, from the line in the file to the service's answer. Several sources can
+ * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
+ * does not know it.
+ *
+ * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
+ *   order has such an id.
+ */
+export async function explainOrder(
+  db: Database,
+  options: { readonly order: string; readonly source?: string },
+): Promise<readonly OrderLife[]> {
+  const { source = null } = options;
+  const order = withoutGlobalId(options.order);
+  // Names have no index, because it would slow down the reading of every order. So the id is tried first,
+  // unless the text can only be a name.
+  const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
+  const found = await find(db, { order, source });
+  const rows = found.length > 0 ? found : await findOtherwise(db, { order, source });
+  return Promise.all(rows.map((life) => readLife(db, life)));
+}
+
+type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };
+type Asked = { readonly order: string; readonly source: string | null };
+
+/**
+ * All sources with orders, and all jobs with attributions. The recursive queries jump from value to value in
+ * the first column of an index; with those values, the rest of the index finds an order at once.
+ */
+const SOURCES = sql`
+  sources as (
+    (select o.source from intake.orders o where o.is_current order by o.source limit 1)
+    union all
+    select (select o.source from intake.orders o where o.is_current and o.source > s.source order by o.source limit 1)
+    from sources s where s.source is not null
+  )`;
+const JOBS = sql`
+  jobs as (
+    (select a.job from intake.attributions a order by a.job limit 1)
+    union all
+    select (select a.job from intake.attributions a where a.job > j.job order by a.job limit 1) from jobs j where j.job is not null
+  )`;
+
+async function findById(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const { rows } = await sql<Found>`
+    with recursive ${SOURCES}
+    select source, order_id as "orderId", max(order_name) as "orderName" from (
+      select o.source, o.order_id, o.order_name from sources s
+      join intake.orders o on o.source = s.source and o.order_id in (${order}, ${foldOrderId(order)}) and o.is_current
+      union all
+      select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
+    ) known
+    where (${source}::text is null or source = ${source}::text)
+    group by source, order_id order by source, order_id limit 20`.execute(db);
+  return rows;
+}
+
+async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const { rows } = await sql<Found>`
+    select source, order_id as "orderId", max(order_name) as "orderName" from intake.orders
+    where order_name in (${order}, '#' || ${order}) and (${source}::text is null or source = ${source}::text)
+    group by source, order_id order by source, order_id limit 20`.execute(db);
+  return rows;
+}
+
+async function readLife(
+  db: Database,
+  life: Pick<OrderLife, 'source' | 'orderId' | 'orderName'>,
+): Promise<OrderLife> {
+  return {
+    ...life,
+    ...(await readVersions(db, life)),
+    attributions: await readAttributions(db, life),
+    entries: await readEntries(db, life),
+  };
+}
+
+type Of = Pick<OrderLife, 'source' | 'orderId'>;
+
+async function readVersions(
+  db: Database,
+  { source, orderId }: Of,
+): Promise<Pick<OrderLife, 'versions' | 'hasPrunedVersions'>> {
+  // The current version and those that it replaced, older ones, and versions in files that are being read or held.
+  const { rows } = await sql<OrderVersion & { readonly isPrunedBefore: boolean }>`
+    with recursive versions as (
+      select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
+      union
+      select o.order_version_id, o.replaces from versions v join intake.orders o on o.order_version_id = v.replaces
+    ), others as (
+      select o.order_version_id from intake.source_files f
+      join intake.orders o on o.source_file_id = f.source_file_id and o.order_id = ${orderId} collate "C"
+      where f.source = ${source} and (f.state <> 'sealed' or f.orders_older > 0)
+    )
+    select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
+      f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
+      f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency, o.total,
+      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
+      o.first_seen_at as "firstSeenAt", f.run_id as "runId",
+      o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
+    from intake.orders o join intake.source_files f using (source_file_id)
+    where o.order_version_id in (select order_version_id from versions union select order_version_id from others)
+    order by o.order_version_id`.execute(db);
+  return {
+    versions: rows.map(({ isPrunedBefore: _, ...version }) => version),
+    hasPrunedVersions: rows.some(({ isPrunedBefore }) => isPrunedBefore),
+  };
+}
+
+async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
+  const { rows } = await sql<OrderAttribution>`
+    with recursive ${JOBS}
+    select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
+      deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
+      (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
+        where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims
+    from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`.execute(
+    db,
+  );
+  return rows;
+}
+
+async function readEntries(db: Database, { source, orderId }: Of): Promise<readonly EntryLife[]> {
+  return readEntryLives(
+    db,
+    sql`e.entry_id = any (array(
+      with recursive ${JOBS}
+      select a.entry_id from jobs join intake.attributions a using (job)
+      where a.source = ${source} and a.order_id = ${orderId} and a.entry_id is not null
+      union
+      select entry_id from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(orderId)} and source is not distinct from ${source}))`,
+  );
+}

@@ -1,0 +1,102 @@
+import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../core/money/conflicts.ts';
+import { formatMoney } from '../../core/money.ts';
+import type { Block, Section } from '../../render/block.ts';
+import { plural } from '../../render/text.ts';
+
+/** Names, for a reader, the evidence that disagrees in each kind of conflict. */
+export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
+  named: 'the export names one owner, and a code or link another',
+  link_and_code: 'a link and a code',
+  codes: 'codes of several owners',
+  links: 'links of several owners',
+};
+
+/** Explains how each rule decides, for the terminal and the console. */
+export const RULES_SAY =
+  'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
+
+/** Describes a creator with the deal: `mia (deal:D1)`. Returns `no influencer` if the rule credits no owner. */
+export function describeWinner({ target, influencerHandle }: RuleWinner): string {
+  if (target === null) return 'no influencer';
+  return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
+    ? target
+    : `${influencerHandle} (${target})`;
+}
+
+/** Describes what each rule would credit to each owner. */
+export function describeRuleSums(
+  sums: readonly RuleSum[],
+  more: Pick<Section, 'note' | 'commands'> = {},
+): Section {
+  return {
+    kind: 'section',
+    title: 'Revenue of orders in conflict',
+    why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
+    parts: [
+      {
+        kind: 'table',
+        columns: [{ title: 'owner' }, ...['credited', 'first', 'last', 'explicit'].map(right)],
+        rows: sums.map((sum) => [
+          describeWinner(sum),
+          ...[sum.credited, sum.first, sum.last, sum.explicit].map((amount) =>
+            formatMoney(amount, sum.currency),
+          ),
+        ]),
+      },
+    ],
+    ...more,
+  };
+}
+
+function right(title: string) {
+  return { title, align: 'right' as const };
+}
+
+/** Describes orders with evidence for several owners, for the terminal. */
+export function describeConflicts(
+  { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
+  { hasMore, configOption = '' }: { readonly hasMore: boolean; readonly configOption?: string },
+): readonly Block[] {
+  const [first] = orders;
+  if (first === undefined)
+    return [{ kind: 'text', text: 'No order has evidence for more than one owner.', tone: 'green' }];
+  return [
+    describeRuleSums(sums),
+    {
+      kind: 'section',
+      title: 'Orders with evidence for several owners',
+      note: 'newest first',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'day' },
+            { title: 'order' },
+            right('amount'),
+            { title: 'credited' },
+            { title: 'evidence' },
+          ],
+          rows: orders.map((order) => [
+            order.day,
+            order.orderId,
+            formatMoney(order.amount, order.currency),
+            order.credited.target ?? order.disposition,
+            order.evidence,
+          ]),
+        },
+        ...(hasMore
+          ? [
+              {
+                kind: 'aside' as const,
+                text: `These are ${plural(orders.length, 'order')}: --limit shows more.`,
+              },
+            ]
+          : []),
+      ],
+      commands: {
+        about: 'the history of one of them',
+        lines: [`npx influencer-sync explain order ${first.orderId}${configOption}`],
+      },
+    },
+  ];
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { ConflictingOrder, ConflictKind, RuleSum } from '../../core/money/conflicts.ts';
+import type { Database } from '../../db/connect.ts';
+
+export type ConflictFilter = {
+  /** First and last month as `2026-10`, in UTC, both included; null for no limit. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly kind?: ConflictKind | null;
+  /** A deal that is credited, or that one of the rules would credit. */
+  readonly dealId?: string | null;
+};
+
+/** Key of an order, with which the next page begins. */
+export type ConflictKey = {
+  readonly day: string;
+  readonly job: string;
+  readonly source: string;
+  readonly orderId: string;
+};
+
+/** Finds the newest month with an order in conflict, as `2026-10`; null if there is none. */
+export async function findNewestConflict(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ month: string | null }>`
+    select to_char(max(day_utc), 'YYYY-MM') as month from bi.conflicts`.execute(db);
+  return rows[0]?.month ?? null;
+}
+
+/** Lists orders with evidence for more than one owner, newest first. */
+export async function listConflicts(
+  db: Database,
+  {
+    limit,
+    after = null,
+    ...filter
+  }: ConflictFilter & { readonly limit: number; readonly after?: ConflictKey | null },
+): Promise<readonly ConflictingOrder[]> {
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`day_utc <= ${after.day}::date and (day_utc < ${after.day}::date
+          or (job, source, order_id) > (${after.job}, ${after.source}, ${after.orderId}))`;
+  const winner = (prefix: string) =>
+    sql`jsonb_build_object('target', ${sql.ref(`${prefix}target`)}, 'influencerHandle', ${sql.ref(`${prefix}influencer_handle`)})`;
+  // Creators are looked up only for the orders of the page.
+  const { rows } = await sql<ConflictingOrder>`
+    with page as materialized (
+      select job, source, order_id, day_utc from bi.conflicts c where ${matches(filter)} and ${isAfter}
+      order by day_utc desc, job, source, order_id limit ${limit}::bigint
+    )
+    select c.job, c.source, c.order_id as "orderId", c.day_utc::text as day, conflict, evidence, is_same_creator as "isSameCreator", currency,
+      amount::text as amount, disposition, ${winner('')} as credited, ${winner('first_')} as first, ${winner('last_')} as last,
+      ${winner('explicit_')} as explicit
+    from page p
+    cross join lateral (
+      select c.* from bi.conflicts c where c.job = p.job and c.source = p.source and c.order_id = p.order_id offset 0) c
+    order by p.day_utc desc, p.job, p.source, p.order_id`.execute(db);
+  return rows;
+}
+
+/** Sums what each rule would credit to each owner; for each currency, the largest sums first. */
+export async function compareRules(
+  db: Database,
+  { limit, ...filter }: ConflictFilter & { readonly limit: number },
+): Promise<readonly RuleSum[]> {
+  const { rows } = await sql<RuleSum>`
+    with sums as materialized (
+      select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited, sum(c.amount) filter (where w.rule = 'first') as first,
+        sum(c.amount) filter (where w.rule = 'last') as last, sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
+      from bi.conflicts c
+      cross join lateral (values ('credited', c.target), ('first', c.first_target), ('last', c.last_target), ('explicit', c.explicit_target))
+        as w (rule, target)
+      where ${matches(filter)}
+      group by w.target, c.currency
+      order by c.currency, w.target is null, sum(c.amount) desc, w.target limit ${limit}::bigint
+    ),
+    -- Creators are looked up only for the owners that are listed.
+    named as (
+      select c.target, reporting.without_addresses(max(coalesce(c.influencer_handle,
+        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)))) as handle
+      from (
+        select distinct target, influencer_handle, deal_id from intake.order_claims where target in (select target from sums)) c
+      group by c.target
+    )
+    select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited, coalesce(s.first, 0)::text as first,
+      coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit
+    from sums s left join named n using (target)
+    order by s.currency, s.target is null, s.amount desc, s.target`.execute(db);
+  return rows;
+}
+
+/** Only the conditions that are given, so that the view computes only what they need. */
+function matches({ from, to, kind = null, dealId = null }: ConflictFilter) {
+  return sql.join(
+    [
+      sql`true`,
+      ...(from === null ? [] : [sql`day_utc >= (${from}::text || '-01')::date`]),
+      ...(to === null ? [] : [sql`day_utc < (${to}::text || '-01')::date + interval '1 month'`]),
+      ...(kind === null ? [] : [sql`conflict = ${kind}`]),
+      ...(dealId === null
+        ? []
+        : [sql`'deal:' || ${dealId}::text in (c.target, c.first_target, c.last_target, c.explicit_target)`]),
+    ],
+    sql` and `,
+  );
+}

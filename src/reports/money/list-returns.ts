@@ -1,0 +1,213 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { CustomersWon, ReturnGroup, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
+import type { Database } from '../../db/connect.ts';
+
+/** Filter; `from` and `to` are months as `2026-10`, both included, null for no limit. */
+export type ReturnFilter = {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly dealId?: string | null;
+  readonly brandId?: string | null;
+  /** Part of the handle. */
+  readonly handle?: string | null;
+  readonly currency?: string | null;
+};
+
+/** Key of a sum, with which the next page begins. */
+export type ReturnKey = { readonly currency: string; readonly rank: string; readonly key: string };
+
+/** SQL for the key of each kind of group. An unknown deal, for example of a code's fee, has an empty key. */
+const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`coalesce(deal_id, '') collate "C"`,
+  creator: sql`lower(coalesce(influencer_handle, '')) collate "C"`,
+  brand: sql`coalesce(brand_id, '') collate "C"`,
+  campaign: sql`coalesce(dealflow_id, '') collate "C"`,
+  month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
+};
+/**
+ * Columns to group by, as they are stored. The key is then built once per group instead of once per row, of
+ * which there may be 200,000.
+ */
+const GROUPED_BY: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`deal_id`,
+  creator: sql`lower(coalesce(influencer_handle, ''))`,
+  brand: sql`brand_id`,
+  campaign: sql`dealflow_id`,
+  month: sql`month_utc`,
+};
+const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`max(influencer_handle collate "C")`,
+  creator: sql`max(influencer_handle collate "C")`,
+  brand: sql`max(brand_name collate "C")`,
+  campaign: sql`max(dealflow_name collate "C")`,
+  month: sql`null::text`,
+};
+
+type Amounts = Readonly<
+  Record<
+    'currency' | 'net' | 'cost' | 'netAtLeast' | 'costAtLeast' | 'profit' | 'isUnconverted',
+    RawBuilder<unknown>
+  >
+>;
+
+const STATED: Amounts = {
+  currency: sql`currency`,
+  net: sql`net_amount`,
+  cost: sql`cost_amount`,
+  netAtLeast: sql`net_at_least_amount`,
+  costAtLeast: sql`cost_at_least_amount`,
+  profit: sql`profit_amount`,
+  isUnconverted: sql`false`,
+};
+
+/**
+ * Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the
+ * next run.
+ */
+function convertedTo(currency: string): Amounts {
+  const only = (amount: RawBuilder<unknown>) =>
+    sql`case when reporting_currency = ${currency}::text then ${amount} end`;
+  return {
+    currency: sql`${currency}::text`,
+    net: only(sql`net_reporting_amount`),
+    cost: only(sql`cost_reporting_amount`),
+    netAtLeast: only(sql`net_reporting_at_least_amount`),
+    costAtLeast: only(sql`cost_reporting_at_least_amount`),
+    profit: only(sql`profit_reporting_amount`),
+    isUnconverted: sql`(reporting_currency is distinct from ${currency}::text or net_reporting_at_least_amount is null
+      or cost_reporting_at_least_amount is null)`,
+  };
+}
+
+/** Number of deals that are named of those with orders of unknown cost. */
+const NAMED_DEALS = 5;
+
+/** The sum, or null if one of the values is null. */
+function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when count(*) = count(${amount}) then sum(${amount}) end`;
+}
+
+/**
+ * Sums what deals brought in and cost, by group and currency, as of the last refresh. For each currency,
+ * groups with the most net revenue come first; months begin with the newest. A sum is null if one of its
+ * parts is unknown; beside it is what it comes to at least.
+ */
+export async function listReturns(
+  db: Database,
+  {
+    by,
+    limit,
+    after = null,
+    inCurrency = null,
+    ...filter
+  }: ReturnFilter & {
+    readonly by: ReturnGroup;
+    readonly limit: number;
+    readonly after?: ReturnKey | null;
+    /**
+     * Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its
+     * own.
+     */
+    readonly inCurrency?: string | null;
+  },
+): Promise<readonly ReturnSum[]> {
+  const rank = by === 'month' ? sql`0::numeric` : sql`coalesce(net_at_least, 0)`;
+  const inOrder =
+    by === 'month' ? sql`currency, key desc` : sql`currency, coalesce(net_at_least, 0) desc, key`;
+  const isAfter =
+    after === null
+      ? sql`true`
+      : by === 'month'
+        ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
+        : sql`(currency, -coalesce(net_at_least, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
+  const of = inCurrency === null ? STATED : convertedTo(inCurrency);
+  const { rows } = await sql<ReturnSum>`
+    with sums as (
+      select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
+        ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
+        ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least, sum(unvalued_orders) as unvalued_orders,
+        sum(uncosted_orders) as uncosted_orders,
+        (array_agg(distinct deal_id) filter (where uncosted_orders > 0 and deal_id is not null))[1:${NAMED_DEALS}::integer] as uncosted_deals,
+        sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
+        sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
+      from bi.returns_monthly
+      where ${matches(filter)}
+      group by ${GROUPED_BY[by]}, ${of.currency}
+    )
+    select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
+      profit_amount::text as "profitAmount",
+      net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast", unvalued_orders::float8 as "unvaluedOrders",
+      uncosted_orders::float8 as "uncostedOrders", coalesce(uncosted_deals, '{}') as "uncostedDeals", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
+      round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost", new_customers::float8 as "newCustomers",
+      returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
+      case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
+      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end,
+        case when unvalued_orders > 0 then 'refunds' end, case when lacks_margin then 'margin' end,
+        case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
+    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/**
+ * Lists the customers that deals won, by month, and what they have ordered since; newest month first.
+ *
+ * @param options.areMostFirst the rows with the most new customers first. `after` then has no meaning.
+ */
+export async function listCustomersWon(
+  db: Database,
+  {
+    limit,
+    after = null,
+    areMostFirst = false,
+    ...filter
+  }: ReturnFilter & {
+    readonly limit: number;
+    readonly areMostFirst?: boolean;
+    /** Month, deal, brand and currency of the last row of the previous page. */
+    readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
+  },
+): Promise<readonly CustomersWon[]> {
+  const [month = '', dealId = '', brandId = '', currency = ''] = after ?? [];
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`(month_utc < ${`${month}-01`}::date or month_utc = ${`${month}-01`}::date
+          and (deal_id, coalesce(brand_id, ''), currency) > (${dealId}, ${brandId}, ${currency}))`;
+  const { rows } = await sql<CustomersWon>`
+    select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId", influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",
+      currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers", net_30_amount::text as "net30",
+      net_90_amount::text as "net90", net_365_amount::text as "net365", unknown_orders::float8 as "unknownOrders"
+    from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
+    order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id, coalesce(brand_id, ''), currency
+    limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** Lists credited orders whose customer was identified as the credited influencer, newest first. */
+export async function listSelfPurchases(
+  db: Database,
+  { limit, days }: { readonly limit: number /** Age of the oldest listed order. */; readonly days: number },
+): Promise<readonly SelfPurchase[]> {
+  const { rows } = await sql<SelfPurchase>`
+    select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId", influencer_handle as "influencerHandle", currency,
+      amount::text as amount
+    from bi.self_purchases where day_utc >= current_date - ${days}::integer
+    order by day_utc desc, source, order_id limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** The newest month with orders, as `2026-10`; null if no sums exist yet. */
+export async function findNewestMonth(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ month: string | null }>`
+    select to_char(max(month_utc), 'YYYY-MM') as month from reporting.return_months`.execute(db);
+  return rows[0]?.month ?? null;
+}
+
+function matches({ from, to, dealId = null, brandId = null, handle = null, currency = null }: ReturnFilter) {
+  return sql`(${from}::text is null or month_utc >= (${from}::text || '-01')::date) and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
+    and (${dealId}::text is null or deal_id = ${dealId}) and (${brandId}::text is null or brand_id = ${brandId})
+    and (${currency}::text is null or currency = ${currency})
+    and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)`;
+}

@@ -1,0 +1,272 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
+import type { Database } from '../../db/connect.ts';
+
+/**
+ * Compares the orders that this project posted with those that the service counts, deal by deal.
+ *
+ * The service reports totals of a deal (orders and sales), not single orders, and they include older orders.
+ * So the growth between the first and the last reading of the mirror is compared. An order is certainly part
+ * of it if it was claimed after the first reading and its acceptance was recorded by the last one. It may be
+ * part of it if only one of the two is certain: in doubt, written off, or in flight while the deal was read.
+ * Growth between "all certain orders" and "all possible orders" is explained.
+ *
+ * Totals do not show which orders they count, and the service's specification does not define them. So they
+ * settle no doubt by themselves; they are shown to the person who does.
+ */
+export async function reconcileDeals(
+  db: Database,
+  options: { readonly accountCurrency: string | null; readonly dealId?: string | null },
+): Promise<readonly ReconciledDeal[]> {
+  const { rows } = await sql<ReconciledDeal>`
+    ${comparison(options)}
+    select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt", read_at as "readAt",
+      theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others, doubts::integer as doubts,
+      written_off::integer as "writtenOff", late::integer as late, credited_twice::integer as "creditedTwice",
+      afterwards::integer as afterwards, unexplained::float8 as unexplained, account_currency as "accountCurrency",
+      theirs_amount::text as "theirsAmount", ours_amount::numeric(24,4)::text as "oursAmount", other_currency::integer as "otherCurrency",
+      unexplained_amount::numeric(24,4)::text as "unexplainedAmount", paid_amount::text as "paidAmount",
+      unproven::float8 as unproven, unproven_amount::numeric(24,4)::text as "unprovenAmount", doubts_amount::numeric(24,4)::text as "doubtsAmount",
+      doubt_ids::text[] as "doubtIds"
+    from compared order by abs(unexplained) desc nulls last, deal_id`.execute(db);
+  return rows;
+}
+
+/**
+ * Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals.
+ */
+export async function keepReconciliation(
+  db: Database,
+  options: { readonly accountCurrency: string | null; readonly runId: string },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table reporting.reconciliation in share row exclusive mode`.execute(trx);
+    await sql`delete from reporting.reconciliation`.execute(trx);
+    await sql`
+      ${comparison(options)}
+      insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
+        credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven,
+        unproven_amount, doubts_amount, doubt_ids, run_id)
+      select deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards,
+        unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
+        doubts_amount, doubt_ids, ${options.runId}::bigint
+      from compared`.execute(trx);
+  });
+}
+
+/** Key of a deal, with which the next page begins. */
+export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
+
+/**
+ * Lists the stored comparison: the largest unexplained differences first, deals with an unknown total last;
+ * with `isOpen`, only deals with an unexplained difference.
+ */
+export async function listReconciled(
+  db: Database,
+  {
+    limit,
+    after = null,
+    dealId = null,
+    handle = null,
+    isOpen = false,
+  }: {
+    readonly limit: number;
+    readonly after?: ReconciledKey | null;
+    readonly dealId?: string | null;
+    /** Part of the handle. */
+    readonly handle?: string | null;
+    readonly isOpen?: boolean;
+  },
+): Promise<readonly ReconciledDeal[]> {
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
+  const { rows } = await sql<ReconciledDeal>`
+    select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", r.first_read_at as "firstReadAt",
+      r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others,
+      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
+      r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained, r.account_currency as "accountCurrency",
+      r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount", r.other_currency::float8 as "otherCurrency",
+      r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount", r.unproven::float8 as unproven,
+      r.unproven_amount::text as "unprovenAmount", r.doubts_amount::text as "doubtsAmount", r.doubt_ids::text[] as "doubtIds"
+    from (
+      select r.* from reporting.reconciliation r
+      where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
+        and (${handle}::text is null or r.deal_id in (
+          select d.deal_id from mirror.deal_versions d where d.is_latest and position(lower(${handle}::text) in lower(d.influencer_handle)) > 0))
+        and (not ${isOpen} or r.unexplained <> 0 or r.unexplained_amount <> 0)
+      order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
+    left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
+    order by -coalesce(abs(r.unexplained), -1), r.deal_id`.execute(db);
+  return rows;
+}
+
+/** Lists the unexplained differences that were stored when the mirror last published. */
+export async function listKeptReconciliation(db: Database): Promise<
+  readonly (Pick<
+    ReconciledDeal,
+    'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
+  > & {
+    readonly job: string;
+  })[]
+> {
+  const { rows } = await sql<
+    Pick<ReconciledDeal, 'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'> & {
+      job: string;
+    }
+  >`
+    select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
+      r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
+    from reporting.reconciliation r join ops.runs u using (run_id)
+    where r.unexplained <> 0 or r.unexplained_amount <> 0 order by r.deal_id`.execute(db);
+  return rows;
+}
+
+/** Returns the currency of the account: the configured one, or that of the last event about an order. */
+export function accountCurrencyOf(configured: string | null): RawBuilder<unknown> {
+  return sql`coalesce(${configured}::text, (
+    select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
+    where w.kind = 'new_influencer_order' and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
+    order by w.event_id desc limit 1))`;
+}
+
+/** Maximum time between an event and the counting of its order, in either direction. */
+const LATE = sql`interval '1 hour'`;
+
+/** Doubts of a deal that are named. Totals say little about more. */
+const NAMED_DOUBTS = 20;
+
+/** Pattern of a JSON value that is an amount. */
+export const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
+
+/** Condition: entry `e` may have been processed. */
+export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
+
+/** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
+export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
+  select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
+    and ledger.is_platform(v.order_platform, e.order_platform))`;
+
+/**
+ * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
+ */
+function comparison({
+  accountCurrency,
+  dealId = null,
+}: {
+  readonly accountCurrency: string | null;
+  readonly dealId?: string | null;
+}): RawBuilder<unknown> {
+  return sql`
+    with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
+    told as materialized (
+      select v.evidence_id, ledger.fold_order_id(v.order_id) as order_id, v.order_platform, v.deal_id, v.received_at,
+        case when w.body -> 'order_information' ->> 'account_currency_revenue' ~ ${isAmount}
+            and upper(w.body -> 'order_information' ->> 'account_currency') = account.currency
+          then (w.body -> 'order_information' ->> 'account_currency_revenue')::numeric
+          when v.currency = account.currency then v.amount end as amount,
+        ${isOfOthers} as is_of_others
+      from ledger.evidence v cross join account
+      left join ops.webhook_events w on w.body_sha256 = v.body_sha256
+      where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
+    ),
+    readings as materialized (
+      select k.deal_id, l.influencer_handle, f.valid_from as first_read_at, k.read_at, f.total_referrals as first_orders, l.total_referrals as orders,
+        f.total_sales as first_sales, l.total_sales as sales, l.total_payouts as payouts
+      from mirror.known_deals k
+      join mirror.deal_versions l on l.deal_id = k.deal_id and l.is_latest
+      left join lateral (
+        select v.* from mirror.deal_versions v where v.deal_id = k.deal_id and v.total_referrals is not null order by v.valid_from limit 1) f on true
+      where ${dealId}::text is null or k.deal_id = ${dealId}
+    ),
+    sent as materialized (
+      select e.entry_id, e.state, e.state_changed_at as changed_at, t.claimed_at, e.attempt - e.not_sent > 1 as is_repeated,
+        reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id', a.deal_id)) as deal_id,
+        case when e.currency = account.currency then e.amount else (
+          select told.amount from told where told.order_id = ledger.fold_order_id(e.order_id) and ledger.is_platform(told.order_platform, e.order_platform)
+          limit 1) end as amount
+      from ledger.entries e cross join account
+      left join lateral (select coalesce(min(t.claimed_at), e.created_at) as claimed_at from ledger.attempts t where t.entry_id = e.entry_id) t on true
+      left join lateral (select a.deal_id from intake.attributions a where a.entry_id = e.entry_id limit 1) a on e.deal_id is null
+      where ${wasSent}
+    ),
+    placed as materialized (
+      select s.*,
+        s.state = 'accepted' and s.changed_at <= r.read_at as is_ours,
+        s.state = 'accepted' and s.changed_at <= r.first_read_at as is_before,
+        s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at as is_sure,
+        s.claimed_at <= r.read_at and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
+          and not (s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at) as is_maybe,
+        s.state = 'accepted' and s.claimed_at > r.read_at as is_after,
+        -- Growth says nothing about a doubt that the first total may include, about an order whose answer is still to come,
+        -- or if an order that was sent again may be counted twice.
+        s.state = 'sending' or s.is_repeated and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
+          or s.state = 'in_doubt' and s.claimed_at <= r.first_read_at as is_unclear
+      from sent s left join readings r using (deal_id)
+      where s.deal_id is not null and (${dealId}::text is null or s.deal_id = ${dealId})
+    ),
+    our_sums as (
+      select deal_id, count(*) filter (where is_ours or is_ours is null and state = 'accepted') as ours, count(*) filter (where is_before) as before,
+        count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
+        count(*) filter (where is_maybe and state in ('in_doubt', 'sending')) as doubts,
+        case when count(*) filter (where is_maybe and state = 'in_doubt') between 1 and ${NAMED_DOUBTS}::bigint
+          and count(*) filter (where is_unclear) = 0 then array_agg(entry_id order by entry_id) filter (where is_maybe and state = 'in_doubt') end as doubt_ids,
+        case when count(*) filter (where is_maybe and state = 'in_doubt' and amount is null) = 0
+          then sum(amount) filter (where is_maybe and state = 'in_doubt') end as doubts_amount,
+        count(*) filter (where is_maybe and state = 'written_off') as written_off,
+        count(*) filter (where is_maybe and state = 'accepted') as late, count(*) filter (where is_after) as afterwards,
+        count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
+        -- Null if the amount of one is unknown: a sum of the others would look like all of them.
+        case when count(*) filter (where amount is null and (is_ours or is_ours is null and state = 'accepted')) = 0
+          then coalesce(sum(amount) filter (where is_ours or is_ours is null and state = 'accepted'), 0) end as ours_amount,
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+      from placed group by deal_id
+    ),
+    other_orders as (
+      select distinct on (t.deal_id, t.order_id, ledger.fold_platform(t.order_platform)) t.deal_id, t.amount,
+        t.received_at > r.first_read_at + ${LATE} and t.received_at <= r.read_at as is_sure,
+        t.received_at > r.first_read_at and t.received_at <= r.first_read_at + ${LATE}
+          or t.received_at > r.read_at and t.received_at <= r.read_at + ${LATE} as is_maybe
+      from told t join readings r using (deal_id)
+      where t.is_of_others order by t.deal_id, t.order_id, ledger.fold_platform(t.order_platform), t.evidence_id
+    ),
+    other_sums as (
+      select deal_id, count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
+        count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+      from other_orders group by deal_id
+    ),
+    twice as (
+      select reporting.deal_id_of(deal_id) as deal_id, sum(credits - 1) as credits, sum(amount * (credits - 1)) as amount
+      from ledger.double_credits group by 1
+    ),
+    grown as (
+      select coalesce(r.deal_id, s.deal_id) as deal_id, r.influencer_handle, r.first_read_at, r.read_at, account.currency as account_currency,
+        r.orders as theirs, coalesce(s.ours, 0) as ours, r.first_orders - coalesce(s.before, 0) as first_difference,
+        coalesce(o.sure, 0) as others, coalesce(s.doubts, 0) as doubts, coalesce(s.written_off, 0) as written_off,
+        coalesce(s.late, 0) + coalesce(o.maybe, 0) as late, coalesce(t.credits, 0) as credited_twice, coalesce(s.afterwards, 0) as afterwards,
+        r.orders - r.first_orders - coalesce(s.sure, 0) - coalesce(o.sure, 0) as residual,
+        coalesce(s.maybe, 0) + coalesce(o.maybe, 0) + coalesce(t.credits, 0) as most,
+        r.sales as theirs_amount, r.payouts as paid_amount,
+        case when account.currency is not null and coalesce(s.other_currency, 0) = 0 then case when s.deal_id is null then 0 else s.ours_amount end end as ours_amount,
+        coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) as other_currency,
+        case when account.currency is not null and coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) = 0
+          then r.sales - r.first_sales - coalesce(s.sure_amount, 0) - coalesce(o.sure_amount, 0) end as residual_amount,
+        coalesce(s.maybe_amount, 0) + coalesce(o.maybe_amount, 0) + coalesce(t.amount, 0) as most_amount,
+        s.doubt_ids, case when account.currency is not null then s.doubts_amount end as doubts_amount
+      from readings r full join our_sums s using (deal_id) cross join account
+      left join other_sums o on o.deal_id = r.deal_id
+      left join twice t on t.deal_id = coalesce(r.deal_id, s.deal_id)
+    ),
+    compared as (
+      -- Both functions pass over a null, which here means that nobody knows.
+      select *, case when first_difference is not null then greatest(first_difference, 0) end as before,
+        case when residual is not null then least(first_difference, 0)
+          + case when residual > most then residual - most when residual < 0 then residual else 0 end end as unexplained,
+        case when residual_amount > most_amount then residual_amount - most_amount when residual_amount < 0 then residual_amount
+          when residual_amount is not null then 0 end as unexplained_amount,
+        residual as unproven, residual_amount as unproven_amount
+      from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0
+    )`;
+}

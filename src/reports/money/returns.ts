@@ -1,0 +1,254 @@
+import type { CustomersWon, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
+import { formatMoney, isMore, roundMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
+import type { Block, Commands } from '../../render/block.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { formatAtLeast } from './at-least.ts';
+
+/** Shown instead of a number that cannot be known (`UNKNOWN`) or does not exist (`NONE`). */
+const UNKNOWN = 'unknown';
+const NONE = 'none';
+
+/** Explains why figures of a sum are unknown. */
+const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
+  rate: 'neither your terms nor the service state a commission rate',
+  products: 'your terms exclude products, and it is unknown what was bought in some orders',
+  refunds: 'a refund of some orders is negative or larger than the order',
+  margin: 'statements.margin_percent is not set',
+  exchange: 'statements.fx has no rate for the day of some orders',
+  customers:
+    'some orders have no customer key or are from the first 90 days of customer keys, so it is unknown whether their customers are new',
+};
+
+/** Describes the months that sums cover. Both limits are included; null means no limit on that side. */
+export function describeMonths({
+  from,
+  to,
+}: {
+  readonly from: string | null;
+  readonly to: string | null;
+}): string {
+  if (from === null && to === null) return 'all months';
+  return from === to ? `${from}` : `${from ?? 'the first month'} to ${to ?? 'the newest month'}`;
+}
+
+/**
+ * Formats the figures of a sum, for the terminal and the console. A figure that cannot be known is shown as
+ * `unknown`.
+ */
+export function describeReturn(sum: ReturnSum) {
+  const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;
+  const money = (amount: DecimalText | null): string =>
+    amount === null ? UNKNOWN : formatMoney(amount, currency);
+  const atLeast = (amount: DecimalText | null, known: DecimalText | null, unknownOrders: number): string =>
+    amount !== null || known === null
+      ? money(amount)
+      : formatAtLeast(isMore(known, '0') ? formatMoney(known, currency) : '', unknownOrders);
+  const isProfitUnknown = profitAmount === null;
+  return {
+    orders: formatCount(sum.orders),
+    net: atLeast(sum.netAmount, sum.netAtLeast, sum.unvaluedOrders),
+    cost: atLeast(costAmount, sum.costAtLeast, sum.uncostedOrders),
+    profit: money(profitAmount === null ? null : roundMoney(profitAmount, currency)),
+    // If the profit is known but the cost is 0, there is no return on investment.
+    roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${roiPercent} %`,
+    netPerCost:
+      netPerCost === null ? (costAmount === null || sum.netAmount === null ? UNKNOWN : NONE) : netPerCost,
+    newCustomers:
+      sum.unknownOrders === 0
+        ? formatCount(sum.newCustomers)
+        : sum.newCustomers === 0
+          ? UNKNOWN
+          : `at least ${formatCount(sum.newCustomers)}`,
+    returning: formatCount(sum.returningOrders),
+    perNewCustomer:
+      costPerNewCustomer === null
+        ? costAmount === null || sum.unknownOrders > 0
+          ? UNKNOWN
+          : NONE
+        : formatMoney(roundMoney(costPerNewCustomer, currency), currency),
+    why: unknown.join(', '),
+  };
+}
+
+/** What makes the cost of orders known. */
+const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> = {
+  rate: 'add a row with the rate of the deal to statements.terms',
+  products: 'set order_lines: true on the source and export the orders again with their SKUs',
+  refunds: 'correct the refunds in the shop and export the orders again',
+};
+
+/**
+ * Explains why figures of these sums are unknown, which deals have the orders of unknown cost, and how to make it
+ * known. Null if all figures are known.
+ */
+export function explainUnknown(sums: readonly ReturnSum[]): string | null {
+  const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
+  if (reasons.length === 0) return null;
+  const why = `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
+  const remedies = reasons.flatMap((one) => REMEDIES[one] ?? []);
+  const deals = [...new Set(sums.flatMap(({ uncostedDeals }) => uncostedDeals))].toSorted();
+  if (remedies.length === 0 || deals.length === 0) return why;
+  return `${why} Orders of unknown cost are in ${deals.slice(0, NAMED_DEALS).join(', ')}${deals.length > NAMED_DEALS ? ' and other deals' : ''}. To make it known, ${remedies.join('; ')}.`;
+}
+
+const NAMED_DEALS = 5;
+
+/**
+ * Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of
+ * them.
+ */
+export function describeCustomersWon(won: CustomersWon) {
+  const worth = (amount: DecimalText | null): string =>
+    amount === null ? 'not over' : formatMoney(amount, won.currency);
+  return {
+    newCustomers: `${won.unknownOrders === 0 ? '' : 'at least '}${formatCount(won.newCustomers)}`,
+    repeat: formatCount(won.repeatCustomers),
+    worth30: worth(won.net30),
+    worth90: worth(won.net90),
+    worth365: worth(won.net365),
+  };
+}
+
+/** Which rows of a list are shown, and how to see the rest. */
+export type ShownRows = {
+  /** The months of the list, in words. */
+  readonly months: string;
+  readonly hasMore: boolean;
+  /** Lists all rows. Omitted if the reader has just run it, and can repeat it with `--limit`. */
+  readonly commands?: Commands;
+};
+
+/** Describes the revenue and cost of deals, creators, brands, campaigns or months. */
+export function describeReturns(
+  sums: readonly ReturnSum[],
+  { by, ...shown }: ShownRows & { readonly by: string },
+): readonly Block[] {
+  const { months } = shown;
+  if (sums.length === 0)
+    return [{ kind: 'text', text: `No order was credited in ${months}, and no fee is owed.`, tone: 'dim' }];
+  const why = explainUnknown(sums);
+  return [
+    {
+      kind: 'section',
+      title: `What each ${by} brought and cost`,
+      note: months,
+      why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: by, cutAt: by === 'creator' ? 'end' : 'never' },
+            ...(by === 'month' || by === 'creator' ? [] : [{ title: by === 'deal' ? 'creator' : 'name' }]),
+            ...['orders', 'net revenue', 'cost', 'ROI', 'new', 'per new'].map(right),
+          ],
+          rows: sums.map((sum) => {
+            const said = describeReturn(sum);
+            return [
+              sum.key === '' ? UNKNOWN : by === 'creator' ? (sum.name ?? sum.key) : sum.key,
+              ...(by === 'month' || by === 'creator' ? [] : [sum.name ?? '']),
+              ...[said.orders, said.net, said.cost, said.roi, said.newCustomers, said.perNewCustomer],
+            ];
+          }),
+        },
+        ...restOf(sums.length, shown),
+      ],
+      ...(why === null ? {} : { help: why }),
+      ...commandsOf(shown),
+    },
+  ];
+}
+
+/** Describes the customers that deals won, and what they have ordered since. */
+export function describeCohorts(rows: readonly CustomersWon[], shown: ShownRows): readonly Block[] {
+  if (rows.length === 0)
+    return [
+      {
+        kind: 'text',
+        text: `No order of ${shown.months} is known to be the first of its customer. It is unknown without customer_key, and in the first 90 days of customer keys.`,
+        tone: 'dim',
+      },
+    ];
+  return [
+    {
+      kind: 'section',
+      title: 'Customers won',
+      note: shown.months,
+      why: 'Customers whose first known order was credited, and the total of all their orders in the days after it, less refunds, with or without a creator. At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'month', cutAt: 'never' },
+            { title: 'deal', cutAt: 'never' },
+            { title: 'creator' },
+            ...['new', 'ordered again', '30 days', '90 days', '365 days'].map(right),
+          ],
+          rows: rows.map((won) => {
+            const said = describeCustomersWon(won);
+            return [
+              won.month,
+              won.dealId,
+              won.influencerHandle ?? '',
+              ...[said.newCustomers, said.repeat, said.worth30, said.worth90, said.worth365],
+            ];
+          }),
+        },
+        ...restOf(rows.length, shown),
+      ],
+      ...commandsOf(shown),
+    },
+  ];
+}
+
+/** Describes orders that creators may have placed themselves. Empty if there are none. */
+export function describeSelfPurchases(
+  orders: readonly SelfPurchase[],
+  { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
+): readonly Block[] {
+  if (orders.length === 0) return [];
+  return [
+    {
+      kind: 'section',
+      title: 'Orders that creators may have placed themselves',
+      note: `last ${plural(days, 'day')}`,
+      why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'day' },
+            { title: 'order', cutAt: 'never' },
+            { title: 'deal', cutAt: 'never' },
+            { title: 'creator' },
+            right('amount'),
+          ],
+          rows: orders.map(({ day, orderId, dealId, influencerHandle, amount, currency }) => [
+            day,
+            orderId,
+            dealId ?? '',
+            influencerHandle ?? '',
+            formatMoney(amount, currency),
+          ]),
+        },
+        ...(hasMore
+          ? [{ kind: 'aside' as const, text: 'Older ones are in the view bi.self_purchases.' }]
+          : []),
+      ],
+    },
+  ];
+}
+
+function right(title: string) {
+  return { title, align: 'right' as const };
+}
+
+function restOf(count: number, { hasMore, commands }: ShownRows) {
+  if (!hasMore) return [];
+  const rest = commands === undefined ? ': --limit shows more.' : '. The page Money of the console has all.';
+  return [{ kind: 'aside' as const, text: `These are the first ${plural(count, 'row')}${rest}` }];
+}
+
+function commandsOf({ commands }: ShownRows) {
+  return commands === undefined ? {} : { commands };
+}

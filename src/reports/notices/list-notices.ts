@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import type { Amount, NoticeEvent, Problem, Severity } from '../../core/notify/notice.ts';
+import type { InstantText } from '../../core/order.ts';
+import type { Database } from '../../db/connect.ts';
+
+/** An open problem, as in its last or next notice. */
+export type OpenProblem = Problem & { readonly problemId: string };
+
+/**
+ * Lists open problems, errors first, then by age. Empty if no notices are configured, because nothing checks
+ * for problems then.
+ */
+export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
+  const { rows } = await sql<OpenProblem>`
+    select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
+    from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`.execute(db);
+  return rows;
+}
+
+/**
+ * Returns when problems of a kind were last observed, by job. A null job is that of problems that concern no
+ * single job.
+ */
+export async function lastObservations(
+  db: Database,
+  kind: string,
+): Promise<readonly { readonly job: string | null; readonly at: Date }[]> {
+  const { rows } = await sql<{ job: string | null; at: Date }>`
+    select job, max(observed_at) as at from ops.problems where kind = ${kind} group by job`.execute(db);
+  return rows;
+}
+
+export type ListedNotice = {
+  readonly noticeId: string;
+  readonly createdAt: Date;
+  readonly event: NoticeEvent;
+  readonly problem: string;
+  readonly job: string | null;
+  readonly severity: Severity;
+  readonly amounts: readonly Amount[];
+  readonly summary: string;
+  /** The deliveries of the notice, sent or pending. */
+  readonly deliveries: readonly {
+    readonly channel: string;
+    readonly state: 'pending' | 'sent' | 'given_up';
+    readonly attempts: number;
+    readonly lastError: string | null;
+    /** A pending delivery is not sent earlier, for example because of quiet hours or an attempt that failed. */
+    readonly notBefore: InstantText;
+  }[];
+};
+
+/**
+ * Lists notices with their deliveries, newest first.
+ * @param options.after `noticeId` of the last row of the previous page.
+ */
+export async function listNotices(
+  db: Database,
+  options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
+): Promise<readonly ListedNotice[]> {
+  const { limit, after = null, problem = null } = options;
+  const { rows } = await sql<ListedNotice>`
+    select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
+      n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error, 'notBefore', d.not_before)
+          order by d.channel)
+        from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
+    from ops.notices n
+    where (${after}::bigint is null or n.notice_id < ${after}::bigint) and (${problem}::text is null or n.message ->> 'problem' = ${problem})
+    order by n.notice_id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** A channel that does not accept notices. */
+export type ChannelTrouble = {
+  readonly channel: string;
+  /** Deliveries that failed at least once and are retried. */
+  readonly failing: number;
+  /** Deliveries given up within the last seven days, if none succeeded since. */
+  readonly givenUp: number;
+  readonly lastError: string;
+  /** When the oldest of these deliveries was due. */
+  readonly since: Date;
+};
+
+/** Lists channels that do not accept notices. A channel that has accepted a later notice works again. */
+export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
+  const { rows } = await sql<
+    Omit<ChannelTrouble, 'failing' | 'givenUp'> & { failing: string; givenUp: string }
+  >`
+    select d.channel, count(*) filter (where d.state = 'pending') as failing, count(*) filter (where d.state = 'given_up') as "givenUp",
+      (array_agg(d.last_error order by d.notice_id desc))[1] as "lastError", min(d.due_at) as since
+    from ops.notice_deliveries d
+    where ((d.state = 'pending' and d.last_error is not null)
+        or (d.state = 'given_up' and d.due_at > clock_timestamp() - interval '7 days'))
+      and not exists (
+        select from ops.notice_deliveries s where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
+    group by d.channel order by d.channel`.execute(db);
+  return rows.map((row) => ({ ...row, failing: Number(row.failing), givenUp: Number(row.givenUp) }));
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { unreportedRuns } from './unreported-runs.ts';
+
+export type RunFile = {
+  readonly sourceFileId: string;
+  readonly source: string;
+  readonly uri: string;
+  readonly readFor: string;
+  readonly state: string;
+  /** Null while the file is being read. */
+  readonly rows: number | null;
+  readonly rejectedRows: number;
+  readonly holdMessage: string | null;
+  /** The run that read the file: the requested one, or an earlier one that could not report it. */
+  readonly runId: string;
+};
+
+export type RunFiles = {
+  /** The files with the most rows. */
+  readonly files: readonly RunFile[];
+  readonly total: number;
+  /** Sums over all sealed files, shown or not. */
+  readonly sealed: { readonly files: number; readonly rows: number; readonly rejectedRows: number };
+};
+
+type Row = Omit<RunFile, 'rows' | 'rejectedRows'> &
+  Record<'rejectedRows' | 'total' | 'sealedFiles', string> &
+  Record<'rows' | 'sealedRows' | 'sealedRejected', string | null>;
+
+/**
+ * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
+ * report.
+ *
+ * @param options.isReported whether the run stored its counts; otherwise only its own files are listed.
+ */
+export async function listRunFiles(
+  db: Database,
+  options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
+): Promise<RunFiles> {
+  const { runId, isReported, limit } = options;
+  const { rows } = await sql<Row>`
+    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read as rows,
+      f.rejected_rows as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over () as total,
+      count(*) filter (where f.state = 'sealed') over () as "sealedFiles",
+      sum(f.rows_read) filter (where f.state = 'sealed') over () as "sealedRows",
+      sum(f.rejected_rows) filter (where f.state = 'sealed') over () as "sealedRejected"
+    from intake.source_files f
+    where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
+    order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`.execute(db);
+  const [first] = rows;
+  return {
+    files: rows.map(({ total: _, sealedFiles, sealedRows, sealedRejected, ...row }) => ({
+      ...row,
+      rows: row.rows === null ? null : Number(row.rows),
+      rejectedRows: Number(row.rejectedRows),
+    })),
+    total: Number(first?.total ?? 0),
+    sealed: {
+      files: Number(first?.sealedFiles ?? 0),
+      rows: Number(first?.sealedRows ?? 0),
+      rejectedRows: Number(first?.sealedRejected ?? 0),
+    },
+  };
+}

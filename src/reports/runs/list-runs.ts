@@ -1,0 +1,109 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { RunAmount } from '../../core/report.ts';
+import type { Database } from '../../db/connect.ts';
+import { jobsOf } from './jobs-of.ts';
+
+export type ListedRun = {
+  readonly runId: string;
+  readonly job: string;
+  /** Status as stored, or `lost` if it is still `running` but its process no longer renews its lease. */
+  readonly status: string;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly seconds: number;
+  readonly exitCode: number | null;
+  readonly amounts: readonly RunAmount[] | null;
+  readonly problem: string | null;
+  /** Stable code of the problem; null if there is none. */
+  readonly problemCode: string | null;
+  /** The kind of the job, or `backfill`. */
+  readonly kind: string;
+  /** Counts of the job's kind; null if the run did not reach its end. */
+  readonly counts: object | null;
+  /** Base address of the service that the run called; null for a plan, or if unknown. */
+  readonly service: string | null;
+  /** Id of the OpenTelemetry trace; null if the run was not traced. */
+  readonly traceId: string | null;
+};
+
+export type RunFilter = {
+  readonly job?: string | null;
+  /** Status as shown, including `lost`. */
+  readonly status?: string | null;
+  /** First and last day on which the run started, in UTC, both included. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+};
+
+/** SQL for the status: as stored, or `lost`. */
+const status = sql<string>`case when r.status = 'running' and not exists (
+  select 1 from ops.leases l where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
+) then 'lost' else r.status end`;
+
+const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
+  extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
+  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service,
+  r.trace_id as "traceId"`;
+
+/** The last run of each job. */
+const LAST_OF_EACH_JOB = sql`(
+  select l.* from ${jobsOf('ops.runs')} j cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
+) r`;
+
+/**
+ * Lists runs, newest first.
+ *
+ * @param options.perJob only the last run of each job.
+ * @param options.after `runId` of the last row of the previous page.
+ */
+export async function listRuns(
+  db: Database,
+  options: RunFilter & {
+    readonly limit?: number;
+    readonly perJob?: boolean;
+    readonly after?: string | null;
+  } = {},
+): Promise<readonly ListedRun[]> {
+  const { limit = null, perJob = false, after = null, ...filter } = options;
+  const { rows } = await sql<ListedRun>`
+    select ${columns} from ${perJob ? LAST_OF_EACH_JOB : sql`ops.runs r`}
+    where ${matches(filter)} and (${after}::bigint is null or r.run_id < ${after}::bigint)
+    order by r.run_id desc
+    limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** Counts the matching runs, up to `limit` + 1. */
+export async function countRuns(
+  db: Database,
+  { limit, ...filter }: RunFilter & { readonly limit: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** @returns null if there is no such run. */
+export async function findRun(db: Database, runId: string): Promise<ListedRun | null> {
+  const { rows } =
+    await sql<ListedRun>`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Finds the previous run of the same job; null for the first run. */
+export async function findRunBefore(
+  db: Database,
+  { job, runId }: Pick<ListedRun, 'job' | 'runId'>,
+): Promise<ListedRun | null> {
+  const [before] = await listRuns(db, { job, after: runId, limit: 1 });
+  return before ?? null;
+}
+
+function matches(filter: RunFilter): RawBuilder<boolean> {
+  const { job = null, status: wanted = null, from = null, to = null } = filter;
+  return sql`(${job}::text is null or r.job = ${job}) and (${wanted}::text is null or ${status} = ${wanted})
+    and (${from}::date is null or r.started_at >= ${from}::date::timestamp at time zone 'UTC')
+    and (${to}::date is null or r.started_at < (${to}::date + 1)::timestamp at time zone 'UTC')`;
+}

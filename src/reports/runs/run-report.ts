@@ -1,0 +1,108 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { ReadFor } from '../../core/layout.ts';
+import type { DoubtDetails, FileCounts, FileDetails } from '../../core/report.ts';
+import type { Database } from '../../db/connect.ts';
+import { listFindings } from '../checks/read-checks.ts';
+import { countDoubts, listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
+import { listHeldFiles } from '../files/list-held-files.ts';
+import { listRejected } from '../files/list-rejected.ts';
+import { unreportedRuns } from './unreported-runs.ts';
+
+/** What the reports of several kinds of jobs have in common: files, doubts and entries. */
+
+/** The run to report. */
+export type ReportedRun = {
+  readonly runId: string;
+  readonly job: string;
+  /** Names of the job's sources. */
+  readonly sources: readonly string[];
+};
+
+/** Maximum number of rows of each kind in a summary, which says how to see the rest. */
+const SHOWN_ROWS = 5;
+
+/** The files that a run has read, and the problems that a person must fix. */
+export type RunFiles = {
+  readonly counts: FileCounts;
+  readonly details: FileDetails;
+  /** Rows without relevant content, by reason. */
+  readonly passedOver: Readonly<Record<string, number>>;
+  /** Whether rows were rejected or files are held. */
+  readonly needAttention: boolean;
+  /** Whether every row is accounted for. */
+  readonly addUp: boolean;
+};
+
+type Count = 'files' | 'rows' | 'used' | 'rejected' | 'duplicates';
+
+/**
+ * Reads the files of a run, and of earlier runs of its job that could not report them. Rows count once their
+ * file is sealed. Those of a held file are neither used nor lost; the file is shown instead.
+ *
+ * @param options.readFor only files held for this purpose; default: all held files of the sources.
+ */
+export async function readRunFiles(
+  db: Database,
+  options: Omit<ReportedRun, 'job'> & { readonly readFor?: ReadFor },
+): Promise<RunFiles> {
+  const { runId, ...held } = options;
+  const ofRun = sql`f.run_id in ${unreportedRuns(runId, 'reported')}`;
+  const { rows } = await sql<Record<Count, string>>`
+    select count(*) filter (where f.state = 'sealed') as files, count(*) filter (where f.state = 'duplicate') as duplicates,
+      coalesce(sum(f.rows_read) filter (where f.state = 'sealed'), 0) as rows,
+      coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'customers' then f.customer_rows else f.other_rows end)
+        filter (where f.state = 'sealed'), 0) as used,
+      coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed'), 0) as rejected
+    from intake.source_files f where ${ofRun}`.execute(db);
+  const { rows: passed } = await sql<{ why: string; rows: string }>`
+    select p.key as why, sum(p.value::bigint) as rows from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
+    where ${ofRun} and f.state = 'sealed' group by p.key order by p.key`.execute(db);
+  const of = (key: Count) => Number(rows[0]?.[key] ?? 0);
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
+  const heldFiles = await listHeldFiles(db, held);
+  return {
+    counts: { files: of('files'), rows: of('rows'), rejected_rows: of('rejected') },
+    details: {
+      duplicateFiles: of('duplicates'),
+      rejectedRows,
+      heldFiles,
+      warnings: await listFindings(db, { reportOf: runId }),
+    },
+    passedOver: Object.fromEntries(passed.map((row) => [row.why, Number(row.rows)])),
+    needAttention: rejectedRows.length > 0 || heldFiles.length > 0,
+    addUp: of('rows') === of('used') + of('rejected'),
+  };
+}
+
+/** Reads the first doubts of a job, all its double credits, and the number of both. */
+export async function readRunDoubts(
+  db: Database,
+  { job, shown = SHOWN_ROWS }: { readonly job: string; readonly shown?: number },
+): Promise<{ readonly count: number; readonly details: DoubtDetails }> {
+  const doubts = await listDoubts(db, { job, limit: shown });
+  const doubleCredits = await listDoubleCredits(db, { job });
+  return {
+    count: (await countDoubts(db, job)) + doubleCredits.length,
+    details: { doubts, doubleCredits },
+  };
+}
+
+/**
+ * Condition: the run made the attempt that decided an entry.
+ * @param entry the name of the entry in the query.
+ */
+export function isOfRun(runId: string, entry = 'e'): RawBuilder<boolean> {
+  return sql`exists (
+    select from ledger.attempts t where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
+      and t.run_id = ${runId}::bigint)`;
+}
+
+/** How many sent entries a run found changed afterwards, by kind of change. */
+export type AdjustmentGroup = { readonly kind: string; readonly entries: number };
+
+export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
+  const { rows } = await sql<{ kind: string; entries: string }>`
+    select kind, count(distinct entry_id) as entries from ledger.adjustments where run_id = ${runId}::bigint
+    group by kind order by kind`.execute(db);
+  return rows.map(({ kind, entries }) => ({ kind, entries: Number(entries) }));
+}

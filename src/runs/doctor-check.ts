@@ -1,0 +1,43 @@
+import type { PipelineConfig } from '../core/config.ts';
+import type { Finding } from '../core/finding.ts';
+import type { KnownErrorDetails } from '../core/known-error.ts';
+import type { Database } from '../db/connect.ts';
+import type { Client } from '../service/client.ts';
+import type { SourceClients } from '../store/source-clients.ts';
+import type { RunnableKind } from './runnable-kind.ts';
+
+/** Everything that a check may examine. Checks change nothing. */
+export type Patient = {
+  readonly config: PipelineConfig;
+  /** The known job kinds. */
+  readonly kinds: readonly RunnableKind[];
+  /** Null if the database could not be opened. The database check reports the reason. */
+  readonly db: Database | null;
+  /**
+   * Why `db` is null. If this is null too, the database is the embedded one and no run has created it yet.
+   */
+  readonly databaseProblem: KnownErrorDetails | null;
+  /**
+   * True if the tables exist in the version of this program and this user may read them. Checks query the
+   * tables only in this case.
+   */
+  readonly hasTables: boolean;
+  /** Null if the configuration names no service. The service check reports that. */
+  readonly client: Client | null;
+  readonly sourceClients: SourceClients;
+  /** The value of PGSSLMODE. Empty if it is not set. */
+  readonly pgSslMode: string;
+  readonly now: () => Date;
+  /** Returns the free bytes of the file system that holds a folder. */
+  readonly freeBytes: (folder: string) => Promise<number>;
+};
+
+/**
+ * One check of `doctor`. Add it as a file in `checks/` and a line in its `index.ts`, or in the `doctor.ts` of
+ * a job kind. If something else is broken, leave the report to the check of that part. A `KnownError` that a
+ * check throws becomes a finding.
+ */
+export type Check = {
+  readonly name: string;
+  readonly look: (patient: Patient) => Promise<readonly Finding[]>;
+};

@@ -1,0 +1,100 @@
+import { backfillRunName } from '../core/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import { formatAmounts } from '../core/money.ts';
+import type { Progress } from '../core/progress.ts';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { auditOfJob } from '../ops/record-audit.ts';
+import { listEarlierJobs, renameJob } from '../ops/rename-job.ts';
+import { withLeases } from '../ops/with-leases.ts';
+import { readOpenBacklog } from '../rollups/backlog.ts';
+
+/*
+ * What a job has decided, sent and earned belongs to its sources, not to its name. If a name leaves the configuration
+ * and a new job of the same kind reads its sources, that job continues it: its orders that wait are posted, its doubts
+ * are shown, its refunds are followed.
+ */
+
+/** More entries of a job in one state are not counted. */
+const COUNTED = 100_000;
+
+type Jobs = { readonly config: Pick<PipelineConfig, 'jobs' | 'api'>; readonly job: JobSettings };
+
+/**
+ * Finds the job of an earlier configuration that a job continues under another name: of the same kind, no longer
+ * configured, and with decisions or entries about a source that the job reads. Null if the job has decided something
+ * itself, if there are several, or if another configured job reads one of the sources too: then only a person knows.
+ */
+export async function findRenamedJob(db: Database, { config, job }: Jobs): Promise<string | null> {
+  if (job.sources.length === 0) return null;
+  const configured = Object.values(config.jobs);
+  const earlier = await listEarlierJobs(db, {
+    ...job,
+    job: job.name,
+    hasBackfills: 'revenue' in job,
+    configured: configured.map(({ name }) => name),
+  });
+  const [found] = earlier;
+  if (found === undefined || earlier.length > 1) return null;
+  const others = configured.filter(({ name, kind }) => name !== job.name && kind === job.kind);
+  const isShared = others.some(({ sources }) => sources.some((source) => found.sources.includes(source)));
+  return isShared ? null : found.job;
+}
+
+/**
+ * Gives everything of the job that `findRenamedJob` finds to the job that continues it, in one transaction, and
+ * records it in the audit. Does nothing if it finds none.
+ *
+ * @throws KnownError `already_running` (exit 5) if a run under the old name is active.
+ */
+export async function continueRenamedJob(
+  db: Database,
+  { config, job, progress, draining }: Jobs & { readonly progress: Progress; readonly draining: AbortSignal },
+): Promise<void> {
+  const old = await findRenamedJob(db, { config, job });
+  if (old === null) return;
+  const names = [`job:${old}`, `job:${backfillRunName(old)}`];
+  await withLeases(db, { names, ttlMs: config.api.leaseSeconds * 1000, draining }, async () => {
+    const entries = await inTransaction(db, async (trx) => {
+      const renamed = await renameJob(trx, { from: old, to: job.name });
+      await auditOfJob(job.name)(trx, {
+        action: 'rename_job',
+        subjectKind: 'job',
+        subject: job.name,
+        summary: `${job.name} continues ${old}, which the configuration no longer names.`,
+        before: { job: old },
+        after: { job: job.name },
+      });
+      return renamed;
+    });
+    progress.note(
+      `${job.name} continues ${old}, which the configuration no longer names: it reads the same sources. Its decisions and ${entries} ledger entries are now those of ${job.name}.`,
+    );
+  });
+}
+
+/**
+ * Finds entries that no run posts, because the configuration does not name their job: those that wait, and those in
+ * doubt.
+ *
+ * @returns how many and how much, and what to do, in a sentence each; null if there are none.
+ */
+export async function describeStranded(
+  db: Database,
+  { jobs }: Pick<PipelineConfig, 'jobs'>,
+): Promise<{ readonly what: string; readonly fix: string } | null> {
+  const stranded = (await readOpenBacklog(db, COUNTED)).filter(
+    ({ job, state }) => jobs[job] === undefined && state !== 'held',
+  );
+  if (stranded.length === 0) return null;
+  const names = [...new Set(stranded.map(({ job }) => job))];
+  const entries = stranded.reduce((sum, one) => sum + one.entries, 0);
+  const amounts = formatAmounts(stranded.filter(({ amount }) => /[1-9]/.test(amount)));
+  const atLeast = stranded.some(({ isPart }) => isPart) ? 'at least ' : '';
+  const money = amounts === '' ? '' : ` (${amounts})`;
+  const [verb, whose] = names.length === 1 ? ['job', 'that name'] : ['jobs', 'those names'];
+  return {
+    what: `${atLeast}${entries} ledger entries${money} wait or are in doubt under the ${verb} ${names.join(', ')}, which the configuration does not name, so no run posts them.`,
+    fix: `Configure a job with ${whose} and the same sources, and run it.`,
+  };
+}

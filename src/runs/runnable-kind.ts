@@ -1,0 +1,85 @@
+import type { JobSettings, SourceSettings } from '../core/config.ts';
+import type { Layout, OtherLayouts, Purpose } from '../core/layout.ts';
+import type { CsvChunk } from '../core/record.ts';
+import type { RunReport } from '../core/report.ts';
+import type { RunStop } from '../core/run.ts';
+import type { Unit, UnitResult } from '../core/work.ts';
+import type { Intake } from '../intake/read/intake-file.ts';
+import type { Nouns, Run } from '../ops/run.ts';
+import type { Check } from './doctor-check.ts';
+
+/** How a flow ended. */
+export type FlowEnd<Report extends RunReport = RunReport> = {
+  /** Why it stopped early. Null if it completed. */
+  readonly stop: RunStop | null;
+  readonly report: Report;
+};
+
+/**
+ * What runs, plans and `doctor` need to know about a job kind. Declared with methods, so that kinds with
+ * different settings fit into one list.
+ */
+export type RunnableKind<Settings extends JobSettings = JobSettings, Report extends RunReport = RunReport> = {
+  readonly kind: Settings['kind'];
+  readonly nouns: Nouns;
+  /** Runs the steps of the job, and returns the result. Loaded only when the job runs. */
+  flow(run: Run<Settings>): Promise<FlowEnd<Report>>;
+  /** What its sources are read for. Null if it reads no exports. */
+  purpose(job: Settings): Purpose | null;
+  /**
+   * Opens the intake for files of its sources, for a worker that reads one source. Omitted if a run always
+   * reads all sources itself.
+   */
+  openIntake?(run: Run<Settings>): Promise<Intake>;
+  /** Performs a unit of work that only runs of this kind hand out. Omitted if they hand out none. */
+  performUnit?(run: Run<Settings>, unit: Unit): Promise<Omit<UnitResult, 'notes'>>;
+  /** The leases that a run holds in addition to that of the job: `source:shop-orders`. */
+  leases(job: Settings): readonly string[];
+  /** Whether a plan may write millions of rows and therefore writes to temporary tables. */
+  readonly plansInOverlay: boolean;
+  /**
+   * What a person must approve before a run does it, for sentences. Omitted if a run needs no approval. See
+   * `RunOptions.approve`.
+   */
+  readonly approves?: string;
+  /**
+   * Checks the beginning of a source's newest file against its layout, for `doctor`.
+   *
+   * @returns further findings, as sentences that begin with a blank. Empty if there are none.
+   * @throws FileHeld, KnownError if a run would hold the file.
+   */
+  checkFile?(file: NewestFile, job: Settings): Promise<string>;
+  /** The checks of `doctor` for jobs of this kind. */
+  checks?(): Promise<readonly Check[]>;
+  /** What notices report about jobs of this kind, in addition to what they report about all jobs. */
+  readonly watched?: Watched<Settings>;
+};
+
+/**
+ * Values for notices. The counts of a run may be those of an older version. A function is omitted if it does
+ * not apply to the kind.
+ */
+export type Watched<Settings extends JobSettings = JobSettings> = {
+  /** How much a run left for later because its budget was used up. */
+  beyondBudget?(counts: object): number;
+  /** Number of fields that the service sends differently than before. */
+  drift?(counts: object): number;
+  /** What a run left for a person that no other problem names, each part as a clause with its count. */
+  leftForPerson?(counts: object): readonly string[];
+  /** Number of hours without a completed run after which the data of the job is stale. */
+  staleAfterHours?(job: Settings): number;
+};
+
+/** The newest file of a source, and the layouts to check it against. */
+export type NewestFile = {
+  readonly layout: Layout;
+  readonly otherLayouts: OtherLayouts;
+  readonly source: SourceSettings;
+  /** Reads the file from its beginning. */
+  readonly open: () => AsyncIterable<CsvChunk>;
+};
+
+/** The leases of a run, which keep other processes from the data that it works on. */
+export function leaseNames(kind: Pick<RunnableKind, 'leases'>, job: JobSettings): readonly string[] {
+  return [`job:${job.name}`, ...kind.leases(job)];
+}

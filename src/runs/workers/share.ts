@@ -1,0 +1,98 @@
+import type { ApiSettings } from '../../core/config.ts';
+import type { RunStop } from '../../core/run.ts';
+import type { UnitEnd, UnitPayload } from '../../core/work.ts';
+import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
+import type { Run } from '../../ops/run.ts';
+import type { Client } from '../../service/client.ts';
+import { requireSame } from './require-same.ts';
+
+/**
+ * Approximate duration of a share at the limit of the account, which all places share. A run queues two
+ * shares for each place, so another run waits about twice as long for its first share.
+ */
+const SHARE_SECONDS = 20;
+/** Minimum number of shares per place, so that all places finish at about the same time. */
+const SHARES_PER_PLACE = 2;
+/** Starting a share takes as long as about twenty requests. */
+const SMALLEST_SHARE = 50;
+const LARGEST_SHARE = 2_000;
+
+/** Number of requests in a share of work that several places do in parallel. */
+export function shareSize(
+  { requestsPerSecond }: Pick<ApiSettings, 'requestsPerSecond'>,
+  { requests, places }: { readonly requests: number; readonly places: number },
+): number {
+  const bySeconds = requestsPerSecond === 0 ? LARGEST_SHARE : (requestsPerSecond * SHARE_SECONDS) / places;
+  const largest = Math.min(LARGEST_SHARE, bySeconds, requests / (places * SHARES_PER_PLACE));
+  return Math.max(SMALLEST_SHARE, Math.ceil(largest));
+}
+
+/** The part of a unit's payload that says which account and ledger it is for. */
+export function toUnitAccount(
+  { config }: Run,
+  { accountId, ledgerId }: Pick<OpenLedger, 'accountId' | 'ledgerId'>,
+): UnitPayload {
+  return { accountId, ledgerId, service: config.api.url };
+}
+
+/**
+ * Opens the ledger of a unit that sends requests.
+ *
+ * @throws KnownError `worker_differs`, and the errors of `openLedger`. Nothing was sent then, except the
+ * question about the account.
+ */
+export async function openUnitLedger(
+  run: Run,
+  payload: UnitPayload,
+): Promise<{ readonly client: Client; readonly ledger: OpenLedger }> {
+  const { client } = run;
+  if (client === null) throw new Error('a worker has no client of the service');
+  requireSame('service', { here: run.config.api.url, there: payload.service });
+  const ledger = await openLedger(run, client);
+  requireSame('account', { here: ledger.accountId, there: payload.accountId });
+  requireSame('ledger', { here: ledger.ledgerId, there: payload.ledgerId });
+  return { client, ledger };
+}
+
+/**
+ * So many given-up shares of a run mean that the cause lies with all workers or all shares, so no further
+ * share begins.
+ */
+const GIVEN_UP_AT_MOST = 3;
+
+/** The shares of a run that were given up. The others are done all the same. */
+export type GivenUpShares = {
+  /** Notes a share that was given up. @returns true if so many were that no further share is to begin. */
+  note(end: UnitEnd): boolean;
+  /** Why the run must end with a failure once the other shares are done; null if no share was given up. */
+  stop(): Extract<RunStop, { readonly kind: 'units_given_up' }> | null;
+  /** True if no further share begins because of them. */
+  areMany(): boolean;
+};
+
+/** @param consequence a sentence about what was not done. */
+export function collectGivenUp(consequence: string): GivenUpShares {
+  let count = 0;
+  let message = '';
+  const areMany = () => count >= GIVEN_UP_AT_MOST;
+  return {
+    note(end) {
+      if (end.kind === 'given_up') {
+        count += 1;
+        message = end.message;
+      }
+      return areMany();
+    },
+    stop: () => (count === 0 ? null : { kind: 'units_given_up', message: `${consequence} ${message}` }),
+    areMany,
+  };
+}
+
+/** Stops that affect only this worker. Another worker may still be able to do the share. */
+const ONLY_HERE: readonly RunStop['kind'][] = ['lease_lost', 'database_lost', 'journal_lost'];
+
+/** Throws if only this worker had to stop, so that another one starts the share again. */
+export function throwIfOnlyHere(stop: RunStop | null): void {
+  if (stop !== null && ONLY_HERE.includes(stop.kind))
+    throw new Error(`the share was cut short: ${stop.kind}`);
+}

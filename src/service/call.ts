@@ -1,0 +1,89 @@
+import type { z } from 'zod';
+import type { Exchange } from '../core/http/exchange.ts';
+import { ApiError, toApiError } from './api-error.ts';
+import type { Client, ExchangeInput } from './client.ts';
+import {
+  type BodyInput,
+  type OperationName,
+  operationOf,
+  type QueryInput,
+  type ResponseOf,
+} from './contract.ts';
+import { joinPages } from './description/pages.ts';
+import { explainIssues } from './explain-issues.ts';
+
+/** The query and body of an operation, if it has them. */
+export type CallInput<Name extends OperationName> = {
+  readonly query?: QueryInput<Name>;
+  readonly body?: BodyInput<Name>;
+};
+
+/**
+ * Calls one operation. Checks the input against the contract before sending it, and the answer afterwards.
+ *
+ * Amounts in `body` are JavaScript numbers. To keep an amount exact, write the JSON text and use
+ * `client.exchange`.
+ *
+ * @throws ApiError if the input does not fit the contract, if there is no answer, if the answer is not a 2xx,
+ *   or if it does not fit the contract.
+ */
+export async function call<Name extends OperationName>(
+  client: Client,
+  name: Name,
+  input: CallInput<Name> = {},
+): Promise<ResponseOf<Name>> {
+  const operation = operationOf(name);
+  const query = check(name, operation.query, input.query);
+  const body = check(name, operation.body, input.body);
+  const sent: ExchangeInput = {
+    ...(query === null ? {} : { query: query as NonNullable<ExchangeInput['query']> }),
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  };
+  const first = await client.exchange(name, sent);
+  if (!isAnswered(first)) throw toApiError(name, first);
+  const exchange = await joinIfPaged(first, (page) =>
+    client.exchange(name, { ...sent, query: { ...sent.query, ...page } }),
+  );
+  const answer = operation.response.safeParse(parse(exchange.text));
+  if (answer.success) return answer.data as ResponseOf<Name>;
+  throw toApiError(
+    name,
+    exchange,
+    `the answer does not fit the contract: ${explainIssues(answer.error.issues)}`,
+  );
+}
+
+type Answered = Extract<Exchange, { readonly kind: 'answer' }>;
+
+/** True for a 2xx, unless the description of the service reads it as a refusal. */
+function isAnswered(exchange: Exchange): exchange is Answered {
+  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299) return false;
+  const { kind } = exchange.verdict ?? { kind: 'yes' };
+  return kind !== 'key_refused' && kind !== 'refused' && kind !== 'rate_limited';
+}
+
+function joinIfPaged(first: Answered, send: Parameters<typeof joinPages>[1]): Promise<Answered> | Answered {
+  return first.nextPage ? joinPages(first, send) : first;
+}
+
+/** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function check(name: OperationName, schema: z.ZodType | null, value: unknown): unknown {
+  if (schema === null) return null;
+  const result = schema.safeParse(value ?? {});
+  if (result.success) return result.data;
+  throw new ApiError({
+    operation: name,
+    status: null,
+    text: explainIssues(result.error.issues),
+    fate: 'not_sent',
+    safe: 'Nothing was sent. Change the request.',
+  });
+}

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import type { ServiceDescription } from '../../core/http/service-description.ts';
+import { namesOfOperations } from '../contract/operation-names.ts';
+import { events } from './event-schema.ts';
+import { header, path, scalar, signs, statuses } from './fields.ts';
+import { operation } from './operation-schema.ts';
+
+/*
+ * Every open point of the specification, once: its type, our default and its source. `config/service.yaml`,
+ * `config/service.schema.json` and the tables of docs/service.md are written from here (`npm run schema`).
+ * A description begins with what the specification says, and ends with where our default comes from.
+ */
+
+/** The schema of section `service`. */
+export const serviceSchema = z
+  .strictObject({
+    duplicate_orders: z
+      .enum(['unknown', 'ignored'])
+      .default('unknown')
+      .describe(
+        'What happens to an order id that is sent twice is not shown. ignored: the service ignores a repeated order id of the same platform; orders in doubt are then sent again automatically. Source: the careful choice; a manual of a public client says ignored.',
+      ),
+    authentication: z
+      .strictObject({
+        header: header.default('X-API-KEY').describe('Specified: X-API-KEY. Source: the specification.'),
+        prefix: z
+          .string()
+          .max(50)
+          .default('')
+          .describe('Written before the key, for example "Bearer ". Source: the specification has none.'),
+        refused: signs
+          .default([401, 403].map((code) => ({ status: code, text: null })))
+          .describe(
+            'The answer to a missing or invalid key is not shown. Answers that mean it; a run then stops. Each is a status, or {status, text} with a text that the body contains. Source: HTTP.',
+          ),
+      })
+      .prefault({})
+      .describe('How a request shows its key, and how the service refuses it.'),
+    answers: z
+      .strictObject({
+        refused: signs
+          .default([400, 401, 403, 404, 405, 413, 415, 422].map((code) => ({ status: code, text: null })))
+          .describe(
+            'Status codes and their conditions are not shown. Answers that prove that the request was not processed; without a text, only if the body is JSON with a reason. Any other answer leaves an order in doubt. Source: HTTP.',
+          ),
+        doubt: statuses
+          .default([408, 425])
+          .describe('Statuses that say nothing about the request, also 2xx ones such as 202. Source: HTTP.'),
+        not_found: statuses
+          .default([404, 410])
+          .describe(
+            'Statuses with which the service says, with a reason in JSON, that a deal does not exist. Source: HTTP.',
+          ),
+        no_credits: statuses
+          .default([402])
+          .describe('The answer without credits is not shown. Statuses that end the run. Source: HTTP.'),
+        rate_limited: signs
+          .default([{ status: 429, text: null }])
+          .describe(
+            'Rate limits are not shown. Answers that mean "later, and nothing was processed". Give a text with any status but 429. Source: observed.',
+          ),
+        reasons: z
+          .array(path)
+          .readonly()
+          .default(['message', 'error', 'error_message', 'errors'])
+          .describe(
+            'Specified: the reason is in message, perhaps in error. Members that are read, in this order. Source: the specification and observed.',
+          ),
+        envelope: path
+          .nullable()
+          .default(null)
+          .describe('Member that contains the content of every answer. Source: the specification has none.'),
+        yes: z
+          .record(path, z.array(scalar).readonly())
+          .default({ success: [true, 'true', 1], ok: [true, 'true', 1] })
+          .describe(
+            'Only some answers have success. If an answer has this member, it must have one of these values to be a yes. Source: the specification.',
+          ),
+        no_if_filled: z
+          .array(path)
+          .readonly()
+          .default(['error', 'errors', 'error_message'])
+          .describe(
+            'A 2xx answer in which one of these is not empty is no yes. Source: the specification and observed.',
+          ),
+        no_if_failed: z
+          .array(path)
+          .readonly()
+          .default(['status', 'state', 'result', 'outcome'])
+          .describe(
+            'A 2xx answer in which one of these is a number from 400 on, or begins with a word such as error, failed, rejected, is no yes. Source: the careful choice.',
+          ),
+      })
+      .prefault({})
+      .describe('What an answer means.'),
+    lists: z
+      .strictObject({
+        keys: z
+          .array(path)
+          .readonly()
+          .default(['items', 'results', 'brands', 'dealflows', 'deals', 'data'])
+          .describe(
+            'The answers of search_brands, search_dealflows and autocomplete are not shown. Members that contain the list, the most reliable first; a bare list and a single list are found, too. Source: observed.',
+          ),
+        more: z
+          .array(path)
+          .readonly()
+          .default([
+            'next',
+            'next_page',
+            'next_cursor',
+            'next_page_url',
+            'next_offset',
+            'has_more',
+            'has_next',
+            'more',
+            'truncated',
+            'is_truncated',
+            'incomplete',
+            'cursor',
+            'next_token',
+          ])
+          .describe(
+            'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. Source: usual names.',
+          ),
+        totals: z
+          .array(path)
+          .readonly()
+          .default(['total', 'total_count', 'total_results', 'count'])
+          .describe('Members with the number of all items. Source: usual names.'),
+      })
+      .prefault({})
+      .describe('Answers that list records. How they are paged is set for each operation.'),
+    ids: z
+      .enum(['as_specified', 'text', 'number'])
+      .default('as_specified')
+      .describe(
+        'Specified: brand_id is an integer, other ids are text. text or number: every id is sent so. In answers both are read. Source: the specification.',
+      ),
+    limits: z
+      .strictObject({
+        answer_bytes: z
+          .int()
+          .min(1_024)
+          .max(64 * 1_048_576)
+          .default(1_048_576)
+          .describe(
+            'Maximum sizes are not shown. A larger answer is not read, and leaves the request in doubt. Source: the careful choice.',
+          ),
+        emails_per_call: z
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(10_000)
+          .describe(
+            'The longest influencer_list is not shown. Larger batches are cut to it. Source: observed.',
+          ),
+        influencers_per_call: z
+          .int()
+          .min(1)
+          .max(1_000)
+          .default(1_000)
+          .describe(
+            'The longest influencer_ids is not shown. Larger batches are cut to it. Source: the careful choice.',
+          ),
+        pages: z
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(200)
+          .describe(
+            'Pages of one list that are read; a longer list is not whole. Source: the careful choice.',
+          ),
+      })
+      .prefault({})
+      .describe('Sizes of lists and answers.'),
+    operations: z
+      .partialRecord(z.enum(namesOfOperations), operation)
+      .prefault({
+        autocomplete: { request: { q: 'q' } },
+        update_deal_info: { request: { new_deal_info: 'new_deal_info' } },
+        update_dealstage: { request: { dashboard_id: 'dashboard_id' } },
+      })
+      .describe(
+        'What one operation does differently. Not shown are: the parameters of search_brands, search_dealflows, autocomplete and get_analytics_page; the members of update_deal_info besides status_update_only; which members of update_dealstage, new_influencer_click and identify_influencers_real_time are required; the records in lists. Source: observed, and the contract in docs/operations.md.',
+      ),
+    events: events.prefault({}).describe('How the service signs and writes its events.'),
+  })
+  .prefault({})
+  .describe(
+    'How the service does what its specification leaves open. config/service.yaml states our defaults; docs/service.md lists the points; `doctor --service` compares an account with them.',
+  );
+
+/** Our reading of the specification: the defaults of every open point. */
+export const specifiedService: ServiceDescription = serviceSchema.parse({});

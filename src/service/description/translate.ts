@@ -1,0 +1,262 @@
+import type { Exchange } from '../../core/http/exchange.ts';
+import type { OperationDescription, ServiceDescription } from '../../core/http/service-description.ts';
+import { exactNumber, isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
+import { findNextPage, firstPage } from './pages.ts';
+import { specifiedService } from './schema.ts';
+import { judge } from './verdict.ts';
+
+/*
+ * The one place where the contract's words and the service's words meet. The client writes requests in the words of
+ * the service and reads its answers in those of the contract; the sandbox does the reverse. All other code, the
+ * ledger and its frozen bodies know only the contract.
+ */
+
+export type Input = {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: string;
+};
+
+type Answer = Extract<Exchange, { readonly kind: 'answer' }>;
+
+/** The operations that list records of the account. */
+export const LISTS: readonly string[] = ['search_brands', 'search_dealflows', 'autocomplete'];
+
+/** Members of requests that are ids of the service. */
+const IDS = ['deal_id', 'collab_id', 'brand_id', 'dealflow_id', 'dashboard_id', 'outreach_id', 'assigned_to'];
+const ID_LISTS = ['influencer_ids'];
+
+const AS_SPECIFIED: OperationDescription = {
+  path: null,
+  method: null,
+  request: {},
+  answer: {},
+  items: {},
+  envelope: null,
+  list: null,
+  paging: null,
+  yes: null,
+};
+
+/** What is particular to an operation; the members of `operations` that it leaves out are as specified. */
+export function operationAt(service: ServiceDescription, operation: string): OperationDescription {
+  return Object.hasOwn(service.operations, operation)
+    ? (service.operations[operation] ?? AS_SPECIFIED)
+    : AS_SPECIFIED;
+}
+
+/** Writes a request of the contract in the words of the service. Amounts keep their digits. */
+export function toServiceRequest(service: ServiceDescription, operation: string, input: Input): Input {
+  const described = operationAt(service, operation);
+  const moves = movesOf(described.request);
+  const query = { ...firstPage(described.paging), ...renamed(input.query ?? {}, moves) };
+  const hasQuery = Object.keys(query).length > 0;
+  const isPlain = moves.length === 0 && service.ids === 'as_specified';
+  if (input.body === undefined) return hasQuery ? { query } : {};
+  const body = isPlain
+    ? input.body
+    : JSON.stringify(moveMembers(withIds(parseExactJson(input.body), service.ids), moves));
+  return { ...(hasQuery ? { query } : {}), body };
+}
+
+/** Reads a request in the words of the service as one of the contract. @param value the query or the parsed body. */
+export function fromServiceRequest(service: ServiceDescription, operation: string, value: unknown): unknown {
+  const { request } = operationAt(service, operation);
+  // A member under our name is not known to a service that has another one.
+  const unknown = movesOf(request).map(({ from }) => ({ from, to: null }));
+  const own = moveMembers(value, [...reversed(request), ...unknown]);
+  if (service.ids === 'as_specified') return own;
+  // brand_id is a number, the other ids are text.
+  const text = withIds(own, 'text');
+  const brand = valueAt(text, 'brand_id');
+  return typeof brand === 'string' && /^\d{1,15}$/.test(brand)
+    ? putAt(text, 'brand_id', Number(brand))
+    : text;
+}
+
+/**
+ * Reads an answer of the service in the words of the contract: the content without its envelope, a list in `items`,
+ * members under their names. The verdict is about the answer as it was received.
+ */
+export function fromServiceAnswer(
+  service: ServiceDescription,
+  operation: string,
+  { answer, input }: { readonly answer: Answer; readonly input: Input },
+): Answer {
+  const described = operationAt(service, operation);
+  const verdict = judge(answer, service, described.yes);
+  const received = parse(answer.text);
+  if (answer.status < 200 || answer.status > 299 || received === undefined) return { ...answer, verdict };
+  const content = openEnvelope(received, described.envelope ?? service.answers.envelope);
+  const isList = LISTS.includes(operation);
+  const items = isList ? findItems(service, described, { received, content }) : null;
+  const own =
+    items === null
+      ? withTextIds(moveMembers(content, reversed(described.answer)), service.ids)
+      : listed(service, described, { items, content, total: answer.headers['x-total-count'] });
+  const text = own === received ? answer.text : JSON.stringify(own);
+  // A no within the envelope is one, too.
+  const inner = own === received ? verdict : judge({ status: answer.status, text }, service);
+  return {
+    ...answer,
+    text,
+    verdict: verdict.kind === 'yes' && inner.kind === 'no' ? inner : verdict,
+    nextPage:
+      items === null
+        ? null
+        : findNextPage(described.paging, {
+            ...{ query: input.query ?? {}, received, link: answer.headers.link },
+            ...{ items: items.length, pagesAtMost: service.limits.pages },
+          }),
+  };
+}
+
+/**
+ * Writes the body of an answer of the contract in the words of the service.
+ *
+ * @param content.page members of paging, by their paths.
+ */
+export function toServiceAnswer(
+  service: ServiceDescription,
+  operation: string,
+  content: { readonly body: unknown; readonly page?: Readonly<Record<string, unknown>> },
+): unknown {
+  const { body, page = {} } = content;
+  const described = operationAt(service, operation);
+  const envelope = described.envelope ?? service.answers.envelope;
+  const isList = LISTS.includes(operation) && Array.isArray(body);
+  const own = isList
+    ? body.map((item) => moveMembers(item, movesOf(described.items)))
+    : moveMembers(body, movesOf(described.answer));
+  const members = Object.entries(page);
+  const path = (isList ? described.list : null) ?? envelope ?? (members.length > 0 ? 'items' : null);
+  let written = path === null ? own : putAt({}, path, own);
+  for (const [at, value] of members) written = putAt(written, at, value);
+  return withYes(written, described);
+}
+
+function withYes(written: unknown, { yes }: OperationDescription): unknown {
+  if (yes === null || yes.path === null || !isObject(written)) return written;
+  return putAt(written, yes.path, yes.values?.[0] ?? true);
+}
+
+/** True if requests and answers are those of the specification, so that nothing needs to be translated. */
+export function isAsSpecified(service: ServiceDescription): boolean {
+  const { events: _events, duplicate_orders: _duplicates, ...own } = service;
+  const { events: _own, duplicate_orders: _default, ...specified } = specifiedService;
+  return JSON.stringify(own) === JSON.stringify(specified);
+}
+
+function movesOf(names: Readonly<Record<string, string | null>>): readonly Move[] {
+  return Object.entries(names).flatMap(([from, to]) => (from === to ? [] : [{ from, to }]));
+}
+
+function reversed(names: Readonly<Record<string, string | null>>): readonly Move[] {
+  return movesOf(names).flatMap(({ from, to }) => (to === null ? [] : [{ from: to, to: from }]));
+}
+
+/** Query parameters have no paths: their names are whole. */
+function renamed(query: NonNullable<Input['query']>, moves: readonly Move[]): NonNullable<Input['query']> {
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => {
+      const move = moves.find(({ from }) => from === name);
+      if (move === undefined) return [[name, value]];
+      return move.to === null ? [] : [[move.to, value]];
+    }),
+  );
+}
+
+function openEnvelope(received: unknown, envelope: string | null): unknown {
+  const inner = envelope === null ? undefined : valueAt(received, envelope);
+  if (envelope === null || inner === undefined) return received;
+  const outer = moveMembers(received, [{ from: envelope, to: null }]);
+  const around = isObject(outer) ? outer : {};
+  if (isObject(inner)) return { ...around, ...inner };
+  return Array.isArray(inner) ? { ...around, items: inner } : received;
+}
+
+function findItems(
+  { lists }: ServiceDescription,
+  { list }: OperationDescription,
+  { received, content }: { readonly received: unknown; readonly content: unknown },
+): readonly unknown[] | null {
+  if (Array.isArray(content)) return content;
+  const paths = list === null ? ['items', ...lists.keys] : [list];
+  const found = paths
+    .flatMap((path) => [valueAt(received, path), valueAt(content, path)])
+    .find(Array.isArray);
+  return found ?? null;
+}
+
+/**
+ * The answer of a list in the contract's words, with what stands around the list: it may say that there is more. With
+ * paging, only the pages say so.
+ */
+function listed(
+  { lists }: ServiceDescription,
+  { items: names, paging }: OperationDescription,
+  {
+    items,
+    content,
+    total: counted,
+  }: {
+    readonly items: readonly unknown[];
+    readonly content: unknown;
+    readonly total: string | string[] | undefined;
+  },
+): unknown {
+  const moved = items.map((item) => moveMembers(item, reversed(names)));
+  if (paging !== null) return { items: moved, has_more: false };
+  const more = lists.more.some(
+    (path) => ![undefined, null, false, ''].includes(valueAt(content, path) as null),
+  );
+  const said = lists.totals.map((path) => numberText(valueAt(content, path))).find((text) => text !== null);
+  const total = said ?? (typeof counted === 'string' && /^\d{1,9}$/.test(counted) ? counted : null);
+  const around = isObject(content) ? Object.entries(content).filter(([, one]) => !Array.isArray(one)) : [];
+  return {
+    ...Object.fromEntries(around),
+    items: moved,
+    ...(more ? { has_more: true } : {}),
+    ...(total === null ? {} : { total: exactNumber(total) }),
+  };
+}
+
+function withIds(value: unknown, ids: ServiceDescription['ids']): unknown {
+  if (!isObject(value) || ids === 'as_specified') return value;
+  const write = (id: unknown): unknown => {
+    const digits = numberText(id) ?? id;
+    if (typeof digits !== 'string' || !/^\d{1,18}$/.test(digits)) return id;
+    return ids === 'text' ? digits : exactNumber(digits);
+  };
+  return Object.fromEntries(
+    Object.entries(value).map(([name, id]) => {
+      if (IDS.includes(name)) return [name, write(id)];
+      return [name, ID_LISTS.includes(name) && Array.isArray(id) ? id.map(write) : id];
+    }),
+  );
+}
+
+/** Ids in answers are text in the contract, also those of the record of a deal. */
+function withTextIds(value: unknown, ids: ServiceDescription['ids']): unknown {
+  if (ids !== 'number' || !isObject(value)) return value;
+  const own = textIds(value);
+  const deal = valueAt(own, 'deal_info');
+  return isObject(deal) ? putAt(own, 'deal_info', textIds(deal)) : own;
+}
+
+function textIds(record: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name,
+      ['id', 'deal_id', 'collab_id', 'dealflow_id'].includes(name) ? (numberText(value) ?? value) : value,
+    ]),
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import type { OrdersExamined } from '../../../../src/cli/init/recognise/examine-orders.ts';
+import { type Recognised, recognise } from '../../../../src/cli/init/recognise/recognise.ts';
+import { sourceAt } from '../../../../src/config/load-config-file.ts';
+import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import { openSourceClients } from '../../../../src/store/source-clients.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** A folder with these files. */
+export function folderWith(files: Files): string {
+  const folder = makeTestFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** Recognises what is in a folder. */
+export async function look(place: string): Promise<Recognised> {
+  const clients = openSourceClients();
+  onTestFinished(() => clients.close());
+  const jobOf = () => proposedJob({ brandId: '4819', include: null });
+  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set(), jobOf });
+}
+
+/** Returns name, layout, path and files of each source, and the refused ones. */
+export function summary({ sources, refused }: Recognised): readonly string[] {
+  return [
+    ...sources.map(
+      ({ name, path, files, examined, proposed, encoding }) =>
+        `${name} ${proposed === null ? examined.layout.name : 'proposed'} ${path} ${files.length}${encoding === null ? '' : ` ${encoding}`}`,
+    ),
+    ...refused.map(({ name, code }) => `${name} ${code}`),
+  ];
+}
+
+/** What was found in a source of orders. */
+export function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
+  const examined = sources[at]?.examined;
+  if (examined?.kind !== 'orders') throw new Error('no orders were recognised');
+  return examined;
+}

@@ -1,0 +1,323 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
+import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+import { folderWith, look, ordersOf, summary } from './look.ts';
+
+const layouts = loadLayouts();
+
+/** What `init` proposes for a table. */
+function propose(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  stated?: Parameters<typeof proposeLayout>[1]['stated'],
+) {
+  const records = rows.map((cells, at) => ({ cells, line: at + 2, record: at + 1 }));
+  return proposeLayout(
+    { header, records },
+    { name: 'own', title: 'Own', layouts, ...(stated ? { stated } : {}) },
+  );
+}
+
+const WORDS = [
+  ...[
+    'Discount',
+    'Rabatt',
+    'Korting',
+    'Descuento',
+    'Fee',
+    'Processing fee',
+    'Tax',
+    'VAT',
+    'MwSt',
+    'Shipping',
+  ],
+  ...[
+    'Versand',
+    'Delivery',
+    'Balance',
+    'Outstanding',
+    'Payout',
+    'Settlement',
+    'Commission',
+    'Provision',
+    'Net',
+  ],
+  ...[
+    'Netto',
+    'Unit',
+    'Item',
+    'Line item',
+    'Refund',
+    'Refunded',
+    'Tip',
+    'Deposit',
+    'Gift card',
+    'Cost',
+    'Margin',
+  ],
+];
+const KINDS = [
+  '',
+  ' amount',
+  ' total',
+  ' Total Amount',
+  ' price',
+  ' value',
+  ' (EUR)',
+  ' sum',
+  ' incl tax',
+  '_total',
+];
+const lowering = fc
+  .tuple(
+    fc.constantFrom(...WORDS),
+    fc.constantFrom(...KINDS),
+    fc.constantFrom('', 'Total ', 'Order ', 'amount of '),
+  )
+  .map(([word, kind, before]) => `${before}${word}${kind}`);
+
+test('whatever other amounts a file has, none is proposed as revenue if no column is named like a total', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(lowering, { minLength: 1, maxLength: 6, selector: (name) => name.toLowerCase() }),
+      fc.boolean(),
+      (names, isCommaDecimal) => {
+        const amounts = (at: number) =>
+          names.map((_, index) => `${at + index}${isCommaDecimal ? ',' : '.'}50`);
+        const rows = Array.from({ length: 6 }, (_, at) => [
+          `A-${at}`,
+          ['paid', 'pending'][at % 2] ?? '',
+          'EUR',
+          ['MIRA10', ''][at % 2] ?? '',
+          `2026-05-0${at + 1}`,
+          ...amounts(at),
+        ]);
+        const proposed = propose(
+          ['Order No', 'Status', 'Currency', 'Discount code', 'Order date', ...names],
+          rows,
+        );
+        expect('layout' in proposed, JSON.stringify(names)).toBe(false);
+      },
+    ),
+    { numRuns: propertyRuns(60) },
+  );
+});
+
+test('other amounts beside a total are named with the reason for which they are not read', () => {
+  const header = [
+    'Order No',
+    'Status',
+    'Coupon',
+    'Grand Total',
+    'Discount Amount',
+    'Shipping',
+    'Net',
+    'Colour',
+  ];
+  const proposed = propose(header, [
+    ['1', 'paid', 'MIRA10', '20.00', '5.00', '4.00', '16.00', 'red'],
+    ['2', 'open', '', '30.00', '0.00', '4.00', '26.00', 'blue'],
+  ]);
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  expect(proposed.layout.columns.total).toEqual(['Grand Total']);
+  expect(proposed.columns.map(({ header: name, role, why }) => [name, role, why])).toEqual([
+    ['Order No', 'order_id', 'by its name'],
+    ['Status', 'status', 'by its name'],
+    ['Coupon', 'codes', 'by its name'],
+    ['Grand Total', 'total', 'by its name'],
+    ['Discount Amount', null, 'its name means a discount, which is no revenue'],
+    ['Shipping', null, 'its name means shipping, which is no revenue'],
+    ['Net', null, 'its name means an amount after something was taken off, which is no revenue'],
+    ['Colour', null, 'its name is that of no field of an order'],
+  ]);
+  expect(proposed.columns[7]?.samples).toEqual(['red', 'blue']);
+  expect(proposed.text).toContain('# - "Discount Amount": its name means a discount, which is no revenue');
+});
+
+test('Dutch columns that no list has are found by their values, and the refunds are used', async () => {
+  const rows = [
+    'Nr;When;Toestand;Curr;Totaal;Terug;Korting;Bon;Klant',
+    '1001;14-05-2026 10:12;betaald;EUR;1.249,00;0,00;10,00;MIRA10;Jan',
+    '1002;15-05-2026 11:00;geannuleerd;EUR;20,00;;0,00;MIRA10;Piet',
+    '1003;16-05-2026 09:00;betaald;EUR;35,50;35,50;0,00;JOE20;Kees',
+    '1004;17-05-2026 09:30;in behandeling;EUR;99,90;;0,00;;Henk',
+  ];
+  const found = await look(folderWith({ 'verkoop.csv': rows.join('\n') }));
+  const { layout, currency, preview } = ordersOf(found);
+  expect(layout.columns).toEqual({
+    order_id: ['Nr'],
+    status: ['Toestand'],
+    currency: ['Curr'],
+    total: ['Totaal'],
+    refunded: ['Terug'],
+    codes: ['Bon'],
+    placed_at: ['When'],
+  });
+  expect(currency).toBeNull();
+  expect(preview).toMatchObject({
+    credited: 1,
+    excluded: expect.arrayContaining([expect.objectContaining({ reason: 'fully_refunded', orders: 1 })]),
+    statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, isCredited: false }]),
+  });
+  const klant = found.sources[0]?.proposed?.columns.find(({ header }) => header === 'Klant');
+  expect(klant).toMatchObject({ role: null, samples: [] });
+});
+
+const ORDER = ['Order No', 'Total', 'Coupon', 'Status'];
+
+test.each([
+  ['Refunded?', ['0', '1', '0'], { reason: 'refunded', noneOf: ['0'] }],
+  ['Is test', ['yes', 'no', 'no'], { reason: 'test', noneOf: ['no'] }],
+  ['Cancel reason', ['', 'changed mind', ''], { reason: 'cancelled', notBlank: true }],
+  ['Returned on', ['', '2026-05-04', ''], { reason: 'refunded', notBlank: true }],
+  ['Disputed', ['', '', ''], { reason: 'disputed', notBlank: true }],
+])('a column "%s" stops the orders that it names', (name, cells, rule) => {
+  const rows = cells.map((cell, at) => [`A-${at}`, '20.00', at === 2 ? '' : 'MIRA10', 'paid', cell]);
+  const proposed = propose([...ORDER, name], rows);
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  expect(proposed.layout.exclusions).toMatchObject([{ columns: [name], ...rule }]);
+});
+
+test.each([
+  [
+    'a second total that differs',
+    [...ORDER, 'Order amount'],
+    ['18.00', '25.00'],
+    'it is named like a total, as "Total" is, and differs from it',
+  ],
+  [
+    'a second currency',
+    ['Currency', ...ORDER, 'Shop money'],
+    ['EUR', 'SEK'],
+    'it names other currencies than "Currency"',
+  ],
+  [
+    'a second column of states',
+    [...ORDER, 'Type'],
+    ['sale', 'refund'],
+    'it has words for states, as "Status" has',
+  ],
+  [
+    'an amount on some rows only',
+    [...ORDER, 'Zwrot'],
+    ['0.00', '7.50'],
+    'it has amounts up to the total on some rows only, as refunds have',
+  ],
+  [
+    'returns without a meaning',
+    [...ORDER, 'Returns'],
+    ['3 pieces', '1 piece'],
+    'its name says that orders may be refunded or returned, and its values do not show which',
+  ],
+])('a person is asked about %s', (_, header, [one, other], why) => {
+  const cells: Record<string, readonly [string, string]> = {
+    'Order No': ['1', '2'],
+    Total: ['20.00', '30.00'],
+    Coupon: ['MIRA10', 'JOE20'],
+    Status: ['paid', 'paid'],
+    Currency: ['EUR', 'EUR'],
+  };
+  const last = header.at(-1) ?? '';
+  const rows = [0, 1].map((at) => header.map((name) => cells[name]?.[at] ?? ([one, other][at] as string)));
+  const unclear = propose(header, rows);
+  expect(unclear).toMatchObject({ code: 'unclear_columns', unclear: [{ header: last, why }] });
+  const answered = propose(header, rows, new Map([[last.toLowerCase(), 'unused']]));
+  expect('layout' in answered).toBe(true);
+});
+
+test.each([
+  [
+    'transactions of an affiliate network, declined ones too',
+    'id,advertiserId,publisherId,commissionStatus,commissionAmount,saleAmount,currency,transactionDate,voucherCode,orderRef\n1,99,100,declined,1.00,10.00,EUR,2026-05-01T10:00:00,MIRA10,A1\n2,99,100,approved,2.00,20.00,EUR,2026-05-02T10:00:00,MIRA10,A2\n',
+    'not_orders',
+    /transactions of an affiliate network/,
+  ],
+  [
+    'a settlement',
+    'Order ID,Settlement ID,Type,Gross,Fee,Net,Currency,Voucher\n1,S1,payment,20.00,1.00,19.00,EUR,MIRA10\n2,S1,payment,30.00,1.00,29.00,EUR,\n',
+    'not_orders',
+    /a settlement or a report of payouts/,
+  ],
+  [
+    'items of orders with their own amounts',
+    'Order No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n1,30.00,MIRA10,paid\n2,5.00,,paid\n3,6.00,,paid\n',
+    'item_rows',
+    /same order id \(column "Order No"\) and different amounts in "Total" \(lines 2 and 3\)/,
+  ],
+  [
+    'rows that repeat an amount that may be of the item',
+    'Order No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n1,20.00,MIRA10,paid\n2,5.00,,paid\n3,6.00,,paid\n',
+    'unclear_columns',
+    /may be the total of the order, or that of each row/,
+  ],
+])('%s are not proposed as orders', async (_, text, code, why) => {
+  const { sources, refused } = await look(folderWith({ 'x.csv': text }));
+  expect(sources).toEqual([]);
+  expect(refused).toMatchObject([{ code, why: expect.stringMatching(why) }]);
+});
+
+test('a total that is repeated while the price of items differs is that of the order', async () => {
+  const text =
+    'Order No,Total,Item price,Coupon,Status\n1,50.00,20.00,MIRA10,paid\n1,50.00,30.00,MIRA10,paid\n2,5.00,5.00,,paid\n3,6.00,6.00,,paid\n';
+  const { preview } = ordersOf(await look(folderWith({ 'x.csv': text })));
+  expect(preview).toMatchObject({ orders: 3, credited: 1, organic: 2 });
+  expect(preview.sample.map(({ amount }) => amount)).toEqual(['50.00']);
+});
+
+test.each([
+  ['Name,Email,Financial Status,Currency,Total,Accepts Marketing', '#1,a@example.com,paid,EUR,20.00,yes'],
+  ['Name,Email,Currency,Total,Status', '#1,a@example.com,EUR,20.00,paid'],
+])('orders with an address and a currency are never taken for customers: %s', async (header, row) => {
+  const found = await look(folderWith({ 'x.csv': `${header}\n${row}\n${row.replace('#1', '#2')}\n` }));
+  expect(found.sources.filter(({ examined }) => examined.kind === 'customers')).toEqual([]);
+  expect(found.refused).toHaveLength(1);
+});
+
+test.each([
+  ['MIRA10,JOE20', ['MIRA10', 'JOE20']],
+  ['["MIRA10"]', ['MIRA10']],
+  ['["MIRA10", "JOE20"]', ['MIRA10', 'JOE20']],
+  ['MIRA10;JOE20', ['MIRA10', 'JOE20']],
+  ['["MIRA10","JOE20"]', ['MIRA10', 'JOE20']],
+  ["['MIRA10', 'JOE20']", ['MIRA10', 'JOE20']],
+  ['["MIRA10;JOE20"]', ['MIRA10', 'JOE20']],
+  ['MIRA10,JOE20,', ['MIRA10', 'JOE20']],
+  ['MIRA10,', ['MIRA10']],
+  ['SUMMER/SALE', ['SUMMER/SALE']],
+])('the codes of a cell %s are found', async (cell, codes) => {
+  const rows = [
+    'Order No,Total,Coupon,Status',
+    `1,20.00,"${cell.replaceAll('"', '""')}",paid`,
+    '2,5.00,,paid',
+  ];
+  const { preview } = ordersOf(await look(folderWith({ 'x.csv': rows.join('\n') })));
+  expect(preview.codes.map(({ code }) => code).sort()).toEqual([...codes].sort());
+});
+
+test('an unknown file may have a title above its header', async () => {
+  const text = 'Sales of May,,,\n,,,\nOrder No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n2,5.00,,unpaid\n';
+  const found = await look(folderWith({ 'may.csv': text }));
+  expect(summary(found)).toEqual(['may proposed  1']);
+  expect(ordersOf(found).layout.preambleLines).toBe('search');
+  expect(ordersOf(found).preview).toMatchObject({ orders: 2, credited: 1 });
+});
+
+test('only words that mean paid or completed everywhere are credited', async () => {
+  const words = [
+    'Paid',
+    'completed',
+    'processing',
+    'shipped',
+    'awaiting_shipment',
+    'closed',
+    'partially_refunded',
+  ];
+  const rows = words.map((word, at) => `${at},20.00,MIRA10,${word}`);
+  const { layout } = ordersOf(
+    await look(folderWith({ 'x.csv': ['Order No,Total,Coupon,Status', ...rows].join('\n') })),
+  );
+  expect(layout.status.credited).toEqual(['paid', 'completed']);
+  expect(layout.status.known).toEqual(words.slice(2));
+});

@@ -1,0 +1,132 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { OrdersPreview } from '../../../../src/cli/init/recognise/preview-orders.ts';
+import { openWorkshop } from '../../../runs/workshop.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const HEADER =
+  'Name,Financial Status,Currency,Total,Subtotal,Refunded Amount,Discount Code,Created at,Cancelled at,Id,Notes,Payment Method,Source';
+type Row = {
+  readonly status?: string;
+  readonly total?: string;
+  readonly refunded?: string;
+  readonly code?: string;
+  readonly cancelled?: string;
+};
+
+/** One order each, of 10.00 EUR plus its number, so that every sum tells which orders it adds up. */
+const ROWS: readonly Row[] = [
+  {},
+  { status: 'PAID' },
+  { status: 'on_credit' },
+  { status: 'on_credit' },
+  { status: '-' },
+  { status: 'pending' },
+  { status: 'refunded' },
+  { status: 'partially_refunded' },
+  { status: 'partially_refunded', refunded: '4.00' },
+  { total: '0.00' },
+  { refunded: '-1.00' },
+  { refunded: '500.00' },
+  { refunded: '22.00' },
+  { cancelled: '2026-04-11 11:11:26 +0200' },
+  { code: '' },
+  { code: '', status: 'on_credit' },
+  { total: 'ten' },
+];
+
+const FILE = [
+  HEADER,
+  ...ROWS.map(({ status = 'paid', total, refunded = '', code = 'MIA10', cancelled = '' }, at) =>
+    [
+      ...[`#${1000 + at}`, status, 'EUR', total ?? `${10 + at}.00`, total ?? `${10 + at}.00`, refunded, code],
+      ...['2026-04-10 11:11:26 +0200', cancelled, 5000 + at, '', '', 'web'],
+    ].join(','),
+  ),
+  '',
+].join('\n');
+
+const flowOf = (settings: string) => `
+sources:
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv${settings}}
+`;
+
+function eventsOf(stdout: string): readonly Record<string, unknown>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** `reason [status]: orders amount` for each reason, sorted. */
+function heldOf(groups: readonly Record<string, unknown>[]): readonly string[] {
+  return groups
+    .map(({ reason, status, orders, amount }) => `${reason} ${status ?? ''}: ${orders} ${amount}`)
+    .toSorted();
+}
+
+/** What a preview says: orders to be credited, held and excluded. */
+function answerOf(event: unknown): object {
+  const {
+    credited,
+    organic,
+    excluded,
+    held_orders: held,
+  } = event as Record<string, unknown> &
+    Pick<OrdersPreview, 'credited' | 'organic' | 'excluded'> & {
+      held_orders: readonly (Record<string, unknown> & { revenue: readonly { amount: string }[] })[];
+    };
+  return {
+    credited,
+    organic,
+    excluded: Object.fromEntries(excluded.map(({ reason, orders }) => [reason, orders])),
+    held: heldOf(held.map((group) => ({ ...group, amount: group.revenue[0]?.amount }))),
+  };
+}
+
+test.each(['', ', revenue: total_less_refunds', ', include: any'])(
+  'init, layouts test, plan and run say the same about a file; settings of the job: %j',
+  async (settings) => {
+    const shop = await openWorkshop({ flow: flowOf(settings) });
+    shop.drop('orders.csv', FILE);
+    cpSync(join(shop.folder, 'exports'), join(shop.folder, 'again'), { recursive: true });
+    const tested = eventsOf((await shop.cli('layouts', 'test', 'again/orders.csv', '--json')).stdout);
+    const event = tested.find((one) => one.event === 'layout_tested') as Record<string, unknown>;
+    expect(event.job).toBe('orders');
+    const previewed = answerOf((event.examined as Record<string, unknown>).preview);
+    const planned = eventsOf((await shop.cli('plan', 'orders', '--json')).stdout).at(-1);
+    const run = await shop.run();
+    const held = eventsOf((await shop.cli('review', '--held', '--json')).stdout);
+    const counts = run.finished?.counts;
+    expect(previewed).toEqual({
+      credited: counts?.entries.accepted,
+      organic: counts?.organic,
+      excluded: counts?.excluded,
+      held: heldOf(held.filter((one) => one.event === 'held_orders')),
+    });
+    expect(planned).toMatchObject({
+      counts: {
+        organic: counts?.organic,
+        excluded: counts?.excluded,
+        entries: { ready: counts?.entries.accepted },
+      },
+    });
+    if (settings !== '') return;
+    // The job that init proposes has the default settings.
+    const answers = ['--brand', '4819', '--yes', '--json'];
+    const init = eventsOf((await shop.cli('init', 'again', '--out', 'new', ...answers)).stdout);
+    expect(answerOf(init.find((one) => one.event === 'source')?.preview)).toEqual(previewed);
+    expect(previewed).toMatchObject({
+      credited: 3,
+      organic: 2,
+      held: expect.arrayContaining([
+        'unknown_status on_credit: 2 25.0000',
+        'refund_out_of_range : 2 41.0000',
+      ]),
+    });
+  },
+);

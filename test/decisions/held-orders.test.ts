@@ -1,0 +1,158 @@
+import { expect, it, vi } from 'vitest';
+import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The layout lists no statuses, so the job does. */
+const flowOf = (source = 'shop', platform = 'shopify') => `
+sources:
+  ${source}: {uri: ./exports/, layout: generic, order_platform: ${platform}, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: ${source}, brand_id: 4819, codes: ./codes.csv, revenue: total, include: [paid]}
+`;
+
+/** The held orders as `review --held --json` lists them: `source reason status: orders amount`. */
+async function heldOf(shop: Workshop): Promise<readonly string[]> {
+  const { stdout } = await shop.cli('review', '--held', '--json');
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ event }) => event === 'held_orders')
+    .map(({ source, reason, status, orders, amount, currency }) =>
+      [source, reason, ...(status === null ? [] : [JSON.stringify(status)]), orders, amount, currency].join(
+        ' ',
+      ),
+    )
+    .toSorted();
+}
+
+it('an order with a status that nobody knows is held with its amount, and one decision settles all with that status', async () => {
+  const shop = await openWorkshop({ flow: flowOf() });
+  shop.drop(
+    'orders.csv',
+    toCsv([
+      { id: '101' },
+      { id: '102', status: 'wc-shipped', revenue: '20.00' },
+      { id: '103', status: 'wc-shipped', revenue: '30.00' },
+      { id: '104', status: '', revenue: '40.00' },
+      { id: '105', status: '-', revenue: '50.00' },
+      { id: '106', status: 'cancelled', revenue: '60.00' },
+    ]),
+  );
+  const first = await shop.run();
+  expect(first.exitCode).toBe(3);
+  expect(await shop.posted()).toEqual(['101']);
+  expect(await heldOf(shop)).toEqual([
+    'shop unknown_status "" 1 40.0000 EUR',
+    'shop unknown_status "-" 1 50.0000 EUR',
+    'shop unknown_status "wc-shipped" 2 50.0000 EUR',
+  ]);
+  expect((await shop.cli('status')).stdout).toContain('Held orders (4)');
+  expect((await shop.cli('review')).exitCode).toBe(3);
+
+  const which = ['--source', 'shop', '--status', 'wc-shipped'];
+  const unsure = await shop.cli('review', '--held', ...which, '--credit', '--yes');
+  expect(unsure.exitCode).toBe(2);
+  const counted = await shop.cli(
+    'review',
+    '--held',
+    ...which,
+    '--credit',
+    '--reason',
+    'they are paid',
+    '--yes',
+  );
+  expect(counted.stderr + counted.stdout).toContain('2 held orders (50.00 EUR) may be credited.');
+  await shop.cli('review', '--held', '--status', '', '--exclude', '--reason', 'not paid', '--yes');
+  expect((await shop.run()).exitCode).toBe(3);
+  expect(await shop.posted()).toEqual(['101', '102', '103']);
+  expect(await heldOf(shop)).toEqual(['shop unknown_status "-" 1 50.0000 EUR']);
+
+  // The decision holds for orders that come later.
+  shop.drop(
+    'more.csv',
+    toCsv([
+      { id: '201', status: 'wc-shipped' },
+      { id: '202', status: '' },
+    ]),
+  );
+  await shop.run();
+  expect(await shop.posted()).toEqual(['101', '102', '103', '201']);
+});
+
+it('an id that looks like one that was posted is held, until a person says that it is another order', async () => {
+  const shop = await openWorkshop({ flow: flowOf() });
+  shop.drop('day1.csv', toCsv([{ id: '101' }, { id: '1001' }]));
+  expect((await shop.run()).exitCode).toBe(0);
+  shop.drop('day2.csv', toCsv([{ id: '00101' }, { id: '#1001', revenue: '12.00' }, { id: '102' }]));
+  expect((await shop.run()).exitCode).toBe(3);
+  expect(await shop.posted()).toEqual(['1001', '101', '102']);
+  expect(await heldOf(shop)).toEqual(['shop similar_id 2 22.0000 EUR']);
+  const decide = (order: string, decision: string) =>
+    shop.cli('review', '--held', '--order', order, decision, '--reason', 'compared', '--yes');
+  expect((await decide('00101', '--exclude')).exitCode).toBe(0);
+  expect((await decide('#1001', '--credit')).exitCode).toBe(0);
+  expect((await shop.run()).exitCode).toBe(0);
+  expect(await shop.posted()).toEqual(['#1001', '1001', '101', '102']);
+  expect(await heldOf(shop)).toEqual([]);
+});
+
+it('the same orders under another source and platform are held, because they may be the same', async () => {
+  const shop = await openWorkshop({ flow: flowOf() });
+  shop.drop('orders.csv', toCsv([{ id: '1' }, { id: '2', revenue: '20.00' }]));
+  expect((await shop.run()).exitCode).toBe(0);
+  const text = (source: string, platform: string) => `api:
+  url: \${INFLUENCER_API_URL:-}
+  key: \${INFLUENCER_API_KEY:-}
+  requests_per_second: 0
+database: {url: "\${DATABASE_URL:-}"}
+${flowOf(source, platform)}`;
+  shop.write('pipeline.yaml', text('nl-shop', 'woocommerce'));
+  expect((await shop.run()).exitCode).toBe(3);
+  expect(await shop.posted()).toEqual(['1', '2']);
+  expect(await heldOf(shop)).toEqual(['nl-shop similar_order 2 30.0000 EUR']);
+});
+
+it('an order of a channel that also stands in the export of the shop is credited once', async () => {
+  const shop = await openWorkshop({
+    flow: `
+sources:
+  shop: {uri: ./exports/shop*.csv, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  channel: {uri: ./exports/channel*.csv, layout: generic, order_platform: tiktok, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: [shop, channel], brand_id: 4819, codes: ./codes.csv, revenue: total}
+`,
+  });
+  shop.drop(
+    'shop.csv',
+    toCsv([
+      { id: '1', revenue: '20.00' },
+      { id: '2', revenue: '21.00' },
+    ]),
+  );
+  shop.drop(
+    'channel.csv',
+    toCsv([
+      { id: '577', revenue: '20.00' },
+      { id: '578', revenue: '22.00' },
+    ]),
+  );
+  expect((await shop.run()).exitCode).toBe(3);
+  expect(await shop.posted()).toEqual(['1', '2', '578']);
+  expect(await heldOf(shop)).toEqual(['channel similar_order 1 20.0000 EUR']);
+});
+
+it('what was posted stays posted when its status is no longer known, and is said', async () => {
+  const shop = await openWorkshop({ flow: flowOf() });
+  shop.drop('orders.csv', toCsv([{ id: '1' }]));
+  await shop.run();
+  shop.drop('later.csv', toCsv([{ id: '1', status: 'mystery' }]));
+  const later = await shop.run();
+  expect(later.exitCode).toBe(3);
+  expect(later.finished?.counts.entries).toMatchObject({ already: 1, held: 0 });
+  // The record says that the order is held, which leaves what it earns as it is.
+  const adjustments = await shop.db.selectFrom('ledger.adjustments').select('kind').execute();
+  expect(adjustments).toEqual([{ kind: 'held' }]);
+  expect((await shop.cli('status')).stdout).toContain('Posted, and held by the rules of today (1)');
+});

@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { KnownError, type KnownErrorDetails } from '../../../src/core/known-error.ts';
+import { BUNDLED_LAYOUTS } from '../../../src/core/package/layout-files.ts';
+import { layoutJsonSchema, loadLayout } from '../../../src/intake/layout/load-layout.ts';
+
+function folderWith(text: string): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'layouts-')), 'layouts');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'mine.yaml'), text);
+  return folder;
+}
+
+function problemsOf(work: () => unknown): KnownErrorDetails {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof KnownError) return error.details;
+    throw error;
+  }
+  throw new Error('nothing was wrong');
+}
+
+test('all problems of a layout are reported at once, each with its line', () => {
+  const folder = folderWith(
+    [
+      'title: Mine',
+      'columns:',
+      '  order_id: [id]',
+      '  totl: [sum]',
+      'required: [order_id, total]',
+      "times: ['HH:mm']",
+      'codes: { pattern: "(" }',
+      'extra: 1',
+    ].join('\n'),
+  );
+  const { code, problems = [] } = problemsOf(() => loadLayout('mine', [folder]));
+  expect(code).toBe('layout_invalid');
+  const places = problems.map(
+    ({ where, message }) => `${where.split('mine.yaml:')[1]?.split(':')[0]} ${message}`,
+  );
+  expect(places).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^6 times/),
+      expect.stringMatching(/^7 codes\.pattern/),
+      expect.stringMatching(/extra/),
+      expect.stringMatching(/totl/),
+    ]),
+  );
+});
+
+test('contradictory settings are reported with their lines', () => {
+  const folder = folderWith(
+    ['title: Mine', 'columns:', '  order_id: [id]', 'required: [order_id, total]', 'times: [M/D/YYYY]'].join(
+      '\n',
+    ),
+  );
+  const { problems = [] } = problemsOf(() => loadLayout('mine', [folder]));
+  expect(problems.map(({ message }) => message)).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining('total is required, but columns does not name it'),
+      expect.stringContaining('or list currency under lacks'),
+      expect.stringContaining('List time_zone under lacks'),
+    ]),
+  );
+  expect(problems.every(({ where }) => /mine\.yaml:\d+:\d+$/.test(where))).toBe(true);
+});
+
+test('invalid YAML is reported with its line', () => {
+  const { problems = [] } = problemsOf(() => loadLayout('mine', [folderWith('title: "Mine\ncolumns: [')]));
+  expect(problems[0]?.message).toContain('not valid YAML');
+});
+
+test('a layout of the deployment takes precedence over a bundled one', () => {
+  const folder = folderWith('');
+  writeFileSync(
+    join(folder, 'generic.yaml'),
+    'title: Ours\nlacks: [currency]\ncolumns: { order_id: [nr], total: [sum] }\nrequired: [order_id, total]\n',
+  );
+  expect(loadLayout('generic', [folder, BUNDLED_LAYOUTS]).title).toBe('Ours');
+  expect(loadLayout('shopify-orders', [folder, BUNDLED_LAYOUTS]).title).toBe('Shopify orders export');
+});
+
+test('the error for an unknown layout lists the available ones', () => {
+  expect(problemsOf(() => loadLayout('shopfy'))).toMatchObject({
+    code: 'layout_missing',
+    help: expect.stringContaining('shopify-orders'),
+  });
+});
+
+test('the JSON Schema for editors is up to date', () => {
+  expect(readFileSync(join(BUNDLED_LAYOUTS, '../layout.schema.json'), 'utf8')).toBe(layoutJsonSchema());
+});
+
+test('nested aliases are reported quickly as an error of the layout, with a remedy', () => {
+  const levels = Array.from({ length: 9 }, (_, level) => {
+    const below = level === 0 ? 'lol' : `*l${level - 1}`;
+    return `l${level}: &l${level} [${Array.from({ length: 9 }, () => below).join(', ')}]`;
+  });
+  const folder = folderWith([...levels, 'title: *l8'].join('\n'));
+  const { code, problems = [] } = problemsOf(() => loadLayout('mine', [folder]));
+  expect(code).toBe('layout_invalid');
+  expect(problems[0]).toMatchObject({
+    message: expect.stringContaining('Aliases'),
+    help: 'Write the values in full instead.',
+  });
+});

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { OrderItem, StagedOrder } from '../../../src/core/order.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { ENGINES, openShop, order, type Shop, useDatabase } from '../story.ts';
+
+const [SERVER] = ENGINES;
+
+/** An order with these items, whose amounts are its total. */
+function withItems(
+  orderId: string,
+  items: Readonly<Record<string, number>>,
+  given: Partial<StagedOrder> = {},
+): StagedOrder {
+  const amounts = Object.entries(items);
+  const total = amounts.reduce((sum, [, amount]) => sum + amount, 0).toFixed(2);
+  const listed = amounts
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, amount]): OrderItem => [id, amount.toFixed(2), null, null]);
+  const said = { total, subtotal: null, rowCount: Math.max(1, amounts.length), ...given };
+  return { ...order(orderId, said), items: listed };
+}
+
+describe('items of orders', () => {
+  const database = useDatabase(SERVER);
+  const sums = { sums: true };
+
+  test('of several files add up, and an item counts as it was stated last', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [withItems('1', { x: 20 }), withItems('2', { y: 5 })] }, sums);
+    expect(await shop.read({ orders: [withItems('1', { z: 30 })] }, sums)).toMatchObject({
+      ordersChanged: 1,
+    });
+    expect(await statesOf(shop)).toEqual(['1 50.0000 - x,z', '2 5.0000 - y']);
+    // Each part again, and all of them, change nothing.
+    for (const items of [{ x: 20 }, { z: 30 }, { x: 20, z: 30 }])
+      expect(await shop.read({ orders: [withItems('1', items)] }, sums)).toMatchObject({
+        ...{ ordersChanged: 0, ordersUnchanged: 1, orderRows: Object.keys(items).length },
+      });
+    expect(await shop.read({ orders: [withItems('1', { x: 12 })] }, sums)).toMatchObject({
+      ordersChanged: 1,
+    });
+    expect(await statesOf(shop)).toEqual(['1 42.0000 - x,z', '2 5.0000 - y']);
+  });
+
+  test('in distant rows are added up once, and contradict each other if their amounts differ', async () => {
+    const shop = await openShop(database());
+    const parts = [
+      { x: 20, y: 1 },
+      { y: 1, z: 30 },
+      { x: 20, y: 1 },
+    ];
+    await shop.read(
+      parts.map((items) => ({ orders: [withItems('1', items)] })),
+      sums,
+    );
+    expect(await statesOf(shop)).toEqual(['1 51.0000 - x,y,z']);
+    const sealed = await shop.read(
+      [{ orders: [withItems('1', { x: 20 })] }, { orders: [withItems('1', { x: 21 })] }],
+      sums,
+    );
+    expect(sealed).toMatchObject({ rejectedRows: 2 });
+    expect(await statesOf(shop)).toEqual(['1 51.0000 - x,y,z']);
+  });
+
+  test('that are known, and occur in two places of a file, are the same', async () => {
+    const shop = await openShop(database());
+    const parts = () => [{ orders: [withItems('1', { x: 20 })] }, { orders: [withItems('1', { x: 20 })] }];
+    await shop.read({ orders: [withItems('1', { x: 20 })] }, sums);
+    expect(await shop.read(parts(), sums)).toMatchObject({
+      ordersChanged: 0,
+      ordersUnchanged: 1,
+      orderRows: 2,
+    });
+    expect(await statesOf(shop)).toEqual(['1 20.0000 - x']);
+  });
+
+  test('do not end the doubt of an order of which a row is missing', async () => {
+    const shop = await openShop(database());
+    await shop.read(
+      { orders: [withItems('1', { x: 20 })], missing: [{ groupKey: '#1', isCertain: true }] },
+      sums,
+    );
+    await shop.read({ orders: [withItems('1', { y: 30 })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 50.0000 incomplete x,y']);
+    await shop.read({ orders: [withItems('1', { x: 20, y: 30 })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 50.0000 - x,y']);
+  });
+
+  test('give the same order, however they are split over files and batches', async () => {
+    const items = { a: 10, b: 20, c: 0.5, d: 7 };
+    const parts = fc.array(fc.subarray(Object.entries(items), { minLength: 1 }), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(parts, { minLength: 1, maxLength: 3 }), async (files) => {
+        const shop = await openShop(database());
+        const all = [...files, [Object.entries(items)]];
+        for (const batches of all)
+          await shop.read(
+            batches.map((part) => ({ orders: [withItems('1', Object.fromEntries(part))] })),
+            sums,
+          );
+        expect(await statesOf(shop)).toEqual(['1 37.5000 - a,b,c,d']);
+      }),
+      { numRuns: propertyRuns(10) },
+    );
+  });
+
+  test('without ids are in doubt if distant rows are equal', async () => {
+    const shop = await openShop(database());
+    const twice = () => [{ orders: [order('1')] }, { orders: [order('1')] }];
+    await shop.read(twice(), sums);
+    expect(await statesOf(shop)).toEqual(['1 20.0000 may_be_repeated -']);
+    // The correct file ends it, and the same rows twice are in doubt again.
+    await shop.read({ orders: [order('1')] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 10.0000 - -']);
+    await shop.read(twice(), sums);
+    expect(await statesOf(shop)).toEqual(['1 20.0000 may_be_repeated -']);
+  });
+
+  test('without ids are in doubt if another file states fewer rows, or another single row', async () => {
+    const shop = await openShop(database());
+    const first = [
+      order('1', { total: '20.00' }),
+      order('2', { total: '50.00', rowCount: 3 }),
+      order('3', { total: '0.00' }),
+    ];
+    await shop.read({ orders: first }, sums);
+    const second = () => [
+      order('1', { total: '30.00' }),
+      order('2', { total: '30.00', rowCount: 2 }),
+      order('3'),
+    ];
+    await shop.read({ orders: second() }, sums);
+    expect(await statesOf(shop)).toEqual([
+      '1 30.0000 may_be_split -',
+      '2 30.0000 may_be_split -',
+      '3 10.0000 - -',
+    ]);
+    // Neither part alone ends the doubt. A file with more rows does.
+    await shop.read({ orders: second() }, sums);
+    expect(await statesOf(shop)).toEqual([
+      '1 30.0000 may_be_split -',
+      '2 30.0000 may_be_split -',
+      '3 10.0000 - -',
+    ]);
+    const whole = [order('1', { total: '50.00', rowCount: 2 }), order('2', { total: '80.00', rowCount: 5 })];
+    await shop.read({ orders: whole }, sums);
+    expect(await statesOf(shop)).toEqual(['1 50.0000 - -', '2 80.0000 - -', '3 10.0000 - -']);
+  });
+});
+
+/** Returns the current orders of a source as `id total doubt items`. */
+async function statesOf({ db, source }: Shop): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select concat_ws(' ', order_id, total, coalesce(doubt, '-'),
+      coalesce((select string_agg(item ->> 0, ',') from jsonb_array_elements(items) item), '-')) as said
+    from intake.orders where source = ${source} and is_current order by order_id`.execute(db);
+  return rows.map(({ said }) => said);
+}

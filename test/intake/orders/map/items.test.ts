@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Layout } from '../../../../src/core/layout.ts';
+import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+import { holdReason } from '../../csv/parse-text.ts';
+import { type MapTextOptions, mapText, onlyFault } from './map-text.ts';
+
+const HEADER = 'order_id,item_id,amount';
+
+function layoutWith(item: readonly string[]): Layout {
+  return {
+    ...loadLayout('generic'),
+    grouping: { lineItems: true, sum: { total: { plus: ['amount'], minus: [] } }, item, addsNothing: [] },
+  };
+}
+
+const [WITH_IDS, WITHOUT_IDS] = [layoutWith(['item_id']), layoutWith([])];
+
+/** Maps rows and returns the orders as `id total doubt`. */
+async function ordersOf(rows: readonly string[], layout: Layout, options: MapTextOptions = {}) {
+  const { orders } = await mapText(`${[HEADER, ...rows].join('\n')}\n`, { layout, ...options });
+  return orders.map(({ orderId, total, doubt }) => `${orderId} ${total} ${doubt ?? '-'}`);
+}
+
+test('an item that occurs again is added up once, if items have ids', async () => {
+  const rows = ['A,i1,10.00', 'A,i2,20.00', 'B,i3,5.00'];
+  expect(await ordersOf([...rows, HEADER, ...rows], WITH_IDS)).toEqual(['A 30.00 -', 'B 5.00 -']);
+  const { orders } = await mapText([HEADER, ...rows, ...rows, ''].join('\n'), { layout: WITH_IDS });
+  expect(orders[0]?.items).toEqual([
+    ['i1', '10.00', null, null],
+    ['i2', '20.00', null, null],
+  ]);
+});
+
+test('an item with two amounts contradicts itself', async () => {
+  const text = `${HEADER}\nA,i1,10.00\nA,i1,11.00\n`;
+  expect(onlyFault(await mapText(text, { layout: WITH_IDS }))).toEqual(['conflicting_rows', 'item_id', 'i1']);
+});
+
+test('items without an id are different items', async () => {
+  const { orders } = await mapText(`${HEADER}\nA,,10.00\nA,,10.00\nA,i1,1.00\n`, { layout: WITH_IDS });
+  expect(orders).toMatchObject([{ total: '21.00', items: null, doubt: null }]);
+});
+
+test('without ids, equal rows that stand together are two items, and those that stand apart may be one', async () => {
+  expect(await ordersOf(['A,,10.00', 'A,,10.00', 'B,,5.00'], WITHOUT_IDS)).toEqual(['A 20.00 -', 'B 5.00 -']);
+  expect(await ordersOf(['A,,10.00', 'B,,5.00', 'A,,10.00'], WITHOUT_IDS)).toEqual([
+    'A 20.00 may_be_repeated',
+    'B 5.00 -',
+  ]);
+  expect(await ordersOf(['A,,10.00', 'B,,5.00', 'A,,11.00'], WITHOUT_IDS)).toEqual(['A 21.00 -', 'B 5.00 -']);
+});
+
+test('an order in both of two joined files may be repeated, even if the second states it otherwise', async () => {
+  const rows = ['A,,10.00', 'B,,5.00', HEADER, 'B,,4.00', 'C,,1.00'];
+  expect(await ordersOf(rows, WITHOUT_IDS)).toEqual(['A 10.00 -', 'B 9.00 may_be_repeated', 'C 1.00 -']);
+});
+
+test('a file is held if each row of each order occurs twice', async () => {
+  const rows = ['A,,10.00', 'A,,10.00', 'A,,2.00', 'A,,2.00', 'B,,5.00', 'B,,5.00'];
+  expect((await holdReason(ordersOf(rows, WITHOUT_IDS))).code).toBe('repeated_rows');
+  expect((await holdReason(ordersOf(rows, WITHOUT_IDS, { generationOrders: 1 }))).code).toBe('repeated_rows');
+  expect(await ordersOf([...rows, 'B,,6.00'], WITHOUT_IDS)).toEqual(['A 24.00 -', 'B 16.00 -']);
+});
+
+test('rows in any order, and repeated any number of times, give the same orders if items have ids', async () => {
+  const items = ['A,i1,10.00', 'A,i2,20.00', 'A,i3,0.50', 'B,i4,5.00', 'B,i5,7.00', 'C,i6,1.00'];
+  const shuffled = fc.shuffledSubarray([...items, ...items, ...items], { minLength: items.length });
+  await fc.assert(
+    fc.asyncProperty(shuffled, fc.integer({ min: 1, max: 40 }), async (rows, batchBytes) => {
+      const all = [...rows, ...items];
+      expect((await ordersOf(all, WITH_IDS, { batchBytes })).toSorted()).toEqual([
+        'A 30.50 -',
+        'B 12.00 -',
+        'C 1.00 -',
+      ]);
+    }),
+    { numRuns: propertyRuns(50) },
+  );
+});

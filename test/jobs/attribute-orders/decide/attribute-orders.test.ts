@@ -1,0 +1,329 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
+
+/** The decision about a single order. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
+const CODES = [
+  'MIRA,,@mira.glow,D1,,,',
+  'GLOW 5,,mira.glow,D1,,,',
+  'NOOR,,noor,,,,',
+  'PIA,,pia,D3,,,',
+  'PIA5,,Pia,D3,,,2026-04-01',
+  'PAST,,mira.glow,D1,,,2026-04-09',
+  'FUTURE,,mira.glow,D1,,2026-04-11,',
+  'ELSEWHERE,777,olga,D9,,,',
+  'BOTH,,mira.glow,D1,,,2026-04-10',
+  'BOTH,,noor,D2,,2026-04-11,',
+  'TWICE,,mira.glow,D1,,,',
+  'TWICE,,noor,D2,,,',
+].join('\n');
+
+const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
+  ['an exclusion of the layout comes first', { exclusion: 'test', codes: ['MIRA'] }, 'excluded test'],
+  ['a draft, unless the job says otherwise', { exclusion: 'draft', codes: ['MIRA'] }, 'excluded draft'],
+  [
+    'a draft, where the job credits drafts',
+    { exclusion: 'draft', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { creditsDrafts: true },
+  ],
+  [
+    'another exclusion, where the job credits drafts',
+    { exclusion: 'cancelled', dealId: 'D7' },
+    'excluded cancelled',
+    { creditsDrafts: true },
+  ],
+  [
+    'a renewal of a subscription is an order like any other',
+    { exclusion: 'renewal', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+  ],
+  [
+    'a renewal, where the job excludes renewals',
+    { exclusion: 'renewal', dealId: 'D7' },
+    'excluded renewal',
+    { creditsRenewals: false },
+  ],
+  [
+    'a status that is not credited',
+    { status: 'pending', codes: ['MIRA'] },
+    'excluded status_pending',
+    { credited: ['paid'], notCredited: ['pending'] },
+  ],
+  [
+    'a status that nobody knows',
+    { status: 'shipped', codes: ['MIRA'] },
+    'held unknown_status MIRA',
+    { credited: ['paid'], notCredited: ['pending'] },
+  ],
+  [
+    'no status at all',
+    { status: null, dealId: 'D7' },
+    'held unknown_status D7',
+    { credited: ['paid'], notCredited: ['pending'] },
+  ],
+  [
+    'no status at all, where the job counts every status',
+    { status: null, dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+  ],
+  [
+    'a status that nobody knows, of an order that names no owner',
+    { status: null },
+    'organic',
+    { credited: ['paid'] },
+  ],
+  [
+    'a status that nobody knows, of a cancelled order',
+    { status: null, cancelledAt: '2026-04-11T00:00:00Z', dealId: 'D7' },
+    'excluded cancelled',
+    { credited: ['paid'] },
+  ],
+  [
+    'a time of cancellation, without a rule of the layout',
+    { cancelledAt: '2026-04-11T00:00:00Z', dealId: 'D7' },
+    'excluded cancelled',
+  ],
+  [
+    'a word that the layout does not know in a column that may exclude',
+    { exclusion: 'unknown_test', dealId: 'D7' },
+    'held unknown_test D7',
+  ],
+  ['an order that may not be whole', { doubt: 'incomplete', dealId: 'D7' }, 'held incomplete D7'],
+  [
+    'no amount for the rule',
+    { subtotal: null, codes: ['MIRA'] },
+    'held unknown_amount MIRA',
+    { revenue: 'subtotal' },
+  ],
+  ['nothing paid', { total: '0.00', codes: ['MIRA'] }, 'excluded zero_revenue'],
+  ['less than nothing paid', { total: '-1.00', codes: ['MIRA'] }, 'excluded negative_revenue'],
+  [
+    'all paid back',
+    { refunded: '10.00', codes: ['MIRA'] },
+    'excluded fully_refunded',
+    { revenue: 'total_less_refunds' },
+  ],
+  ['all paid back, whatever the revenue is', { refunded: '10.00', dealId: 'D7' }, 'excluded fully_refunded'],
+  [
+    'a refund below zero',
+    { refunded: '-3.00', dealId: 'D7' },
+    'held refund_out_of_range D7',
+    { revenue: 'total_less_refunds' },
+  ],
+  ['a refund above the total', { refunded: '10.01', dealId: 'D7' }, 'held refund_out_of_range D7'],
+  [
+    'a refund of an order whose total is not known',
+    { total: null, subtotal: '9.00', refunded: '1.00', dealId: 'D7' },
+    'held refund_out_of_range D7',
+    { revenue: 'subtotal' },
+  ],
+  [
+    'a partial refund whose amount is not known',
+    { status: 'partially_refunded', dealId: 'D7' },
+    'held unknown_refund D7',
+  ],
+  [
+    'a free order is not a refunded one',
+    { total: '0.00', refunded: '0.00', dealId: 'D7' },
+    'excluded zero_revenue',
+    { revenue: 'total_less_refunds' },
+  ],
+  ['another brand', { brandId: '777', dealId: 'D7' }, 'excluded other_brand'],
+  [
+    'the deal that the export names wins over codes',
+    { dealId: 'D7', influencerHandle: 'x', codes: ['NOOR'] },
+    'attributed explicit D7 → deal:D7',
+  ],
+  ['the collaboration that the export names', { collabId: 'C7' }, 'attributed explicit C7 → collab:C7'],
+  [
+    'the handle that the export names',
+    { influencerHandle: '@Noor', brandId: '4819' },
+    'attributed explicit @Noor → handle:noor',
+  ],
+  ['a code, however written', { codes: [' m i r a '] }, 'attributed code  m i r a  → deal:D1'],
+  ['two codes of one owner', { codes: ['glow5', 'MIRA'] }, 'attributed code glow5 → deal:D1'],
+  [
+    'a code beside one that nobody owns',
+    { codes: ['WELCOME', 'NOOR'] },
+    'attributed code NOOR → handle:noor',
+  ],
+  ['two codes of two owners', { codes: ['MIRA', 'NOOR'] }, 'held ambiguous_codes MIRA, NOOR'],
+  ['one code of two owners', { codes: ['TWICE'] }, 'held ambiguous_codes TWICE'],
+  [
+    'one code of two owners, one after the other: the first',
+    { codes: ['BOTH'] },
+    'attributed code BOTH → deal:D1',
+  ],
+  [
+    '… and the second',
+    { codes: ['BOTH'], placedAt: '2026-04-11T00:00:00Z' },
+    'attributed code BOTH → deal:D2',
+  ],
+  [
+    'a valid code beside an expired one of another',
+    { codes: ['PAST', 'NOOR'] },
+    'attributed code NOOR → handle:noor',
+  ],
+  ['an expired code', { codes: ['PAST'] }, 'unattributed code_expired PAST'],
+  [
+    'an expired code on its last day',
+    { codes: ['PAST'], placedAt: '2026-04-09T23:59:59Z' },
+    'attributed code PAST → deal:D1',
+  ],
+  ['a code that is not valid yet', { codes: ['FUTURE'] }, 'unattributed code_not_yet_valid FUTURE'],
+  [
+    'an expired code of an order that was paid later',
+    { codes: ['PAST'], placedAt: null, paidAt: '2026-04-10T09:00:00Z' },
+    'unattributed code_expired PAST',
+  ],
+  [
+    'an expired code of an order without a time',
+    { codes: ['PAST'], placedAt: null, paidAt: null },
+    'held unknown_time PAST',
+  ],
+  [
+    'the same for one that is not valid yet',
+    { codes: ['FUTURE'], placedAt: null, paidAt: null },
+    'held unknown_time FUTURE',
+  ],
+  [
+    'a code that is always valid, of an order without a time',
+    { codes: ['MIRA'], placedAt: null, paidAt: null },
+    'attributed code MIRA → deal:D1',
+  ],
+  [
+    'an order without a time, where deals have terms',
+    { codes: ['MIRA'], placedAt: null, paidAt: null },
+    'held unknown_time MIRA',
+    { hasTerms: true },
+  ],
+  [
+    'an order without a time, where the job has a start date',
+    { codes: ['MIRA'], placedAt: null, paidAt: null },
+    'held unknown_time MIRA',
+    { start: { day: '2026-01-01', timeZone: 'UTC' } },
+  ],
+  [
+    'an order of the last second before the start date, which is a day in the zone of the job',
+    { codes: ['MIRA'], placedAt: '2026-04-09T21:59:59Z' },
+    'excluded before_start',
+    { start: { day: '2026-04-10', timeZone: 'Europe/Amsterdam' } },
+  ],
+  [
+    'an order of the first second of the start date',
+    { codes: ['MIRA'], placedAt: '2026-04-09T22:00:00Z' },
+    'attributed code MIRA → deal:D1',
+    { start: { day: '2026-04-10', timeZone: 'Europe/Amsterdam' } },
+  ],
+  [
+    'an order from before the start date whose time of payment is known only',
+    { codes: ['MIRA'], placedAt: null, paidAt: '2026-04-09T12:00:00Z' },
+    'excluded before_start',
+    { start: { day: '2026-04-10', timeZone: 'Europe/Amsterdam' } },
+  ],
+  ['a code of another brand', { codes: ['ELSEWHERE'] }, 'unattributed code_of_other_brand ELSEWHERE'],
+  ['a code that nobody owns', { codes: ['WELCOME'] }, 'unattributed unknown_code WELCOME'],
+  ['a link with a code', { codes: ['WELCOME'], links: ['mira'] }, 'attributed link mira → deal:D1'],
+  ['a link with a handle', { links: ['@PIA'] }, 'attributed link @PIA → deal:D3'],
+  ['a link with a handle that has two deals', { links: ['@NOOR'] }, 'held ambiguous_links @NOOR'],
+  ['a code wins over a link', { codes: ['NOOR'], links: ['mira'] }, 'attributed code NOOR → handle:noor'],
+  ['links of two owners', { links: ['mira', 'noor'] }, 'held ambiguous_links mira, noor'],
+  ['a link that nobody owns', { links: ['newsletter'] }, 'unattributed unknown_link newsletter'],
+  ['nothing at all', {}, 'organic'],
+];
+
+describe.each(ENGINES)('attribution on %s', (engine) => {
+  const database = useDatabase(engine);
+  const newContext = () => {
+    const path = join(makeTestFolder(), 'codes.csv');
+    return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
+  };
+
+  const rules = RULES.map(([title, given, expected, how]) => ({ title, given, expected, how }));
+  test.each(rules)('$title', async ({ given, expected, how = {} }) => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', given)] });
+    await context.attribute({ ...how, codes: CODES });
+    expect(await decisions(context)).toEqual([`1: ${expected}`]);
+  });
+
+  test('knows no code and no handle of another job', async () => {
+    const [context, other] = [await newContext(), await newContext()];
+    await other.attribute({ codes: 'THEIRS,,zoe,,,,' });
+    await context.read({ orders: [order('1', { codes: ['THEIRS'] }), order('2', { links: ['@zoe'] })] });
+    await context.attribute({ codes: CODES });
+    expect(await decisions(context)).toEqual([
+      '1: unattributed unknown_code THEIRS',
+      '2: unattributed unknown_link @zoe',
+    ]);
+  });
+
+  test('records the revenue by the rule of the job, and every identifier of the owner', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
+    await context.attribute({ codes: CODES, revenue: 'total_less_refunds' });
+    const { rows } = await sql`
+      select amount, currency, influencer_handle, deal_id, collab_id, brand_id from intake.attributions where job = ${context.job}`.execute(
+      context.db,
+    );
+    expect(rows).toEqual([
+      {
+        amount: '7.5000',
+        currency: 'EUR',
+        influencer_handle: '@mira.glow',
+        deal_id: 'D1',
+        collab_id: null,
+        brand_id: '4819',
+      },
+    ]);
+  });
+
+  test('decides only on new orders until the rules change', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
+    expect(await context.attribute({ codes: CODES })).toBe(2);
+    expect(await context.attribute()).toBe(0);
+    await context.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
+    expect(await context.attribute()).toBe(1);
+    await context.read({ orders: [order('3', { total: '11.00' })] });
+    expect(await context.attribute()).toBe(1);
+    // A decision with the same result is left as it is.
+    expect(await context.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
+    expect(await decisions(context)).toEqual([
+      '1: attributed code WELCOME → handle:pia',
+      '2: attributed code MIRA → deal:D1',
+      '3: organic',
+    ]);
+  });
+
+  test('ignores orders of a file that is not sealed or was held', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
+    expect(await context.attribute({ codes: CODES })).toBe(0);
+  });
+
+  test('runs as a preview inside a transaction that is rolled back', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    const path = join(makeTestFolder(), 'codes.csv');
+    const undone = new Error('undone');
+    const preview = context.db.transaction().execute(async (trx) => {
+      const rehearsal = await openContext(trx, {
+        path,
+        writeCodes: (text) => writeFileSync(path, text),
+        shops: [{ ...context, db: trx }],
+      });
+      await rehearsal.attribute({ codes: CODES });
+      expect(await rehearsal.prepare()).toMatchObject({ created: 1 });
+      expect(await decisions(rehearsal)).toEqual(['1: attributed code MIRA → deal:D1']);
+      throw undone;
+    });
+    await expect(preview).rejects.toBe(undone);
+    expect(await decisions(context)).toEqual([]);
+  });
+});

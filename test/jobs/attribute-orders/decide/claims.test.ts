@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { type Context, type Given, openContext } from './story.ts';
+
+const CODES = [
+  'MIRA,,@mira.glow,D1,,,',
+  'NOOR,,noor,D2,,,',
+  'PAST,,pia,D3,,,2026-04-09',
+  'ELSEWHERE,777,olga,D9,,,',
+  'TWICE,,mira.glow,D1,,,',
+  'TWICE,,noor,D2,,,',
+].join('\n');
+
+const NOTED: readonly (readonly [string, Given, readonly string[]])[] = [
+  [
+    'a link before a code, however the job decides',
+    { links: ['noor'], codes: ['MIRA'] },
+    ['1 link noor deal:D2', '2 code MIRA deal:D1'],
+  ],
+  [
+    'codes as the export writes them',
+    { codes: ['NOOR', 'MIRA'] },
+    ['1 code NOOR deal:D2', '2 code MIRA deal:D1'],
+  ],
+  [
+    'one code of two owners at one place',
+    { codes: ['TWICE'] },
+    ['1 code TWICE deal:D1', '1 code TWICE deal:D2'],
+  ],
+  [
+    'what the export names before a code',
+    { dealId: 'D7', codes: ['MIRA'] },
+    ['0 explicit D7 deal:D7', '1 code MIRA deal:D1'],
+  ],
+  ['nothing where all is of one owner', { dealId: 'D1', codes: ['MIRA'], links: ['mira'] }, []],
+  ['nothing of a code that was no longer valid', { codes: ['MIRA', 'PAST'] }, []],
+  ['nothing of a code of another brand', { codes: ['MIRA', 'ELSEWHERE'] }, []],
+  ['nothing of an order that is never credited', { codes: ['MIRA', 'NOOR'], exclusion: 'test' }, []],
+];
+
+async function claims({ db, job }: Context): Promise<readonly string[]> {
+  const { rows } = await sql<{ claim: string }>`
+    select place || ' ' || kind || ' ' || written || ' ' || target as claim from intake.order_claims where job = ${job} order by place, target`.execute(
+    db,
+  );
+  return rows.map(({ claim }) => claim);
+}
+
+describe.each(ENGINES)(
+  'for an order with evidence for several owners, on %s, attribution records',
+  (engine) => {
+    const database = useDatabase(engine);
+    const newContext = () => {
+      const path = join(makeTestFolder(), 'codes.csv');
+      return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
+    };
+
+    test.each(NOTED.map(([title, given, expected]) => ({ title, given, expected })))(
+      '$title',
+      async ({ given, expected }) => {
+        const context = await newContext();
+        await context.read({ orders: [order('1', given)] });
+        await context.attribute({ codes: CODES });
+        expect(await claims(context)).toEqual(expected);
+      },
+    );
+
+    test('updated claims after the codes have changed, even if the decision stays the same', async () => {
+      const context = await newContext();
+      await context.read({ orders: [order('1', { links: ['mira'], codes: ['NOOR'] })] });
+      await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      expect(await claims(context)).toEqual([]);
+      expect(await context.attribute({ codes: CODES })).toBe(0);
+      expect(await claims(context)).toEqual(['1 link mira deal:D1', '2 code NOOR deal:D2']);
+      await context.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      expect(await claims(context)).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.ts';
+import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { bring, type Context, decisions, type Given, openContext } from './story.ts';
+
+const database = useDatabase('a Postgres server');
+const RULES = { codes: 'MIRA,,mira,D1,,,\nNOOR,,noor,D2,,,' };
+
+/** Each test has a brand and platforms of its own, so that no id is known from another job. */
+let brands = 800_000;
+function newBrand(): string {
+  brands += 1;
+  return String(brands);
+}
+
+/** Opens a job of a brand with sources of these platforms. */
+async function openJob(brandId: string, ...names: readonly string[]) {
+  const platforms = names.map((name) => `${name} ${brands}`);
+  const path = join(makeTestFolder(), 'codes.csv');
+  const shops: Shop[] = [];
+  for (const _ of platforms) shops.push(await openShop(database()));
+  const context = await openContext(database(), {
+    ...{ path, shops, platforms, brandId },
+    writeCodes: (text) => writeFileSync(path, text),
+  });
+  return { context, shops };
+}
+
+/** A new export of a source states orders by id, and the job decides about them. */
+async function state(
+  context: Context,
+  orders: Readonly<Record<string, Given>>,
+  {
+    shop = context,
+    isBrandShared = false,
+  }: { readonly shop?: Shop | undefined; readonly isBrandShared?: boolean } = {},
+): Promise<void> {
+  await shop.read({
+    orders: Object.entries(orders).map(([id, given]) => order(id, { codes: ['MIRA'], ...given })),
+  });
+  await context.attribute({ ...RULES, isBrandShared });
+}
+
+/** The decisions as `id: outcome reason`. */
+async function decided(context: Context, { source }: { readonly source: string } = context) {
+  const all = await decisions({ ...context, source });
+  return all.map((decision) => decision.replace(/ (?:code )?(?:MI ?RA|NOOR).*/i, ''));
+}
+
+describe('an id that looks like another one of its source', () => {
+  test.each([
+    ['the plain id stays', ['00101', '101'], ['00101: held similar_id', '101: attributed']],
+    ['else the first one', ['0101', '00101'], ['00101: attributed', '0101: held similar_id']],
+    ['others are left alone', ['00101', '102'], ['00101: attributed', '102: attributed']],
+  ])('is held in the same file: %s', async (_, ids, expected) => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, Object.fromEntries(ids.map((id) => [id, {}])));
+    expect(await decided(context)).toEqual(expected);
+  });
+
+  test.each([
+    ['that was sent', 'accepted'],
+    ['that waits to be sent', null],
+  ] as const)('is held after one %s, plain or not', async (_, sent) => {
+    for (const [first, then] of [
+      ['00101', '101'],
+      ['0101', '00101'],
+      ['101', '00101'],
+    ] as const) {
+      const { context } = await openJob(newBrand(), 'shopify');
+      await state(context, { [first]: {} });
+      await context.prepare();
+      if (sent !== null) await bring(context, sent);
+      await state(context, { [then]: {} });
+      expect(await decided(context)).toEqual([`${first}: attributed`, `${then}: held similar_id`].toSorted());
+    }
+  });
+
+  test('is not held if the other one is in no file that counts, in another source, or credited to nobody', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await context.read({ orders: [order('101')] }, { rowsRead: 99 });
+    const { context: other } = await openJob(newBrand(), 'shopify');
+    await state(other, { 101: {} });
+    await state(context, { '00101': {} });
+    expect(await decided(context)).toEqual(['00101: attributed']);
+    const { context: third } = await openJob(newBrand(), 'shopify');
+    await state(third, { '00101': { codes: [] } });
+    await state(third, { 101: {} });
+    expect(await decided(third)).toEqual(['00101: organic', '101: attributed']);
+  });
+
+  test('is credited once a person has said so, and not held again after it was sent', async () => {
+    const { context } = await openJob(newBrand(), 'shopify');
+    await state(context, { 101: {}, '00101': {} });
+    const subject = { source: context.source, orderId: '00101', contentHash: null };
+    const say = (reason: string) =>
+      inTransaction(context.db, (trx) =>
+        storeRulings(trx, { subjects: [{ ...subject, reason }], decision: 'credit', decidedBy: 'tester' }),
+      );
+    await say('similar_order');
+    await context.attribute(RULES);
+    expect(await decided(context)).toEqual(['00101: held similar_id', '101: attributed']);
+    await say('similar_id');
+    await context.attribute(RULES);
+    expect(await decided(context)).toEqual(['00101: attributed', '101: attributed']);
+
+    const { context: sent } = await openJob(newBrand(), 'shopify');
+    await state(sent, { '00101': {} });
+    await sent.prepare();
+    await bring(sent, 'accepted');
+    await state(sent, { 101: {}, '00101': { total: '11.00' } });
+    expect(await decided(sent)).toEqual(['00101: attributed', '101: held similar_id']);
+  });
+});
+
+describe('the same id under another platform of the brand', () => {
+  test.each<readonly [string, Given, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
+    ['the same amount and minute', {}, {}, 'held similar_order'],
+    ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, {}, 'held similar_order'],
+    ['another spelling of the amount', { total: '10.0000' }, {}, 'held similar_order'],
+    ['another minute', { placedAt: '2026-04-10T09:01:00Z' }, {}, 'attributed'],
+    ['no time', { placedAt: null }, {}, 'attributed'],
+    ['another amount', { total: '10.01' }, {}, 'attributed'],
+    ['another currency', { currency: 'USD' }, {}, 'attributed'],
+    ['another brand', {}, { isOtherBrand: true }, 'attributed'],
+    // Within a platform an id is one order: whichever source is responsible sends it.
+    ['the same platform in other letters', {}, { platform: 'Shopify' }, 'attributed'],
+  ])('with %s: %s', async (_, given, { isOtherBrand, platform = 'woocommerce' }, expected) => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {} });
+    await first.prepare();
+    const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
+    await state(second, { 7: given, 8: {} });
+    expect(await decided(second)).toEqual([`7: ${expected}`, '8: attributed']);
+  });
+
+  test('is not held if the other one is not to be sent', async () => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {} });
+    await first.prepare();
+    await state(first, { 7: { codes: [] } });
+    await first.prepare();
+    const { context: second } = await openJob(brandId, 'woocommerce');
+    await state(second, { 7: {} });
+    expect(await decided(second)).toEqual(['7: attributed']);
+  });
+});
+
+describe('an order of a channel that also stands in the export of the shop', () => {
+  const isBrandShared = true;
+
+  test.each<readonly [string, Given, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
+    ['the same code, amount and minute', {}, {}, 'held similar_order'],
+    ['the code in other letters', { codes: ['mi ra'] }, {}, 'held similar_order'],
+    ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, {}, 'held similar_order'],
+    ['another spelling of the amount', { total: '10.0' }, {}, 'held similar_order'],
+    ['another code', { codes: ['NOOR'] }, {}, 'attributed'],
+    ['another minute', { placedAt: '2026-04-10T09:01:00Z' }, {}, 'attributed'],
+    ['no time', { placedAt: null }, {}, 'attributed'],
+    ['another amount', { total: '10.01' }, {}, 'attributed'],
+    ['another currency', { currency: 'USD' }, {}, 'attributed'],
+    ['another brand', {}, { isOtherBrand: true }, 'attributed'],
+    ['the same platform', {}, { platform: 'Shopify' }, 'attributed'],
+  ])('with %s: %s', async (_, given, { isOtherBrand, platform = 'amazon' }, expected) => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {} }, { isBrandShared });
+    await first.prepare();
+    const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
+    await state(second, { [`channel-${randomUUID()}`]: given }, { isBrandShared });
+    expect((await decided(second)).map((decision) => decision.replace(/^.*?: /, ''))).toEqual([expected]);
+    expect(await decided(first)).toEqual(['7: attributed']);
+  });
+
+  test('is compared with what the other one states now', async () => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {} }, { isBrandShared });
+    await state(first, { 7: { total: '12.00' } }, { isBrandShared });
+    await first.prepare();
+    const { context: second } = await openJob(brandId, 'amazon');
+    await state(second, { before: {}, now: { total: '12.00' } }, { isBrandShared });
+    expect(await decided(second)).toEqual(['before: attributed', 'now: held similar_order']);
+  });
+
+  test('is that of the source which the job names first, unless the other one was sent', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [shop, channel] = shops;
+    await channel?.read({ orders: [order('a', { codes: ['MIRA'] })] });
+    await state(context, { 7: {} }, { shop, isBrandShared });
+    expect([await decided(context, shop), await decided(context, channel)]).toEqual([
+      ['7: attributed'],
+      ['a: held similar_order'],
+    ]);
+
+    const { context: later, shops: laterShops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [laterShop, laterChannel] = laterShops;
+    await state(later, { a: {} }, { shop: laterChannel, isBrandShared });
+    await later.prepare();
+    await bring(later, 'accepted');
+    await state(later, { 7: {} }, { shop: laterShop, isBrandShared });
+    expect([await decided(later, laterShop), await decided(later, laterChannel)]).toEqual([
+      ['7: held similar_order'],
+      ['a: attributed'],
+    ]);
+  });
+});
+
+describe('an order whose tags name the id of another one', () => {
+  const isBrandShared = true;
+  const NAMED = '112-1234567-1234567';
+  const tagged = { otherIds: [NAMED], total: '11.00', placedAt: '2026-04-10T13:00:00Z', codes: ['NOOR'] };
+
+  test.each([
+    ['the shop was credited first', true, NAMED],
+    ['the channel was credited first', false, '7'],
+  ])('is held if %s, although code, amount and time differ', async (_, isShopFirst, held) => {
+    for (const sent of ['accepted', null] as const) {
+      const brandId = newBrand();
+      const { context: shop } = await openJob(brandId, 'shopify');
+      const { context: channel } = await openJob(brandId, 'amazon');
+      const steps = [
+        { context: shop, orders: { 7: tagged, 8: { total: '3.00' } } },
+        { context: channel, orders: { [NAMED]: {} } },
+      ];
+      const [first, second] = isShopFirst ? steps : steps.toReversed();
+      await state(first?.context ?? shop, first?.orders ?? {}, { isBrandShared });
+      await first?.context.prepare();
+      if (sent !== null) await bring(first?.context ?? shop, sent);
+      await state(second?.context ?? shop, second?.orders ?? {}, { isBrandShared });
+      const all = [...(await decided(shop)), ...(await decided(channel))];
+      expect(all.filter((one) => !one.endsWith(': attributed'))).toEqual([`${held}: held similar_order`]);
+      expect(all).toHaveLength(3);
+    }
+  });
+
+  test.each<readonly [string, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
+    ['another brand', { isOtherBrand: true }, 'attributed'],
+    ['the same platform, where ids tell orders apart', { platform: 'Shopify' }, 'attributed'],
+    ['another platform', {}, 'held similar_order'],
+  ])('counts for %s: %s', async (_, { isOtherBrand, platform = 'amazon' }, expected) => {
+    const brandId = newBrand();
+    const { context: channel } = await openJob(isOtherBrand ? newBrand() : brandId, platform);
+    await state(channel, { [NAMED]: {} }, { isBrandShared });
+    await channel.prepare();
+    const { context: shop } = await openJob(brandId, 'shopify');
+    await state(shop, { 7: tagged }, { isBrandShared });
+    expect(await decided(shop)).toEqual([`7: ${expected}`]);
+  });
+
+  test('stands for the source that the job names first, and for neither if the other one is credited to nobody', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [shop, channel] = shops;
+    await channel?.read({
+      orders: [order(NAMED, { codes: ['MIRA'] }), order('113-0000000-0000000', { codes: [] })],
+    });
+    await state(
+      context,
+      { 7: tagged, 8: { ...tagged, otherIds: ['113-0000000-0000000'] } },
+      { shop, isBrandShared },
+    );
+    expect(await decided(context, shop)).toEqual(['7: attributed', '8: attributed']);
+    expect(await decided(context, channel)).toEqual([
+      '112-1234567-1234567: held similar_order',
+      '113-0000000-0000000: organic',
+    ]);
+  });
+
+  test('of three sources, only the later one of the two is held', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon', 'tiktok');
+    const [shop, amazon, tiktok] = shops;
+    await amazon?.read({ orders: [order(NAMED, { codes: ['MIRA'] })] });
+    await tiktok?.read({ orders: [order('577', { ...tagged, codes: ['MIRA'] })] });
+    await state(context, { 7: { total: '70.00' } }, { shop, isBrandShared });
+    expect(await decided(context, shop)).toEqual(['7: attributed']);
+    expect(await decided(context, amazon)).toEqual([`${NAMED}: attributed`]);
+    expect(await decided(context, tiktok)).toEqual(['577: held similar_order']);
+  });
+
+  test('is held although the shop has an order with that id too', async () => {
+    const brandId = newBrand();
+    const { context: channel } = await openJob(brandId, 'amazon');
+    await state(channel, { [NAMED]: {} }, { isBrandShared });
+    await channel.prepare();
+    const { context: shop } = await openJob(brandId, 'shopify');
+    await state(shop, { 7: tagged, [NAMED]: { total: '99.00' } }, { isBrandShared });
+    expect(await decided(shop)).toContain('7: held similar_order');
+  });
+});

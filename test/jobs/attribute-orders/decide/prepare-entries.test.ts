@@ -1,0 +1,320 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { prepareEntries } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
+import { ENGINES, openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { ACCOUNT, adjustments, bring, type Context, decisions, entries, openContext } from './story.ts';
+
+const MIRA = 'MIRA,,mira,D1,,,';
+const BY_NOOR = 'MIRA,,noor,D2,,,';
+const NOBODY = 'OTHER,,mira,D1,,,';
+const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given });
+
+describe.each(ENGINES)('ledger entries on %s', (engine) => {
+  const database = useDatabase(engine);
+  let brands = 4818;
+  const newContext = (shops?: readonly Shop[]) => {
+    brands += 1;
+    const path = join(makeTestFolder(), 'codes.csv');
+    const writeCodes = (text: string) => writeFileSync(path, text);
+    return openContext(database(), {
+      path,
+      writeCodes,
+      brandId: String(brands),
+      ...(shops === undefined ? {} : { shops }),
+    });
+  };
+  /** Creates a context with one order of mira's that has an entry. */
+  async function contextWithEntry(): Promise<Context> {
+    const context = await newContext();
+    await context.read({ orders: [mira('1')] });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: 1 });
+    return context;
+  }
+  const change = async (context: Context, given: object, codes?: string) => {
+    if (Object.keys(given).length > 0) await context.read({ orders: [mira('1', given)] });
+    await context.attribute(codes === undefined ? {} : { codes });
+    return context.prepare();
+  };
+
+  test('have an exact body: amounts without a float, IDs as text, only fields with a value', async () => {
+    const context = await newContext();
+    await context.read({
+      orders: [
+        order('1', {
+          total: '12345678901234.5600',
+          dealId: 'D"1',
+          collabId: 'C1',
+          influencerHandle: 'x',
+          codes: ['A', 'B é'],
+        }),
+        order('00022222222222222222', { influencerHandle: 'mira', total: '1200.00', currency: 'USD' }),
+        order('3', { collabId: 'C1', influencerHandle: 'mira' }),
+      ],
+    });
+    await context.attribute();
+    await context.prepare();
+    const platform = `platform of ${context.job}`;
+    expect((await entries(context)).map(({ body }) => body)).toEqual([
+      `{"deal_id":"D\\"1","collab_id":"C1","brand_id":4819,"order_id":"1","order_revenue":12345678901234.56,"order_platform":"${platform}","order_discount_codes_used":"A, B é","currency":"EUR"}`,
+      `{"influencer_handle":"mira","brand_id":4819,"order_id":"00022222222222222222","order_revenue":1200,"order_platform":"${platform}","currency":"USD"}`,
+      `{"influencer_handle":"mira","collab_id":"C1","brand_id":4819,"order_id":"3","order_revenue":10,"order_platform":"${platform}","currency":"EUR"}`,
+    ]);
+  });
+
+  test('send a brand ID that is not a number as text', async () => {
+    const context = await newContext();
+    await context.read({ orders: [mira('1')] });
+    await context.attribute({ codes: MIRA, brandId: 'B-1' });
+    await context.prepare();
+    expect((await entries(context))[0]?.body).toContain('"brand_id":"B-1"');
+  });
+
+  test('of a first load do not slow the next run down: no scan of pending decisions visits those that were settled', async () => {
+    const context = await newContext();
+    const orders = Array.from({ length: 2_000 }, (_, index) => mira(String(index)));
+    await context.read({ orders });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: orders.length });
+    const pages = await context.db.transaction().execute(async (trx) => {
+      await sql`set local enable_seqscan = off`.execute(trx);
+      const { rows } = await sql<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>`
+        explain (analyze, buffers, format json)
+        select a.order_id from intake.attributions a where a.job = ${context.job} and a.is_pending`.execute(
+        trx,
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+      return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+    });
+    // Each page of the table has some forty decisions; only those of the index are visited.
+    expect(pages).toBeLessThan(orders.length / 40 / 2);
+  });
+
+  test('are created once for each credited order, in the order of the export, and linked to their decision', async () => {
+    const context = await newContext();
+    await context.read({ orders: [mira('9'), order('5'), mira('1')] });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: 2, replaced: 0, adjustments: 0 });
+    const [first, second] = await entries(context);
+    expect([first, second]).toMatchObject([
+      { order_id: '9', state: 'ready', attempt: 0 },
+      { order_id: '1', state: 'ready', attempt: 0 },
+    ]);
+    const { rows } = await sql`
+      select order_id, entry_id from intake.attributions where job = ${context.job} order by order_id`.execute(
+      context.db,
+    );
+    expect(rows).toEqual([
+      { order_id: '1', entry_id: second?.entry_id },
+      { order_id: '5', entry_id: null },
+      { order_id: '9', entry_id: first?.entry_id },
+    ]);
+    expect(await context.prepare()).toMatchObject({ created: 0, replaced: 0, adjustments: 0 });
+  });
+
+  test('are replaced if they were not sent yet', async () => {
+    const context = await contextWithEntry();
+    expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 1, adjustments: 0 });
+    expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '7.0000', attempt: 0 }]);
+    expect((await entries(context))[0]?.body).toContain('"order_revenue":7,');
+  });
+
+  test('are replaced after they were throttled, because the service did not process them', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'throttled once');
+    expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 1, adjustments: 0 });
+  });
+
+  test('are retried after a rejection only when their content changes', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'rejected');
+    expect(await change(context, { orderName: 'renamed' })).toMatchObject({ replaced: 0, adjustments: 0 });
+    expect(await entries(context)).toMatchObject([{ state: 'rejected' }]);
+    expect(await change(context, {}, BY_NOOR)).toMatchObject({ replaced: 1, adjustments: 0 });
+    // The ledger allows its next attempt: 1 + not sent + approved.
+    expect(await entries(context)).toMatchObject([
+      { state: 'ready', state_reason: null, attempt: 1, not_sent: 1 },
+    ]);
+  });
+
+  test.each([
+    'accepted',
+    'sending',
+    'in_doubt',
+    'written_off',
+    'approved for a re-send',
+    'claimed before, with no word of what came of it',
+  ])('are never sent again if they may have been sent (%s): an adjustment is noted', async (state) => {
+    const context = await contextWithEntry();
+    await bring(context, state);
+    const before = await entries(context);
+    expect(await change(context, { total: '7.00' })).toMatchObject({ replaced: 0, adjustments: 1 });
+    expect(await change(context, {})).toMatchObject({ adjustments: 0 });
+    // Another version that yields the same body is not a change either.
+    expect(await change(context, { total: '7.00', orderName: 'renamed' })).toMatchObject({ adjustments: 0 });
+    expect(await entries(context)).toEqual(before);
+    expect(await adjustments(context)).toEqual(['1: changed 10 → 7']);
+  });
+
+  test('record the kind of each change as an adjustment, and the latest adjustment applies', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'accepted');
+    await change(context, { total: '6.00', refunded: '4.00' });
+    await change(context, {}, BY_NOOR);
+    await change(context, {}, NOBODY);
+    await change(context, {}, MIRA);
+    await change(context, { exclusion: 'cancelled', cancelledAt: '2026-04-12T00:00:00Z' });
+    await change(context, { exclusion: 'test' });
+    await change(context, {});
+    await change(context, { total: '0.00', refunded: '10.00' });
+    await change(context, { total: '10.00' });
+    await change(context, { total: '10.00', orderName: 'renamed' });
+    expect(await adjustments(context)).toEqual([
+      '1: refunded 10 → 6',
+      '1: reattributed 10 → 6',
+      '1: excluded 10 → -',
+      '1: refunded 10 → 6',
+      '1: cancelled 10 → -',
+      '1: changed 10 → 10',
+    ]);
+    expect(await entries(context)).toMatchObject([{ state: 'accepted', amount: '10.0000' }]);
+  });
+
+  test('record an order as refunded if it is fully refunded by the rule of the job', async () => {
+    const context = await newContext();
+    await context.read({ orders: [mira('1')] });
+    await context.attribute({ codes: MIRA, revenue: 'total_less_refunds' });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await context.read({ orders: [mira('1', { refunded: '10.00' })] });
+    await context.attribute({ revenue: 'total_less_refunds' });
+    await context.prepare();
+    expect(await adjustments(context)).toEqual(['1: refunded 10 → -']);
+  });
+
+  test.each([
+    ['refunded', { status: 'refunded' }, 'refunded'],
+    ['cancelled by its status', { status: 'canceled' }, 'cancelled'],
+    ['voided', { status: 'voided' }, 'cancelled'],
+    ['of another status that is not credited', { status: 'pending' }, 'excluded'],
+    ['of a status that nobody knows', { status: 'mystery' }, 'held'],
+  ])('record an order that is %s by the reason why it is no longer credited', async (_, given, kind) => {
+    const context = await newContext();
+    const rules = { credited: ['paid'], notCredited: ['refunded', 'canceled', 'voided', 'pending'] };
+    await context.read({ orders: [mira('1', { status: 'paid' })] });
+    await context.attribute({ codes: MIRA, ...rules });
+    await context.prepare();
+    await bring(context, 'accepted');
+    await context.read({ orders: [mira('1', given)] });
+    await context.attribute(rules);
+    await context.prepare();
+    expect(await adjustments(context)).toEqual([`1: ${kind} 10 → ${kind === 'held' ? '10' : '-'}`]);
+  });
+
+  test('an order that was held and is then cancelled is recorded as cancelled', async () => {
+    const context = await contextWithEntry();
+    await bring(context, 'accepted');
+    await change(context, { refunded: '11.00' });
+    await change(context, { refunded: '11.00', cancelledAt: '2026-05-01T00:00:00Z' });
+    await change(context, { refunded: '11.00' });
+    expect(await adjustments(context)).toEqual(['1: held 10 → 10', '1: cancelled 10 → -', '1: held 10 → 10']);
+  });
+
+  test('are withdrawn if an unsent order is no longer attributed, and return when it is again', async () => {
+    const context = await contextWithEntry();
+    expect(await change(context, { exclusion: 'cancelled' })).toMatchObject({ withdrawn: 1, adjustments: 0 });
+    expect(await entries(context)).toMatchObject([{ state: 'held', state_reason: 'no_longer_attributed' }]);
+    expect(await change(context, {})).toMatchObject({ withdrawn: 0 });
+    expect(await change(context, { total: '3.00' })).toMatchObject({ replaced: 1 });
+    expect(await entries(context)).toMatchObject([{ state: 'ready', state_reason: null, amount: '3.0000' }]);
+    await change(context, {}, NOBODY);
+    expect(await entries(context)).toMatchObject([{ state: 'held' }]);
+    await change(context, {}, MIRA);
+    expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '3.0000' }]);
+  });
+
+  test('are held if another party has credited the order, whenever the evidence arrives', async () => {
+    const context = await newContext();
+    await context.read({ orders: [mira('1'), mira('2'), mira('3')] });
+    const platform = `platform of ${context.job}`;
+    await evidence(context, { orderId: '1', platform: platform.toUpperCase() });
+    await evidence(context, { orderId: '2', platform: 'another platform' });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: 3, evident: 1 });
+    await evidence(context, { orderId: '3', platform: null });
+    expect(await context.prepare()).toMatchObject({ evident: 1 });
+    expect(await entries(context)).toMatchObject([
+      { order_id: '1', state: 'held', state_reason: 'evidence_of_another_poster' },
+      { order_id: '2', state: 'ready' },
+      { order_id: '3', state: 'held', state_reason: 'evidence_of_another_poster' },
+    ]);
+    // Newer content does not release the hold.
+    await context.read({ orders: [mira('1', { total: '7.00' })] });
+    await context.attribute();
+    expect(await context.prepare()).toMatchObject({ replaced: 1 });
+    expect(await entries(context)).toMatchObject([{ state: 'held', amount: '7.0000' }, {}, {}]);
+  });
+
+  test('are shared by two sources with one platform: different content is an adjustment', async () => {
+    const [one, two] = [await openShop(database()), await openShop(database())];
+    const context = await newContext([one, two]);
+    await one.read({ orders: [mira('1'), mira('2')] });
+    await two.read({ orders: [mira('1'), mira('2', { total: '11.00' }), mira('3')] });
+    await context.attribute({ codes: MIRA });
+    expect(await context.prepare()).toMatchObject({ created: 3, elsewhere: 2, adjustments: 1 });
+    expect(await adjustments(context)).toEqual(['2: changed 10 → 11']);
+    expect(await decisions({ ...context, source: two.source })).toEqual([
+      '1: excluded known_from_another_source MIRA',
+      '2: excluded known_from_another_source MIRA',
+      '3: attributed code MIRA → deal:D1',
+    ]);
+    expect(await entries(context)).toMatchObject([
+      { amount: '10.0000' },
+      { amount: '10.0000' },
+      { order_id: '3' },
+    ]);
+    await context.attribute({ codes: `${MIRA}\nX,,x,,,,` });
+    expect(await context.prepare()).toMatchObject({ created: 0, elsewhere: 2, adjustments: 0 });
+  });
+
+  test('can be taken over by another source if the first one excludes the unsent order', async () => {
+    const [one, two] = [await openShop(database()), await openShop(database())];
+    const context = await newContext([one, two]);
+    await one.read({ orders: [mira('1')] });
+    await context.attribute({ codes: MIRA });
+    await context.prepare();
+    await one.read({ orders: [mira('1', { exclusion: 'test' })] });
+    await context.attribute();
+    await context.prepare();
+    await two.read({ orders: [mira('1', { total: '11.00' })] });
+    await context.attribute();
+    expect(await context.prepare()).toMatchObject({ replaced: 1, elsewhere: 0 });
+    expect(await entries(context)).toMatchObject([{ state: 'ready', amount: '11.0000' }]);
+  });
+
+  test('stop the run if the platform name of known orders changes, because they would be sent again', async () => {
+    const context = await contextWithEntry();
+    await context.read({ orders: [mira('1', { total: '7.00' }), mira('2')] });
+    await context.attribute();
+    const renamed = prepareEntries(context.db, {
+      job: context.job,
+      runId: context.runId,
+      accountId: ACCOUNT,
+      orderPlatformBySource: { [context.source]: 'renamed' },
+    });
+    await expect(renamed).rejects.toMatchObject({ details: { code: 'order_platform_changed', exitCode: 2 } });
+    expect(await entries(context)).toHaveLength(1);
+  });
+});
+
+async function evidence(
+  context: Context,
+  { orderId, platform }: { orderId: string; platform: string | null },
+): Promise<void> {
+  await sql`
+    insert into ledger.evidence (kind, order_platform, order_id, body_sha256)
+    values ('webhook_order', ${platform}, ${orderId}, ${`${context.job} ${orderId}`})`.execute(context.db);
+}

@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import {
+  type RuledSubject,
+  type Ruling,
+  storeRulings,
+} from '../../../../jobs/attribute-orders/decide/rulings.ts';
+import { HELD_REASONS } from '../../../../src/core/held/held-order.ts';
+import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { order, useDatabase } from '../../../intake/story.ts';
+import { makeTestFolder } from '../../../support/setup.ts';
+import { type AttributeGiven, type Context, decisions, type Given, openContext } from './story.ts';
+
+const database = useDatabase('a Postgres server');
+const CODES = 'MIRA,,mira,D1,,2020-01-01,2030-01-01';
+const RULES: AttributeGiven = {
+  codes: CODES,
+  credited: ['paid', 'partially_refunded'],
+  notCredited: ['pending'],
+};
+
+let brands = 700_000;
+async function openShop(given: Given): Promise<Context> {
+  const path = join(makeTestFolder(), 'codes.csv');
+  brands += 1;
+  const shop = await openContext(database(), {
+    ...{ path, brandId: String(brands) },
+    writeCodes: (text) => writeFileSync(path, text),
+  });
+  await state(shop, given);
+  return shop;
+}
+
+/** An export states the order `#7` in this way, and the job decides about it. */
+async function state(shop: Context, given: Given): Promise<void> {
+  await shop.read({ orders: [order('#7', { codes: ['MIRA'], status: 'paid', ...given })] });
+  await shop.attribute(RULES);
+}
+
+async function rule(
+  shop: Context,
+  subject: Partial<RuledSubject>,
+  decision: Ruling = 'credit',
+): Promise<void> {
+  const { rows } = await sql<{ reason: string; contentHash: string }>`
+    select a.reason, o.content_hash as "contentHash" from intake.attributions a
+    join intake.orders o using (order_version_id) where a.job = ${shop.job}`.execute(shop.db);
+  const { reason = '', contentHash = '' } = rows[0] ?? {};
+  const ofOrder = { source: shop.source, orderId: '#7', reason, contentHash };
+  const subjects = [
+    'status' in subject ? { source: shop.source, status: subject.status ?? '' } : { ...ofOrder, ...subject },
+  ];
+  await inTransaction(shop.db, (trx) => storeRulings(trx, { subjects, decision, decidedBy: 'tester' }));
+  await shop.attribute(RULES);
+}
+
+const CREDITED = ['#7: attributed code MIRA → deal:D1'];
+
+/** An order that is held for each reason, and whether a person can have it credited. */
+const HELD: readonly (readonly [reason: string, given: Given])[] = [
+  ['unknown_status', { status: 'mystery' }],
+  ['unknown_test', { exclusion: 'unknown_test' }],
+  ['incomplete', { doubt: 'incomplete' }],
+  ['unknown_refund', { status: 'partially_refunded' }],
+  ['unknown_time', { placedAt: null, paidAt: null }],
+  ['unknown_amount', { total: null, subtotal: null }],
+  ['refund_out_of_range', { refunded: '-1.00' }],
+];
+
+test.each(HELD)(
+  '%s: a decision credits the order if its reason can be confirmed, and only then',
+  async (reason, given) => {
+    const shop = await openShop(given);
+    const before = await decisions(shop);
+    expect(before).toEqual([`#7: held ${reason} MIRA`]);
+    await rule(shop, {});
+    const canBeConfirmed = HELD_REASONS[reason]?.confirms !== null;
+    expect(await decisions(shop)).toEqual(canBeConfirmed ? CREDITED : before);
+  },
+);
+
+test.each(HELD)('%s: a decision excludes the order for good, whatever it states later', async (_, given) => {
+  const shop = await openShop(given);
+  await rule(shop, { contentHash: null }, 'exclude');
+  expect(await decisions(shop)).toEqual(['#7: excluded ruled_out']);
+  await state(shop, { total: '12.00' });
+  expect(await decisions(shop)).toEqual(['#7: excluded ruled_out']);
+});
+
+test('a decision settles its own reason, and no other one', async () => {
+  const shop = await openShop({ status: 'mystery', doubt: 'incomplete' });
+  await rule(shop, {});
+  expect(await decisions(shop)).toEqual(['#7: held incomplete MIRA']);
+  await rule(shop, {});
+  expect(await decisions(shop)).toEqual(CREDITED);
+});
+
+test('a decision about a version does not hold for the next one; one about the order does', async () => {
+  const one = await openShop({ doubt: 'incomplete' });
+  await rule(one, {});
+  await state(one, { doubt: 'incomplete', total: '12.00' });
+  expect(await decisions(one)).toEqual(['#7: held incomplete MIRA']);
+  const other = await openShop({ doubt: 'incomplete' });
+  await rule(other, { contentHash: null });
+  await state(other, { doubt: 'incomplete', total: '12.00' });
+  expect(await decisions(other)).toEqual(CREDITED);
+});
+
+test('a newer decision replaces the one before it', async () => {
+  const shop = await openShop({ status: 'mystery' });
+  await rule(shop, { status: 'mystery' });
+  expect(await decisions(shop)).toEqual(CREDITED);
+  await inTransaction(shop.db, (trx) =>
+    storeRulings(trx, {
+      subjects: [{ source: shop.source, status: 'mystery' }],
+      ...{ decision: 'exclude', decidedBy: 'tester' },
+    }),
+  );
+  await state(shop, { status: 'mystery', total: '12.00' });
+  expect(await decisions(shop)).toEqual(['#7: excluded status_mystery']);
+});
+
+test('orders without a status can be counted, or not', async () => {
+  const counted = await openShop({ status: null });
+  await rule(counted, { status: '' });
+  expect(await decisions(counted)).toEqual(CREDITED);
+  const excluded = await openShop({ status: '' });
+  await rule(excluded, { status: '' }, 'exclude');
+  expect(await decisions(excluded)).toEqual(['#7: excluded without_status']);
+});
+
+test('a decision of one source says nothing about another', async () => {
+  const shop = await openShop({ status: 'mystery' });
+  await rule(shop, { status: 'mystery' });
+  const other = await openShop({ status: 'mystery' });
+  expect(await decisions(other)).toEqual(['#7: held unknown_status MIRA']);
+});
+
+test.each<readonly [string, Given, AttributeGiven, string]>([
+  [
+    'a subtotal without a total',
+    { total: null, subtotal: '9.00' },
+    { revenue: 'subtotal' },
+    'attributed code MIRA → deal:D1',
+  ],
+  [
+    'a subtotal of an order for which nothing was paid',
+    { total: '0.00', subtotal: '9.00' },
+    { revenue: 'subtotal' },
+    'excluded zero_revenue',
+  ],
+  [
+    'a subtotal beside a total below zero',
+    { total: '-1.00', subtotal: '9.00' },
+    { revenue: 'subtotal' },
+    'excluded negative_revenue',
+  ],
+  ['the smallest amount', { total: '0.01' }, {}, 'attributed code MIRA → deal:D1'],
+  ['a refund of all but a cent', { total: '10.00', refunded: '9.99' }, {}, 'attributed code MIRA → deal:D1'],
+])('%s', async (_, given, rules, expected) => {
+  const shop = await openShop(given);
+  await shop.attribute({ ...RULES, ...rules });
+  expect(await decisions(shop)).toEqual([`#7: ${expected}`]);
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/core/http/exchange.ts';
+import type { Effect, Outcome } from '../../../src/core/ledger.ts';
+import { classify } from '../../../src/ledger/sending/classify.ts';
+import { readAnswer } from '../../../src/ledger/sending/send.ts';
+
+const now = new Date('2026-05-01T00:00:00Z');
+
+function classifyFor(effect: Effect, exchange: Exchange, sent = '{}'): Outcome {
+  return classify(exchange, { isRepeatable: false, read: (text) => readAnswer(effect, text, sent), now });
+}
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): Exchange {
+  return { kind: 'answer', status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+describe('an exchange that posted a referral', () => {
+  it('is accepted if a 2xx names the deal or the collaboration', () => {
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', collab_id: 'C1', message: 'ok' }))).toEqual({
+      kind: 'accepted',
+      httpStatus: 200,
+      dealId: 'D1',
+      collabId: 'C1',
+    });
+    expect(classifyFor('referral', answer(201, { collab_id: 7 }))).toMatchObject({
+      kind: 'accepted',
+      collabId: '7',
+    });
+  });
+
+  it.each([
+    ['names nothing', { message: 'ok' }],
+    ['names an empty deal', { deal_id: '' }],
+    ['is empty', ''],
+    ['is a page', '<html>Welcome</html>'],
+    ['is cut', '{"deal_id": "D1"'],
+    ['is a list', [{ deal_id: 'D1' }]],
+  ])('is in doubt if a 2xx %s', (_name, body) => {
+    expect(classifyFor('referral', answer(200, body)).kind).toBe('in_doubt');
+  });
+
+  it.each([400, 401, 403, 404, 405, 413, 415, 422])('is rejected by a %i that gives a reason', (status) => {
+    expect(classifyFor('referral', answer(status, { error: 'no such brand' }))).toEqual({
+      kind: 'rejected',
+      httpStatus: status,
+      message: 'no such brand',
+      stopsGate: status === 401 || status === 403,
+    });
+  });
+
+  it.each([
+    ['success is false', { deal_id: 'D1', success: false, message: 'quota' }, 'quota'],
+    ['success is null', { deal_id: 'D1', success: null }, 'the answer says that it did not succeed'],
+    ['it has an error', { deal_id: 'D1', error: 'brand is closed' }, 'brand is closed'],
+    ['it has a list of errors', { deal_id: 'D1', errors: [{ message: 'no currency' }] }, 'no currency'],
+    ['its status is an error', { deal_id: 'D1', status: 500, message: 'later' }, 'later'],
+    ['its status is a word for failure', { deal_id: 'D1', status: 'failed', message: 'later' }, 'later'],
+  ])('is in doubt, with the reason, if a 2xx names the deal and %s', (_name, body, reason) => {
+    expect(classifyFor('referral', answer(200, body))).toEqual({
+      kind: 'in_doubt',
+      httpStatus: 200,
+      reason: `HTTP 200 that says no: ${reason}`,
+    });
+  });
+
+  it('is accepted if nothing in a 2xx says no', () => {
+    const body = { deal_id: 'D1', success: true, status: 200, error: null, errors: [], error_message: '' };
+    expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
+  });
+
+  it('is in doubt if a 2xx names another deal or collaboration than the request', () => {
+    const sent = JSON.stringify({ deal_id: 'D1', collab_id: 'C1', order_id: '1' });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D2', collab_id: 'C1' }), sent)).toMatchObject({
+      kind: 'in_doubt',
+      reason: 'HTTP 200 that names another deal or collaboration than the request',
+    });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', collab_id: 'C2' }), sent).kind).toBe(
+      'in_doubt',
+    );
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), sent).kind).toBe('accepted');
+    const byPage = JSON.stringify({ deal_id: 'https://app.example/deal/D1/?tab=2' });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), byPage).kind).toBe('accepted');
+    expect(classifyFor('referral', answer(200, { deal_id: 'D3' }), byPage).kind).toBe('in_doubt');
+  });
+
+  it.each([
+    ['a NUL', 'D\0'],
+    ['half of a surrogate pair', 'D\ud800'],
+    ['megabytes', 'D'.repeat(1_000_000)],
+    ['more digits than a number keeps', 2 ** 60],
+  ])('is in doubt if the deal that a 2xx names contains %s', (_name, deal_id) => {
+    expect(classifyFor('referral', answer(200, { deal_id })).kind).toBe('in_doubt');
+  });
+
+  it.each([400, 404, 405, 413])('is in doubt after a %i that is the page of a gateway', (status) => {
+    const page = '<html><title>Request blocked</title></html>';
+    expect(classifyFor('referral', answer(status, page)).kind).toBe('in_doubt');
+    expect(classifyFor('referral', answer(status, 'Bad Request')).kind).toBe('in_doubt');
+  });
+
+  it('is in doubt after a 400 without a reason', () => {
+    expect(classifyFor('referral', answer(400, ''))).toEqual({
+      kind: 'in_doubt',
+      httpStatus: 400,
+      reason: 'HTTP 400',
+    });
+  });
+
+  it.each([101, 301, 302, 307, 402, 408, 409, 418, 425, 500, 502, 503, 504])(
+    'is in doubt after a %i, whatever its body says',
+    (status) => {
+      expect(classifyFor('referral', answer(status, { message: 'try again' }))).toEqual({
+        kind: 'in_doubt',
+        httpStatus: status,
+        reason: `HTTP ${status}: try again`,
+      });
+    },
+  );
+
+  it('is throttled after a 429, which may say how long to wait', () => {
+    expect(classifyFor('referral', answer(429, '', { 'retry-after': '7' }))).toMatchObject({
+      kind: 'throttled',
+      retryAfterMs: 7_000,
+    });
+    expect(classifyFor('referral', answer(429, ''))).toMatchObject({
+      kind: 'throttled',
+      retryAfterMs: null,
+    });
+  });
+
+  it('is throttled until a date by the clock of the service, if the answer states its time', () => {
+    const until = { 'retry-after': 'Fri, 01 May 2026 00:01:00 GMT' };
+    expect(classifyFor('referral', answer(429, '', until))).toMatchObject({ retryAfterMs: 60_000 });
+    const date = 'Fri, 01 May 2026 00:00:50 GMT';
+    expect(classifyFor('referral', answer(429, '', { ...until, date }))).toMatchObject({
+      retryAfterMs: 10_000,
+    });
+  });
+
+  it('is in doubt after a failure, unless it proves that nothing was written', () => {
+    expect(classifyFor('referral', { kind: 'failure', written: true, reason: 'reset' }).kind).toBe(
+      'in_doubt',
+    );
+    expect(classifyFor('referral', { kind: 'failure', written: false, reason: 'refused' }).kind).toBe(
+      'not_written',
+    );
+  });
+});
+
+it('a note is accepted by the message of the answer, because that contains nothing else', () => {
+  expect(classifyFor('note', answer(200, { message: 'created' })).kind).toBe('accepted');
+  expect(classifyFor('note', answer(200, {})).kind).toBe('in_doubt');
+  expect(classifyFor('note', answer(200, { message: 'for\0 jane@example.com \ud800' }))).toMatchObject({
+    kind: 'accepted',
+    message: 'for [address] \ufffd',
+  });
+});
+
+it('a click is accepted by the deal that received it', () => {
+  expect(classifyFor('click', answer(200, { deal_id: 'D1', new_clicks_value: 7 })).kind).toBe('accepted');
+  expect(classifyFor('click', answer(200, { new_clicks_value: 7 })).kind).toBe('in_doubt');
+});
+
+it('a submission is accepted by the number of added influencers, which it reports', () => {
+  const body = { total_added: 2, duplicates_ignored: 1, success: true, message: 'ok' };
+  expect(classifyFor('outreach', answer(200, body))).toMatchObject({
+    kind: 'accepted',
+    message: '2 added, 1 already in the account',
+  });
+  expect(classifyFor('outreach', answer(200, { ...body, success: false })).kind).toBe('in_doubt');
+  expect(classifyFor('outreach', answer(200, { message: 'ok' })).kind).toBe('in_doubt');
+});

@@ -1,0 +1,317 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { listStatements } from '../../src/money/sum-statement.ts';
+import { startTestConsole, textOf } from '../console/console-server.ts';
+import { CODES, openWorkshop, type Workshop } from '../runs/workshop.ts';
+import { MONEY_LAYOUT } from './money-layout.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const flowOf = ({ revenue = 'total', sources = ['shop'], more = '' } = {}) => `
+sources:
+${sources.map((name) => `  ${name}: {uri: ./exports/${name}/, layout: money, order_platform: shopify, time_zone: UTC}`).join('\n')}
+jobs:
+  orders: {kind: attribute-orders, source: [${sources.join(', ')}], brand_id: 4819, codes: ./codes.csv, revenue: ${revenue}}
+statements: {terms: ./terms.csv, return_window_days: 1, time_zone: UTC${more}}
+`;
+const TERMS = 'deal_id,code,rate\nDEALMIA,,10\nDEALBEN,,10\n';
+const HEADER = 'order_id,total,subtotal,refunded,currency,codes,placed_at,status';
+
+type Order = {
+  readonly id: string;
+  readonly total: string;
+  readonly subtotal?: string;
+  readonly refunded?: string;
+  readonly currency?: string;
+  readonly codes?: string;
+  readonly status?: string;
+};
+const toCsv = (orders: readonly Order[]): string =>
+  `${[
+    HEADER,
+    ...orders.map(
+      ({ id, total, subtotal = '', refunded = '', currency = 'EUR', codes = 'MIA10', status = 'paid' }) =>
+        `${id},${total},${subtotal},${refunded},${currency},"${codes}",2026-03-06T10:00:00Z,${status}`,
+    ),
+  ].join('\n')}\n`;
+
+function writeDeep(shop: Workshop, name: string, content: string): void {
+  mkdirSync(dirname(join(shop.folder, name)), { recursive: true });
+  shop.write(name, content);
+}
+
+let files = 0;
+async function openShop(options: Parameters<typeof flowOf>[0] = {}, terms = TERMS): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: flowOf(options) });
+  shop.write('terms.csv', terms);
+  writeDeep(shop, 'layouts/money.yaml', MONEY_LAYOUT);
+  return shop;
+}
+async function read(shop: Workshop, orders: readonly Order[], source = 'shop'): Promise<void> {
+  files += 1;
+  writeDeep(shop, `exports/${source}/${String(files).padStart(3, '0')}.csv`, toCsv(orders));
+  await shop.run();
+}
+
+/** The lines of the statement of a month: `id: net revenue × rate = earned − before, in the currency`. */
+async function statementOf(shop: Workshop, month = '2026-03'): Promise<readonly string[]> {
+  const { stdout } = await shop.cli('statement', '--month', month, '--json');
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string | null>)
+    .flatMap((line) =>
+      line.event === 'statement_line'
+        ? [
+            `${line.order_id ?? line.kind}: ${Number(line.net_amount)} × ${line.rate_percent ?? '-'} = ${Number(line.earned_amount)} − ${Number(line.closed_before)} ${line.currency}`,
+          ]
+        : line.event === 'statement_uncounted'
+          ? [`${line.deal_id} ${line.why}: ${line.orders}`]
+          : line.event === 'statement_held'
+            ? [`${line.deal_id} held: ${line.orders}`]
+            : [],
+    );
+}
+const close = async (shop: Workshop, month: string): Promise<void> => {
+  const { exitCode, stderr } = await shop.cli('statement', 'close', '--month', month, '--reason', 'paid out');
+  expect(exitCode, stderr).toBe(0);
+};
+
+describe('the earnings of an order follow the decision about it:', () => {
+  it('the rate is that of the code that won, and not of another code of the order', async () => {
+    const shop = await openShop({}, 'deal_id,code,rate\nDEALMIA,,5\n,JOE20,20\n,MIA10,10\n');
+    await read(shop, [
+      { id: 'A1', total: '100.00', codes: 'JOE20,MIA10' },
+      { id: 'A2', total: '100.00', codes: 'JOE20,BEN15' },
+    ]);
+    expect(await statementOf(shop)).toEqual(['A1: 100 × 10 = 10 − 0 EUR', 'DEALBEN unknown_rate: 1']);
+  });
+
+  it('only the source that is responsible for the order changes it', async () => {
+    const shop = await openShop({ sources: ['shop', 'other'] });
+    await read(shop, [{ id: 'A1', total: '50.00' }]);
+    await read(shop, [{ id: 'A1', total: '500.00' }], 'other');
+    expect(await statementOf(shop)).toEqual(['A1: 50 × 10 = 5 − 0 EUR']);
+    await close(shop, '2026-03');
+    await read(shop, [{ id: 'A1', total: '40.00' }]);
+    await read(shop, [{ id: 'A1', total: '600.00' }], 'other');
+    expect(await statementOf(shop, '2026-04')).toEqual(['A1: 40 × 10 = 4 − 5 EUR']);
+  });
+
+  it('if its source was renamed, what the new name states counts', async () => {
+    const shop = await openShop({ revenue: 'total_less_refunds' });
+    await read(shop, [{ id: 'A1', total: '100.00' }]);
+    writeDeep(shop, 'exports/nl/1.csv', toCsv([{ id: 'A1', total: '100.00', refunded: '60.00' }]));
+    replaceConfig(
+      shop,
+      flowOf({ revenue: 'total_less_refunds' }),
+      flowOf({ revenue: 'total_less_refunds', sources: ['nl'] }),
+    );
+    await shop.run();
+    expect(await statementOf(shop)).toEqual(['A1: 40 × 10 = 4 − 0 EUR']);
+  });
+
+  it('an order that is held later earns what it earned before, is listed, and refunds still count', async () => {
+    const shop = await openShop({}, `${TERMS},MIA10,20\n`);
+    await read(shop, [
+      { id: 'A1', total: '100.00' },
+      { id: 'A2', total: '100.00', codes: 'BEN15' },
+    ]);
+    expect(await statementOf(shop)).toEqual(['A2: 100 × 10 = 10 − 0 EUR', 'A1: 100 × 20 = 20 − 0 EUR']);
+    // Both orders now carry codes of two owners.
+    await read(shop, [
+      { id: 'A1', total: '100.00', codes: 'MIA10,BEN15' },
+      { id: 'A2', total: '100.00', codes: 'BEN15,ZOE', refunded: '30.00' },
+    ]);
+    shop.write('codes.csv', `${CODES}ZOE,,zoe.test,DEALZOE,,,\n`);
+    await shop.run();
+    // Which code won A1 is unknown by now, and only one of its codes has terms.
+    expect(await statementOf(shop)).toEqual([
+      'A2: 70 × 10 = 7 − 0 EUR',
+      'DEALMIA unknown_rate: 1',
+      'DEALBEN held: 1',
+      'DEALMIA held: 1',
+    ]);
+    const shown = (await shop.cli('statement', '--month', '2026-03')).stdout;
+    expect(shown).toMatch(/To pay: at least 7\.00 EUR, 1 order unknown/);
+    expect(shown).toMatch(/Changed, and held: 2 orders/);
+  });
+});
+
+function replaceConfig(shop: Workshop, from: string, to: string): void {
+  const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+  expect(text).toContain(from);
+  shop.write('pipeline.yaml', text.replace(from, to));
+}
+
+describe('the net revenue of an order is what was sent less its refunds', () => {
+  it.each([
+    ['total', 'A1: 40 × 10 = 4 − 0 EUR', 'A2: 70 × 10 = 7 − 0 EUR'],
+    ['total_less_refunds', 'A1: 40 × 10 = 4 − 0 EUR', 'A2: 70 × 10 = 7 − 0 EUR'],
+    ['subtotal', 'A1: 30 × 10 = 3 − 0 EUR', 'A2: 60 × 10 = 6 − 0 EUR'],
+  ])('whatever revenue was posted, and never twice (%s)', async (revenue, early, late) => {
+    const shop = await openShop({ revenue });
+    // The refund of the first order is known when it is posted, and that of the second is not.
+    await read(shop, [
+      { id: 'A1', total: '100.00', subtotal: '90.00', refunded: '60.00' },
+      { id: 'A2', total: '100.00', subtotal: '90.00' },
+    ]);
+    await read(shop, [{ id: 'A2', total: '100.00', subtotal: '90.00', refunded: '30.00' }]);
+    expect(await statementOf(shop)).toEqual([early, late]);
+    const { rows } =
+      await sql`select net_amount::float8 as net, commission_amount::float8 as commission from bi.returns_monthly`.execute(
+        shop.db,
+      );
+    const nets = revenue === 'subtotal' ? { net: 90, commission: 9 } : { net: 110, commission: 11 };
+    expect(rows).toEqual([nets]);
+    // With another rule, the same refunds are left out of the amounts, or are in them.
+    replaceConfig(
+      shop,
+      flowOf({ revenue }),
+      flowOf({ revenue: revenue === 'total' ? 'total_less_refunds' : 'total' }),
+    );
+    await shop.run();
+    expect(await statementOf(shop)).toEqual(['A1: 40 × 10 = 4 − 0 EUR', 'A2: 70 × 10 = 7 − 0 EUR']);
+  });
+
+  it('and never below zero; a cancelled order has none; a refund out of range makes it unknown, and not larger', async () => {
+    const shop = await openShop({ revenue: 'subtotal' });
+    const order = { total: '100.00', subtotal: '80.00' };
+    const ids = ['all', 'cancelled', 'negative', 'more'];
+    await read(
+      shop,
+      ids.map((id) => ({ ...order, id })),
+    );
+    await close(shop, '2026-03');
+    await read(shop, [
+      { ...order, id: 'all', refunded: '100.00' },
+      { ...order, id: 'cancelled', status: 'cancelled' },
+      { ...order, id: 'more', refunded: '100.01' },
+    ]);
+    // No file of today states a negative refund, so the database does.
+    await sql`update intake.orders set refunded = -30 where order_id = 'negative'`.execute(shop.db);
+    await sql`update ledger.entries set attempt = attempt where order_id = 'negative'`.execute(shop.db);
+    expect((await statementOf(shop, '2026-04')).filter((line) => !line.includes('held'))).toEqual([
+      'all: 0 × 10 = 0 − 8 EUR',
+      'cancelled: 0 × 10 = 0 − 8 EUR',
+      'DEALMIA unknown_net: 2',
+    ]);
+    const shown = (await shop.cli('statement', '--month', '2026-04')).stdout;
+    expect(shown).toMatch(/Refund unknown: 2 orders[\s\S]*DEALMIA +\S* *2 +unknown +unknown/);
+  });
+});
+
+describe('currencies are never mixed:', () => {
+  it('an order that is later stated in another currency earns what it earned before, refunds included, and is listed', async () => {
+    const shop = await openShop();
+    await read(shop, [
+      { id: 'A1', total: '100.00', currency: 'USD' },
+      { id: 'A2', total: '100.00', currency: 'USD' },
+    ]);
+    await read(shop, [{ id: 'A2', total: '100.00', currency: 'USD', refunded: '60.00' }]);
+    await read(shop, [
+      { id: 'A1', total: '15000', currency: 'JPY' },
+      { id: 'A2', total: '15000', currency: 'JPY' },
+    ]);
+    const stays = ['A1: 100 × 10 = 10 − 0 USD', 'A2: 40 × 10 = 4 − 0 USD'];
+    expect(await statementOf(shop)).toEqual([...stays, 'DEALMIA held: 2']);
+    const { rows } = await sql`
+      select order_id, kind, new_amount, difference_amount from bi.adjustments order by order_id`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([
+      { order_id: 'A1', kind: 'held', new_amount: null, difference_amount: null },
+      { order_id: 'A2', kind: 'held', new_amount: null, difference_amount: null },
+    ]);
+    await close(shop, '2026-03');
+    expect(await statementOf(shop, '2026-04')).toEqual(['DEALMIA held: 2']);
+    // An export in the currency that was sent settles it.
+    await read(shop, [{ id: 'A1', total: '90.00', currency: 'USD' }]);
+    expect(await statementOf(shop, '2026-04')).toEqual(['A1: 90 × 10 = 9 − 10 USD', 'DEALMIA held: 1']);
+  });
+
+  it('a fee that was closed in one currency and is owed in another takes two lines', async () => {
+    const terms = (fee: string) =>
+      `deal_id,code,rate,fixed_fee,currency,valid_from\nDEALMIA,,10,${fee},2026-03-01\n`;
+    const shop = await openShop({}, terms('100,EUR'));
+    await read(shop, [{ id: 'A1', total: '10.00', codes: 'NOBODY' }]);
+    await close(shop, '2026-03');
+    shop.write('terms.csv', terms('120,USD'));
+    const lines = ['correction: 0 × - = 0 − 100 EUR', 'fixed_fee: 0 × - = 120 − 0 USD'];
+    expect(await statementOf(shop, '2026-04')).toEqual(lines);
+    await close(shop, '2026-04');
+    expect(await statementOf(shop, '2026-04')).toEqual(lines);
+    expect(await statementOf(shop, '2026-05')).toEqual([]);
+    shop.write('terms.csv', terms('80,EUR'));
+    expect(await statementOf(shop, '2026-05')).toEqual([
+      'correction: 0 × - = 80 − 0 EUR',
+      'correction: 0 × - = 0 − 120 USD',
+    ]);
+  });
+});
+
+describe('a closed statement', () => {
+  it('is shown whole beside broken terms and rates, with the total of the rates of its closing', async () => {
+    const shop = await openShop({ more: ', reporting_currency: EUR, fx: ./fx.csv' });
+    shop.write('fx.csv', 'day,from,to,rate\n2026-03-07,USD,EUR,0.9\n');
+    await read(shop, [
+      { id: 'A1', total: '100.00' },
+      { id: 'A2', total: '100.00', currency: 'USD', codes: 'BEN15' },
+    ]);
+    await close(shop, '2026-03');
+    const shown = await shop.cli('statement', '--month', '2026-03');
+    expect(shown.stdout).toContain('Total: 19.00 EUR');
+    // A rate that is corrected afterwards changes nothing either.
+    shop.write('fx.csv', 'day,from,to,rate\n2026-03-07,USD,EUR,0.5\n');
+    expect((await shop.cli('statement', '--month', '2026-03')).stdout).toBe(shown.stdout);
+    shop.write('fx.csv', 'day,from,to,rate\n2026-03-07,USD,EUR,nought\n');
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,a lot\n');
+    const beside = await shop.cli('statement', '--month', '2026-03');
+    expect([beside.exitCode, beside.stdout]).toEqual([0, shown.stdout]);
+    expect(beside.stderr).toMatch(/terms\.csv[\s\S]*terms\.csv:2 rate[\s\S]*fx\.csv[\s\S]*fx\.csv:2 rate/);
+    expect((await shop.cli('statement', '--month', '2026-03', '--deal', 'DEALBEN')).stdout).toContain(
+      'Total: 9.00 EUR',
+    );
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/statements/2026-03')).text)).toContain('Total: 19.00 EUR');
+    expect((await shop.cli('statement', '--month', '2026-04')).exitCode).toBe(3);
+    expect((await shop.cli('statement', 'verify')).exitCode).toBe(0);
+    await sql`alter table ops.statement_lines disable trigger all`.execute(shop.db);
+    await sql`update ops.statement_lines set exchange_rate = 0.91 where currency = 'USD'`.execute(shop.db);
+    expect((await shop.cli('statement', 'verify')).exitCode).toBe(3);
+  });
+
+  it('contains the orders until the last instant of its month, and not the one of the midnight after', async () => {
+    const shop = await openShop();
+    const row = (id: string, at: string) => `${id},10.00,,,EUR,MIA10,${at},paid`;
+    // An order counts a day after it was placed.
+    writeDeep(
+      shop,
+      'exports/shop/times.csv',
+      `${[
+        HEADER,
+        row('last', '2026-03-30T23:59:59Z'),
+        row('midnight', '2026-03-31T00:00:00Z'),
+        row('april', '2026-04-29T23:59:59Z'),
+        row('may', '2026-04-30T00:00:00Z'),
+      ].join('\n')}\n`,
+    );
+    await shop.run();
+    const idsOf = async (month: string) =>
+      (await statementOf(shop, month)).flatMap((line) => /^(\w+): 10 ×/.exec(line)?.[1] ?? []);
+    expect(await idsOf('2026-03')).toEqual(['last']);
+    expect(await idsOf('2026-04')).toEqual(['last', 'midnight', 'april']);
+    await close(shop, '2026-03');
+    await close(shop, '2026-04');
+    expect(await idsOf('2026-04')).toEqual(['midnight', 'april']);
+    expect((await listStatements(shop.db, { limit: 9 })).map(({ month }) => month)).toEqual([
+      '2026-04',
+      '2026-03',
+    ]);
+    expect((await listStatements(shop.db, { limit: 9, after: '2026-04' })).map(({ month }) => month)).toEqual(
+      ['2026-03'],
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { openWorkshop } from '../runs/workshop.ts';
+import { reducedExport } from '../support/reduced-export.ts';
+
+const FLOW = `
+customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
+sources:
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true, missing_columns: ${JSON.stringify(reducedExport('shopify-orders'))}}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+`;
+const HEADER = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Note Attributes,Id';
+const DAY_MS = 86_400_000;
+
+/**
+ * Creates two orders with a code per day, both through its creator's link, and 14 orders of yesterday without
+ * a link, from customers who had ordered before.
+ */
+function toCsv(): string {
+  const row = (id: number, daysAgo: number, [email, link]: readonly [string, string]): string => {
+    const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().replace('T', ' ').slice(0, 19);
+    return `#${id},${email},paid,EUR,10.00,MIA10,${at} +0000,${link},${id}`;
+  };
+  const usual = Array.from({ length: 120 }, (_, index) =>
+    row(index + 1, 61 - Math.floor(index / 2), [`ann${index % 20}@example.com`, 'utm_campaign: spring']),
+  );
+  const leaked = Array.from({ length: 14 }, (_, index) =>
+    row(500 + index, 1, [`ann${index}@example.com`, '']),
+  );
+  return `${[HEADER, ...usual, ...leaked].join('\n')}\n`;
+}
+
+it('leaks lists a code with its evidence, exits with 3 until it is acknowledged, and withholds no credit', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.drop('orders.csv', toCsv());
+  const { finished } = await shop.run();
+  expect(finished?.counts.entries.accepted).toBe(134);
+  const found = await shop.cli('leaks');
+  expect(found.exitCode).toBe(3);
+  expect(found.stdout.replace(/\s+/g, ' ')).toMatch(
+    /mia10 \(mia\.test, deal DEALMIA\), since \S+: 14 of 1\d orders in 2 days without a link; usually \d(?:\.\d)?, and \d+ % of all orders\. Of \d+ known customers, \d+ had ordered before\./,
+  );
+  const next = async () => (await shop.cli('run', 'orders')).stdout.replace(/\s+/g, ' ');
+  expect(await next()).toContain('14 of 1');
+  const reason = 'jane@example.com told us: a podcast';
+  expect((await shop.cli('leaks', 'acknowledge', 'NOBODY', '--reason', reason)).exitCode).toBe(2);
+  expect((await shop.cli('leaks', 'acknowledge', 'mia10', '--reason', reason)).exitCode).toBe(0);
+  expect(await next()).not.toContain('without a link');
+  const seen = await shop.cli('leaks');
+  expect([seen.exitCode, seen.stdout.replace(/\s+/g, ' ')]).toEqual([
+    0,
+    expect.stringContaining('j***@*** told us: a podcast'),
+  ]);
+  const audit = await shop.db.selectFrom('ops.audit').select(['action', 'subject_kind', 'subject']).execute();
+  expect(audit).toEqual([
+    { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/mia10/i) },
+  ]);
+});

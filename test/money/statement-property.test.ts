@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
+import { readStatement } from '../../src/money/read-statement.ts';
+import type { StatementRules, Terms } from '../../src/money/statement.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+import { setup } from '../support/setup.ts';
+
+// Some histories close dozens of statements.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Minor units of each currency: cents of euros, whole yen, thousandths of dinars. */
+const DIGITS = { EUR: 2, JPY: 0, KWD: 3 } as const;
+type Currency = keyof typeof DIGITS;
+
+/** An order in the model of this test. Amounts are in ten-thousandths, rates in hundredths of a percent. */
+type Order = {
+  readonly dealId: string;
+  readonly currency: Currency;
+  readonly dayNo: number;
+  /** The order lines; null if the export does not contain them. */
+  readonly lines: readonly (readonly [sku: string, amount: bigint])[] | null;
+  net: bigint;
+};
+
+/** Products that earn nothing, by deal. The empty key applies to all deals. */
+type Exclusions = ReadonlyMap<string, readonly string[]>;
+
+const RETURN_WINDOW_DAYS = 14;
+const MONTHS = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`);
+const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
+const DAY_MS = 86_400_000;
+
+const step = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('order' as const),
+      dealId: fc.constantFrom('D1', 'D2', 'D3'),
+      currency: fc.constantFrom<Currency[]>('EUR', 'JPY', 'KWD'),
+      dayNo: fc.integer({ min: 0, max: 120 }),
+      amount: fc.bigInt({ min: 0n, max: 10_000_000n }),
+      lines: fc.option(
+        fc.array(
+          fc.tuple(
+            fc.constantFrom('gift-1', 'gift-22', 'shirt', ''),
+            fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 5_000_000n })),
+          ),
+          { minLength: 1, maxLength: 3 },
+        ),
+        { freq: 8 },
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('exclude' as const),
+      of: fc.constantFrom('', 'D1', 'D2'),
+      skus: fc.constantFrom([], ['gift-*'], ['gift-22', 'none'], ['shirt', 'gift-1*']),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('adjust' as const),
+      order: fc.nat(),
+      amount: fc.option(fc.bigInt({ min: 0n, max: 10_000_000n })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('rate' as const),
+      dealId: fc.constantFrom('D1', 'D2'),
+      rate: fc.integer({ min: 0, max: 5_000 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('close' as const), months: fc.constantFrom(1, 1, 1, 2) }),
+  },
+);
+
+it('all closed lines of an order add up to its earnings, whatever is refunded, excluded, late or closed in any order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
+      // Each history needs its own database, because entries and adjustments are append-only.
+      const { db } = await setup();
+      await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+      const orders: Order[] = [];
+      // The rate of the third deal is unknown.
+      const rates = new Map([
+        ['D1', 1_000],
+        ['D2', 1_250],
+      ]);
+      const exclusions = new Map<string, readonly string[]>();
+      let closed = -1;
+      let before: Readonly<Record<string, bigint>> = {};
+      for (const each of steps) {
+        if (each.kind === 'order') {
+          orders.push({ ...each, net: each.amount });
+          await addOrder(db, orders.length, { ...each });
+        } else if (each.kind === 'adjust') {
+          const order = orders[each.order % Math.max(1, orders.length)];
+          if (order === undefined) continue;
+          await adjust(db, orders.indexOf(order) + 1, {
+            from: order.net,
+            to: each.amount,
+            currency: order.currency,
+          });
+          order.net = each.amount ?? 0n;
+        } else if (each.kind === 'rate') rates.set(each.dealId, each.rate);
+        else if (each.kind === 'exclude') exclusions.set(each.of, each.skus);
+        else {
+          closed = Math.min(MONTHS.length - 1, closed + each.months);
+          const month = MONTHS[closed] ?? '';
+          const rules = rulesOf(rates, exclusions);
+          const open = await readStatement(db, { month, rules });
+          const end = await inTransaction(db, (trx) =>
+            closeStatement(trx, { month, rules, closedBy: 'test', reason: 'test' }),
+          );
+          if (end.kind !== 'closed') {
+            expect([end.kind, closed]).toEqual(['closed_already', MONTHS.length - 1]);
+            continue;
+          }
+          expect((await readStatement(db, { month, rules })).lines).toEqual(open.lines);
+          const known = await knownBefore(db);
+          before = expected(orders, { month, rates, exclusions, known, before });
+          expect(await sums(db)).toEqual(before);
+          await eachLineCanBeChecked(db);
+        }
+      }
+      expect((await verifyStatements(db)).broken).toEqual([]);
+    }),
+    { numRuns: propertyRuns(4), endOnFailure: true },
+  );
+});
+
+/** Recalculates each line: net revenue less the excluded amount, times the rate, rounded once. */
+async function eachLineCanBeChecked(db: Database): Promise<void> {
+  const { rows } = await sql<Record<'net' | 'excluded' | 'rate' | 'earned', string> & { currency: Currency }>`
+    select (net_amount * 10000)::bigint as net, (coalesce(excluded_amount, 0) * 10000)::bigint as excluded,
+      coalesce(rate_percent * 100, 0)::integer as rate, (earned_amount * 10000)::bigint as earned, currency
+    from ops.statement_lines where entry_id is not null`.execute(db);
+  for (const { net, excluded, rate, earned, currency } of rows)
+    expect(share(BigInt(net) - BigInt(excluded), [BigInt(rate), 10_000n], currency)).toBe(BigInt(earned));
+}
+
+function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): StatementRules {
+  const terms = ['', ...rates.keys()].map((dealId, index): Terms => {
+    const rate = rates.get(dealId);
+    return {
+      line: index + 2,
+      dealId: dealId === '' ? null : dealId,
+      codeFolded: null,
+      ratePercent: rate === undefined ? null : (rate / 100).toFixed(2),
+      fixedFee: null,
+      currency: null,
+      excludedSkus: exclusions.get(dealId) ?? [],
+      validFrom: null,
+      validTo: null,
+    };
+  });
+  return { terms, returnWindowDays: RETURN_WINDOW_DAYS, timeZone: 'UTC' };
+}
+
+/**
+ * Returns the earnings, in ten-thousandths, of each order that counts by the end of the month. Orders that
+ * earned nothing are omitted.
+ */
+function expected(
+  orders: readonly Order[],
+  {
+    month,
+    rates,
+    exclusions,
+    known,
+    before,
+  }: {
+    readonly month: string;
+    readonly rates: ReadonlyMap<string, number>;
+    readonly exclusions: Exclusions;
+    /** Subjects of closed lines. */
+    readonly known: ReadonlySet<string>;
+    /**
+     * Totals of the earlier statements. They remain in force for an order whose earnings have become unknown.
+     */
+    readonly before: Readonly<Record<string, bigint>>;
+  },
+): Record<string, bigint> {
+  const nextMonthMs = Date.UTC(2025, Number(month.slice(5)), 1);
+  return Object.fromEntries(
+    orders.flatMap((order, index) => {
+      const rate = rates.get(order.dealId);
+      const dueMs = FIRST_DAY_MS + (order.dayNo + RETURN_WINDOW_DAYS) * DAY_MS;
+      const subject = `order:${index + 1}`;
+      if (rate === undefined || (dueMs >= nextMonthMs && !known.has(subject))) return [];
+      const excluded = excludedOf(order, exclusions);
+      const earned =
+        excluded === null
+          ? (before[subject] ?? 0n)
+          : share(order.net - excluded, [BigInt(rate), 10_000n], order.currency);
+      return earned === 0n ? [] : [[subject, earned]];
+    }),
+  );
+}
+
+/** Returns the part of an order that earns nothing. Null if it is unknown because the order lines are. */
+function excludedOf({ dealId, lines, net, currency }: Order, exclusions: Exclusions): bigint | null {
+  const skus = [...(exclusions.get('') ?? []), ...(exclusions.get(dealId) ?? [])];
+  if (skus.length === 0 || net === 0n) return 0n;
+  if (lines === null) return null;
+  const isOut = (sku: string): boolean =>
+    skus.some((one) => (one.endsWith('*') ? sku.startsWith(one.slice(0, -1)) : sku === one));
+  const sum = (some: typeof lines): bigint => some.reduce((total, [, amount]) => total + amount, 0n);
+  const out = lines.filter(([sku]) => isOut(sku));
+  if (out.length === lines.length) return net;
+  if (sum(lines) === 0n) return 0n;
+  const excluded = share(net, [sum(out), sum(lines)], currency);
+  return excluded < net ? excluded : net;
+}
+
+/** Returns a share of an amount, rounded to a minor unit. Halves are rounded up. */
+function share(amount: bigint, [part, whole]: readonly [bigint, bigint], currency: Currency): bigint {
+  const unit = 10n ** BigInt(4 - DIGITS[currency]);
+  return ((amount * part * 2n + whole * unit) / (2n * whole * unit)) * unit;
+}
+
+async function sums(db: Database): Promise<Record<string, bigint>> {
+  const { rows } = await sql<{ subject: string; amount: string }>`
+    select subject, (sum(amount) * 10000)::bigint as amount from ops.statement_lines group by 1 having sum(amount) <> 0`.execute(
+    db,
+  );
+  return Object.fromEntries(rows.map(({ subject, amount }) => [subject, BigInt(amount)]));
+}
+
+async function knownBefore(db: Database): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ subject: string }>`select distinct subject from ops.statement_lines`.execute(
+    db,
+  );
+  return new Set(rows.map(({ subject }) => subject));
+}
+
+function decimal(tenThousandths: bigint): string {
+  const digits = String(tenThousandths).padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
+}
+
+async function addOrder(
+  db: Database,
+  id: number,
+  order: {
+    readonly dealId: string;
+    readonly currency: Currency;
+    readonly dayNo: number;
+    readonly amount: bigint;
+    readonly lines: Order['lines'];
+  },
+): Promise<void> {
+  const amount = decimal(order.amount);
+  const lines = order.lines && JSON.stringify(order.lines.map(([sku, cents]) => [sku, decimal(cents)]));
+  const placedAt = new Date(FIRST_DAY_MS + order.dayNo * DAY_MS + 3_600_000);
+  await sql`
+    insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
+      line_no, record_no, row_count, lines) overriding system value
+    values (${id}, 'shop', ${String(id)}, 1, true, '', '', ${order.currency}, ${amount}, ${placedAt}, 1, 1, 1, ${lines}::jsonb)`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id,
+      amount, currency, deal_id, run_id) overriding system value
+    values (${id}, 'referral', 'a', ${String(id)}, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', ${String(id)}, ${amount},
+      ${order.currency}, ${order.dealId}, 1)`.execute(db);
+  await sql`
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target, currency, entry_id, is_pending, rules_hash)
+    values ('orders', 'shop', ${String(id)}, ${id}, 'attributed', 'code', ${`deal:${order.dealId}`}, ${order.currency}, ${id}, false, '')`.execute(
+    db,
+  );
+}
+
+async function adjust(
+  db: Database,
+  id: number,
+  { from, to, currency }: { readonly from: bigint; readonly to: bigint | null; readonly currency: Currency },
+): Promise<void> {
+  await sql`
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+    values (${id}, ${to === null ? 'cancelled' : 'changed'}, ${decimal(from)}, ${to === null ? null : decimal(to)}, ${currency}, '', 1)`.execute(
+    db,
+  );
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import { sumMoney } from '../../src/core/money.ts';
+import { openWorkshop } from '../runs/workshop.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+import { CODES, MARGIN, makeSyntheticYear, RATES, TERMS, YEAR } from './synthetic-year.ts';
+
+// A campaign runs many years, each with more orders.
+vi.setConfig({ testTimeout: 300_000 });
+
+const FLOW = `
+customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true, order_lines: true}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  mirror: {kind: mirror-account, refresh_after_hours: 0}
+statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC}
+`;
+
+const years = Array.from({ length: propertyRuns(1) }, (_, index) => ({
+  seed: 17 + index,
+  perMonth: index === 0 ? 12 : 60,
+}));
+
+it.each(years)(
+  'every view and command returns the exact amounts of a year: seed $seed',
+  async ({ seed, perMonth }) => {
+    const year = makeSyntheticYear({ seed, perMonth, now: Date.now() });
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', TERMS);
+    shop.write('fx.csv', RATES);
+    // The mirror reads totals before any order is posted.
+    await shop.cli('run', 'mirror');
+    for (const { name, content } of year.exports) {
+      shop.drop(name, content);
+      const { finished } = await shop.run();
+      expect(finished?.counts.files, name).toBe(1);
+    }
+
+    const returns = await sql`
+    select month_utc::text as month, deal_id, currency, orders, sent_amount, net_amount, unrated_orders, unlined_orders, cost_amount, profit_amount, new_customers,
+      returning_orders, unknown_orders, unconverted_orders, net_reporting_amount, cost_reporting_amount
+    from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
+    expect(returns.rows).toEqual(year.returns);
+    // The command sums up the same amounts for each deal.
+    const summed = (await shop.cli('returns', '--by', 'deal', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string | null>);
+    for (const deal of summed) {
+      const months = year.returns.filter(
+        ({ deal_id, currency }) => deal_id === deal.key && currency === deal.currency,
+      );
+      const sumOf = (column: string): string | null => {
+        const amounts = months.map((month) => month[column] ?? null);
+        return amounts.includes(null) ? null : sumMoney(amounts.filter((amount) => amount !== null));
+      };
+      expect(deal).toMatchObject({
+        net_amount: sumOf('net_amount'),
+        cost_amount: sumOf('cost_amount'),
+        profit_amount: sumOf('profit_amount'),
+        new_customers: months.reduce((sum, month) => sum + Number(month.new_customers), 0),
+      });
+    }
+    expect(summed.length).toBe(new Set(year.returns.map((row) => `${row.deal_id} ${row.currency}`)).size);
+    expect(year.returns.some(({ unconverted_orders: lost }) => lost !== '0')).toBe(true);
+    const cohorts = await sql`
+    select month_utc::text as month, deal_id, currency, new_customers, repeat_customers, net_30_amount, net_90_amount, net_365_amount
+    from bi.customer_cohorts order by month_utc, deal_id, currency`.execute(shop.db);
+    expect(cohorts.rows).toEqual(year.cohorts);
+
+    const conflicts = await sql`
+      select order_id, conflict, amount, disposition, target, first_target, last_target, explicit_target
+      from bi.conflicts order by ordered_at`.execute(shop.db);
+    expect(conflicts.rows).toEqual(year.conflicts);
+    expect(new Set(year.conflicts.map(({ conflict }) => conflict))).toEqual(new Set(['codes', 'named']));
+    const listed = (await shop.cli('conflicts', '--limit', '1000', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string | null>);
+    const cents = (rows: readonly Readonly<Record<string, string | null>>[]): number =>
+      rows.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
+    expect(cents(listed.filter(({ event }) => event === 'conflicting_order'))).toBe(cents(year.conflicts));
+    // Each rule distributes the same total revenue, some of it to no owner.
+    for (const rule of ['credited', 'first', 'last', 'explicit'])
+      expect(
+        cents(
+          listed.filter(({ event }) => event === 'rule_sum').map((row) => ({ amount: row[rule] ?? null })),
+        ),
+      ).toBe(cents(year.conflicts));
+
+    // The statement of a month after all return windows contains all earnings of the orders, and the fee.
+    const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
+    const earned = new Map<string, number>();
+    let withoutLines = 0;
+    for (const line of stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string>)) {
+      if (line.why === 'unknown_lines') withoutLines += Number(line.orders);
+      const of = `${line.deal_id} ${line.currency}`;
+      if (line.event === 'statement_line' && line.kind === 'order')
+        earned.set(of, (earned.get(of) ?? 0) + Math.round(Number(line.amount) * 100));
+    }
+    expect(Object.fromEntries([...earned].map(([of, sum]) => [of, `${(sum / 100).toFixed(2)}00`]))).toEqual(
+      year.earned,
+    );
+    expect(withoutLines).toBe(year.withoutLines);
+    expect(withoutLines).toBeGreaterThan(0);
+
+    await shop.cli('run', 'mirror');
+    const reconciled = await shop.cli('reconcile', '--json');
+    const deals = reconciled.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, unknown>)
+      .filter(({ event }) => event === 'reconciled_deal');
+    expect(reconciled.exitCode).toBe(0);
+    expect(
+      Object.fromEntries(deals.map((deal) => [deal.deal_id, [deal.theirs, deal.ours, deal.unexplained]])),
+    ).toEqual(
+      Object.fromEntries(Object.entries(year.counted).map(([deal, orders]) => [deal, [orders, orders, 0]])),
+    );
+  },
+);

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { readLines } from '../../src/codes/read-lines.ts';
+import { parseTerms } from '../../src/money/parse-terms.ts';
+
+const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
+
+function parse(...rows: string[]) {
+  return parseTerms(readLines([HEADER, ...rows].join('\n')));
+}
+
+describe('terms.csv', () => {
+  it('contains rates and fees by deal or code; a code matches in any spelling', () => {
+    expect(
+      parse('D1,,12.5,,,,', ',Été 10,8%,,,2026-01-01,2026-06-30', 'D2,,,300.00,eur,2026-03-01,').terms,
+    ).toEqual([
+      {
+        line: 2,
+        dealId: 'D1',
+        codeFolded: null,
+        ratePercent: '12.5',
+        fixedFee: null,
+        currency: null,
+        excludedSkus: [],
+        validFrom: null,
+        validTo: null,
+      },
+      {
+        line: 3,
+        dealId: null,
+        codeFolded: 'été10',
+        ratePercent: '8',
+        fixedFee: null,
+        currency: null,
+        excludedSkus: [],
+        validFrom: '2026-01-01',
+        validTo: '2026-06-30',
+      },
+      {
+        line: 4,
+        dealId: 'D2',
+        codeFolded: null,
+        ratePercent: null,
+        fixedFee: '300.00',
+        currency: 'EUR',
+        excludedSkus: [],
+        validFrom: '2026-03-01',
+        validTo: null,
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      'D1,MIA10,10,,,,',
+      'deal_id',
+      'The row names both a deal and a code.',
+      'Fill in one of deal_id and code.',
+    ],
+    [
+      ',,10,,,,',
+      'deal_id',
+      'The row names no deal and no code.',
+      'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
+    ],
+    [
+      'D1,,,,,,',
+      'rate',
+      'The row says neither a rate nor a fee, and excludes nothing.',
+      'Fill in rate, fixed_fee or excluded_skus.',
+    ],
+    [
+      'D1,,"12,5",,,,',
+      'rate',
+      'This is not a readable number.',
+      'Write it with a point and without separators: 12.5',
+    ],
+    [
+      'D1,,0.1,,,,',
+      'rate',
+      'A rate is in percent, and this is less than one.',
+      'Write 10 for that share of the revenue, or 0.1% if you mean less than one percent.',
+    ],
+    [
+      'D1,,1000,,,,',
+      'rate',
+      'A rate is in percent, and this is more than the whole revenue.',
+      'Write 12.5 for 12.5 percent.',
+    ],
+    [
+      'D1,,,300,,2026-01-01,',
+      'currency',
+      'A fee needs its currency.',
+      'Write three letters, for example EUR.',
+    ],
+    [
+      'D1,,,300,EUX,2026-01-01,',
+      'currency',
+      'This is not a currency.',
+      'Write three letters, for example EUR.',
+    ],
+    [
+      'D1,,,99.995,EUR,2026-01-01,',
+      'fixed_fee',
+      'An amount in EUR has 2 decimals, and this has more.',
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    [
+      'D1,,,100.50,JPY,2026-01-01,',
+      'fixed_fee',
+      'An amount in JPY has no decimals, and this has more.',
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    [
+      'D1,,,300,EUR,,',
+      'valid_from',
+      'A fee needs the day from which it is owed.',
+      'Write the first day of the agreement: 2026-04-01.',
+    ],
+    ['D1,,10,,,2026-02-30,', 'valid_from', 'This is not a day.', 'Write 2026-04-30.'],
+    [
+      'D1,,10,,,2026-02-02,2026-02-01',
+      'valid_to',
+      'It ends before it begins: valid_from is 2026-02-02.',
+      'Swap them, or correct the wrong one. Both days are included.',
+    ],
+    [
+      'D1,,10',
+      null,
+      'The row has 3 cells, and the header has 7.',
+      'Write the commas of blank cells too, and put a value that contains one in quotes.',
+    ],
+    [
+      'jane@shop.example,,10,,,,',
+      'deal_id',
+      'This is an e-mail address, which is personal data.',
+      'Name the deal, or the code.',
+    ],
+  ])('with the row %s is rejected with a reason and a remedy', (row, column, reason, help) => {
+    const { terms, problems } = parse(row);
+    expect(terms).toEqual([]);
+    expect(problems).toMatchObject([{ line: 2, column, reason, help }]);
+    expect(JSON.stringify(problems)).not.toContain('jane@');
+  });
+
+  it('excludes products for a deal, a code or everyone by SKU or by the beginning of a SKU', () => {
+    const ofSkus = (...rows: string[]) =>
+      parseTerms(readLines(['deal_id,code,rate,excluded_skus', ...rows].join('\n')));
+    expect(
+      ofSkus('D1,,10,Gift-50; gift-* ;', ',MIA10,,SHIRT-M', ',,,SHIPPING').terms.map(
+        ({ excludedSkus }) => excludedSkus,
+      ),
+    ).toEqual([['gift-50', 'gift-*'], ['shirt-m'], ['shipping']]);
+    expect(ofSkus('D1,,10,*', 'D2,,10,A*B').problems).toMatchObject([
+      { line: 2, column: 'excluded_skus', value: '*' },
+      {
+        line: 3,
+        column: 'excluded_skus',
+        reason: 'A star may only be at the end of a SKU, after its beginning.',
+      },
+    ]);
+    expect(ofSkus(',,10,A').problems).toMatchObject([{ reason: 'The row names no deal and no code.' }]);
+    expect(JSON.stringify(ofSkus('D1,,10,jane@shop.example').problems)).not.toContain('jane@');
+    // Two rows for all deals, valid on the same days.
+    expect(ofSkus(',,,A', ',,,B').problems).toMatchObject([{ line: 3 }]);
+  });
+
+  it('never has two rates for one deal on one day', () => {
+    const rows = ['D1,,10,,,,2026-03-31', 'D1,,12,,,2026-03-31,', 'D2,,10,,,,'];
+    expect(parse(...rows).problems).toMatchObject([
+      { line: 3, reason: 'The deal D1 has different terms on line 2 for some of these days.' },
+    ]);
+    expect(parse('D1,,10,,,,2026-03-31', 'D1,,12,,,2026-04-01,').problems).toEqual([]);
+    expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);
+  });
+
+  it('is rejected as a whole if its header is invalid', () => {
+    expect(
+      parseTerms(readLines('deal,rate\nD1,10')).problems.map(({ column, reason }) => [column, reason]),
+    ).toEqual([
+      ['deal_id or code', 'The column is missing.'],
+      ['deal', 'The column is unknown.'],
+    ]);
+    expect(parseTerms(readLines('')).problems.length).toBeGreaterThan(0);
+  });
+});

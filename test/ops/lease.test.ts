@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import {
+  acquireLease,
+  endLeasesBefore,
+  keepLease,
+  releaseLease,
+  releaseLeases,
+  startHeartbeat,
+} from '../../src/ops/lease.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const holder = () => ({ owner: randomUUID(), host: 'here', pid: 1 });
+
+it('a lease is acquired by one of many concurrent owners, and the others are told its holder', async () => {
+  const { db } = await setup();
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })),
+  );
+  expect(answers.filter((answer) => answer.kind === 'acquired')).toHaveLength(1);
+  expect(answers.find((answer) => answer.kind === 'busy')).toMatchObject({
+    holder: { host: 'here', pid: 1 },
+  });
+});
+
+it('a lease can be acquired after it expires by the clock of the database, and its fence increases', async () => {
+  const { db } = await setup();
+  await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 1 });
+  await waitFor(
+    async () => (await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind === 'acquired',
+  );
+  expect(await db.selectFrom('ops.leases').select('fence').executeTakeFirstOrThrow()).toEqual({ fence: '2' });
+});
+
+it('a lease is extended by each heartbeat', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 2_000 });
+  const first = await db.selectFrom('ops.leases').select('expires_at').executeTakeFirstOrThrow();
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 2_000, leases: 1 });
+  // The first heartbeat comes after half a second.
+  await waitFor(() => Date.now() > first.expires_at.getTime() + 700);
+  expect(heartbeat.isHeld()).toBe(true);
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 2_000 })).kind).toBe('busy');
+  heartbeat.stop();
+});
+
+it('a lease counts as lost when another owner has acquired it', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 1_000 });
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  await db.updateTable('ops.leases').set({ owner: randomUUID() }).execute();
+  await waitFor(() => !heartbeat.isHeld());
+  heartbeat.stop();
+});
+
+it('a lease counts as lost after its duration without a successful heartbeat, by the monotonic clock', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 200 });
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 200, leases: 1 });
+  heartbeat.stop();
+  expect(heartbeat.isHeld()).toBe(true);
+  await waitFor(() => !heartbeat.isHeld());
+});
+
+it('a lease that has expired is not revived by a heartbeat, because another process may have acted meanwhile', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 60_000 });
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: new Date(0) })
+    .execute();
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  await waitFor(() => !heartbeat.isHeld());
+  heartbeat.stop();
+  expect(await db.selectFrom('ops.leases').select('expires_at').execute()).toEqual([
+    { expires_at: new Date(0) },
+  ]);
+});
+
+it('a lease can be acquired at once after its release', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 60_000 });
+  await releaseLeases(db, mine.owner);
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind).toBe('acquired');
+});
+
+it('a lease that is busy says who holds it and for how long, and that of an expired holder passes to the next as a whole', async () => {
+  const { db } = await setup();
+  const first = { owner: randomUUID(), host: 'one', pid: 1 };
+  const second = { owner: randomUUID(), host: 'two', pid: 2 };
+  await acquireLease(db, { ...first, name: 'job:a', ttlMs: 60_000 });
+  const busy = await acquireLease(db, { ...second, name: 'job:a', ttlMs: 60_000 });
+  expect(busy).toMatchObject({ kind: 'busy', holder: first, isBrief: false });
+  if (busy.kind !== 'busy') throw new Error('it was acquired');
+  expect(busy.holder.endsInMs).toBeGreaterThan(50_000);
+  expect(busy.holder.endsInMs).toBeLessThanOrEqual(60_000);
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: new Date(0), acquired_at: new Date(0) })
+    .execute();
+  expect((await acquireLease(db, { ...second, name: 'job:a', ttlMs: 60_000 })).kind).toBe('acquired');
+  const taken = await acquireLease(db, { ...first, name: 'job:a', ttlMs: 60_000 });
+  expect(taken).toMatchObject({ kind: 'busy', holder: second });
+  expect(taken.kind === 'busy' && taken.holder.acquiredAt.getTime()).toBeGreaterThan(0);
+});
+
+it('a lease can be acquired again by its own holder, and is then extended', async () => {
+  const { db } = await setup();
+  const mine = { ...holder(), name: 'job:a' };
+  await acquireLease(db, { ...mine, ttlMs: 1_000 });
+  expect((await acquireLease(db, { ...mine, ttlMs: 60_000 })).kind).toBe('acquired');
+  const busy = await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 });
+  expect(busy.kind === 'busy' && busy.holder.endsInMs).toBeGreaterThan(50_000);
+});
+
+it('the lease of a source is brief only while a backfill holds it', async () => {
+  const { db } = await setup();
+  const [backfill, run] = [holder(), holder()];
+  await acquireLease(db, { ...backfill, name: 'job:backfill:orders', ttlMs: 60_000 });
+  await acquireLease(db, { ...backfill, name: 'source:shop', ttlMs: 60_000 });
+  await acquireLease(db, { ...run, name: 'job:orders', ttlMs: 60_000 });
+  await acquireLease(db, { ...run, name: 'source:other', ttlMs: 60_000 });
+  for (const [name, isBrief] of [
+    ['source:shop', true],
+    ['job:backfill:orders', false],
+    ['source:other', false],
+  ] as const)
+    expect(await acquireLease(db, { ...holder(), name, ttlMs: 60_000 })).toMatchObject({
+      kind: 'busy',
+      isBrief,
+    });
+});
+
+it('a release ends only the named lease of that owner; a process that ends releases all of its own', async () => {
+  const { db } = await setup();
+  const [mine, other] = [holder(), holder()];
+  for (const name of ['job:a', 'source:a', 'source:b'])
+    await acquireLease(db, { ...mine, name, ttlMs: 60_000 });
+  await acquireLease(db, { ...other, name: 'job:b', ttlMs: 60_000 });
+  const names = async () =>
+    (await db.selectFrom('ops.leases').select('name').orderBy('name').execute()).map(({ name }) => name);
+  await releaseLease(db, { owner: other.owner, name: 'job:a' });
+  expect(await names()).toEqual(['job:a', 'job:b', 'source:a', 'source:b']);
+  await releaseLease(db, { owner: mine.owner, name: 'source:a' });
+  expect(await names()).toEqual(['job:a', 'job:b', 'source:b']);
+  await releaseLeases(db, mine.owner);
+  expect(await names()).toEqual(['job:b']);
+});
+
+it('the lease of a scheduler is renewed even after it expired; those of schedulers that are gone for a day are deleted', async () => {
+  const { db } = await setup();
+  const [mine, gone, asleep] = [holder(), holder(), holder()];
+  const leaseOf = (one: typeof mine) => ({ ...one, name: `serve:${one.owner}`, ttlMs: 60_000 });
+  for (const one of [gone, asleep]) await keepLease(db, leaseOf(one));
+  await acquireLease(db, { ...gone, name: 'job:old', ttlMs: 60_000 });
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const expire = (owner: string, expires_at: Date) =>
+    db.updateTable('ops.leases').set({ expires_at }).where('owner', '=', owner).execute();
+  await expire(gone.owner, ago(25));
+  await expire(asleep.owner, ago(23));
+  await keepLease(db, leaseOf(mine));
+  const left = async () =>
+    new Map(
+      (await db.selectFrom('ops.leases').selectAll().execute()).map((row) => [row.name, row.expires_at]),
+    );
+  expect([...(await left()).keys()].sort()).toEqual(
+    ['job:old', `serve:${mine.owner}`, `serve:${asleep.owner}`].sort(),
+  );
+  await keepLease(db, leaseOf(asleep));
+  expect((await left()).get(`serve:${asleep.owner}`)?.getTime()).toBeGreaterThan(Date.now());
+  const fences = await db.selectFrom('ops.leases').select('fence').execute();
+  expect(new Set(fences.map(({ fence }) => fence)), 'nobody has taken one over').toEqual(new Set(['1']));
+  expect((await left()).get('job:old')?.getTime(), 'no other lease is renewed').toBeLessThan(Date.now());
+});
+
+it('opening an embedded database ends the leases in force, because no other process can have it open', async () => {
+  const { db } = await setup();
+  await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 });
+  await acquireLease(db, { ...holder(), name: 'job:b', ttlMs: 60_000 });
+  const longAgo = new Date(0);
+  await db.updateTable('ops.leases').set({ expires_at: longAgo }).where('name', '=', 'job:b').execute();
+  await endLeasesBefore(db);
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind).toBe('acquired');
+  const { expires_at } = await db
+    .selectFrom('ops.leases')
+    .select('expires_at')
+    .where('name', '=', 'job:b')
+    .executeTakeFirstOrThrow();
+  expect(expires_at, 'one that had expired keeps its time').toEqual(longAgo);
+});

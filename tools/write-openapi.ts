@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { apiTypeSource } from '../src/service/reference/api-type-source.ts';
+import { openApiDocument } from '../src/service/reference/openapi.ts';
+import { operationReference } from '../src/service/reference/operation-reference.ts';
+
+/**
+ * `npm run openapi` runs this: it writes the files that are generated from the contract. A test fails if they
+ * are out of date.
+ */
+writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiDocument());
+writeFileSync(new URL('../docs/operations.md', import.meta.url), operationReference());
+writeFileSync(new URL('../src/service/reference/api-type.ts', import.meta.url), apiTypeSource());
