@@ -194,6 +194,10 @@ describe('the plan of a backfill', () => {
       orderPlatform: source.orderPlatform.toUpperCase(),
     }));
     expect(await shop.groups({ sources: upper })).toEqual(['2025-05 waiting -: 1, 10 EUR']);
+    // Of orders that the plan does not contain, the name does not matter.
+    await shop.read({ orders: [mira('2', { placedAt: '2025-07-07T00:00:00Z' })] });
+    const july = { ...PERIOD, fromDay: '2025-07-01', toDay: '2025-07-31' };
+    expect(await shop.groups({ sources, period: july })).toEqual(['2025-07 to_post -: 1, 10 EUR']);
   });
 
   test('replaces plans of the same job and days that nobody has approved, and no other backfill', async () => {
@@ -303,8 +307,16 @@ describe('a backfill that is started', () => {
     expect(await findUnfinished(shop.db, shop.job)).toMatchObject({
       ...{ backfillId: id, state: 'running', approvedBy: 'jane', requestsPerSecond: 2.5, concurrency: 3 },
     });
-    expect(await shop.start(id), 'twice').toEqual({ kind: 'not_planned' });
+    expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
     expect(await shop.groups()).toEqual(['2025-05 organic -: 1, 10 EUR', '2025-05 waiting -: 2, 20 EUR']);
+  });
+
+  test('is started by one of two processes that start it at the same time', async () => {
+    const shop = await open();
+    await shop.read({ orders: [mira('1')] });
+    const { id } = await shop.plan();
+    const both = await Promise.all([shop.start(id), shop.start(id)]);
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['not_planned', 'started']);
   });
 
   test('must be approved anew if an order is added, gone or other: it says how many, with three examples and the files', async () => {
