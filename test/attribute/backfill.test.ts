@@ -75,6 +75,26 @@ async function open(count = 1): Promise<Shop> {
   };
 }
 
+/** Lets another job decide about the files of a source, and returns which decisions were changed since, as `job file`. */
+async function watchFiles({ db, job, source }: Context): Promise<() => Promise<readonly string[]>> {
+  await sql`
+    insert into intake.attributed_files (job, source_file_id, rules_hash, attributed_at)
+    select 'another job', source_file_id, '', now() from intake.source_files where source = ${source}`.execute(
+    db,
+  );
+  const read = async () => {
+    const { rows } = await sql<{ file: string; at: string }>`
+      select case when d.job = ${job} then '' else d.job || ' ' end || f.uri as file, d.attributed_at::text as at
+      from intake.attributed_files d join intake.source_files f using (source_file_id) where f.source = ${source} order by 1`.execute(
+      db,
+    );
+    return rows;
+  };
+  const before = await read();
+  return async () =>
+    (await read()).flatMap(({ file, at }, index) => (at === before[index]?.at ? [] : [file]));
+}
+
 const stateOf = async ({ db, job }: Context) =>
   (await listBackfills(db, { job })).map(({ backfillId, state }) => [backfillId, state]);
 
@@ -116,9 +136,13 @@ describe('the plan of a backfill', () => {
     });
     await sql`
       insert into ledger.evidence (kind, order_platform, order_id, body_sha256)
-      values ('webhook_order', ${`platform of ${shop.job}`}, 'credited elsewhere', repeat('0', 64))`.execute(
-      shop.db,
-    );
+      values ('webhook_order', ${`platform of ${shop.job}`}, 'credited elsewhere', repeat('0', 64)),
+        ('webhook_order', 'another platform', 'new', repeat('1', 64))`.execute(shop.db);
+    // Something else about the same order.
+    await sql`
+      insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id, run_id)
+      select 'note', account_id, replace(key, 'accepted', 'new'), 'ready', 0, '{}', '', job, source, order_platform, 'new', run_id
+      from ledger.entries where job = ${shop.job} and order_id = 'accepted'`.execute(shop.db);
     expect(await shop.groups()).toEqual([
       '2025-05 already -: 1, 10 EUR',
       '2025-05 excluded cancelled: 1, 10 EUR',
@@ -169,6 +193,8 @@ describe('the plan of a backfill', () => {
       ],
     });
     const period = { ...PERIOD, toDay: '2026-02-01' };
+    // A later version replaces the earlier one.
+    await shop.read({ orders: [mira('undated', { placedAt: null, total: '11.00' })] });
     const { plan } = await shop.plan(period);
     expect([plan.ofTheRuns, plan.undated, plan.files.map(({ orders }) => orders)]).toEqual([2, 1, [1]]);
     const whole = await inTransaction(shop.db, (trx) =>
@@ -227,6 +253,7 @@ describe('the plan of a backfill', () => {
     const shop = await open();
     const june = { ...PERIOD, fromDay: '2025-06-01' };
     const [first, second, third] = [await shop.plan(), await shop.plan(june), await shop.plan()];
+    expect(first.hash, 'of no orders').toMatch(/^[0-9a-f]{64}$/);
     const { job } = shop;
     const list = async (filter: Parameters<typeof listBackfills>[1]) =>
       (await listBackfills(shop.db, filter)).map(({ backfillId }) => backfillId);
@@ -251,21 +278,29 @@ describe('the plan of a backfill', () => {
 describe('a backfill that is started', () => {
   test('makes the entries of its plan, oldest order first, with their decisions, and takes no other order', async () => {
     const shop = await open();
-    await shop.read({
-      orders: [
-        mira('2', { placedAt: '2025-05-06T00:00:00Z' }),
-        mira('1'),
-        order('nobody', { placedAt: '2025-05-05T10:00:00Z' }),
-      ],
-    });
+    await shop.read(
+      {
+        orders: [
+          mira('2', { placedAt: '2025-05-06T00:00:00Z' }),
+          mira('1'),
+          order('nobody', { placedAt: '2025-05-05T10:00:00Z' }),
+        ],
+      },
+      { uri: 'file:///1.csv' },
+    );
+    await shop.read(
+      { orders: [mira('july', { placedAt: '2025-07-07T00:00:00Z' })] },
+      { uri: 'file:///2.csv' },
+    );
     await shop.attribute({ codes: MIRA, start: START });
-    expect(await decisions(shop)).toEqual([
-      '1: excluded before_start',
-      '2: excluded before_start',
-      'nobody: excluded before_start',
-    ]);
+    expect(await decisions(shop)).toEqual(
+      ['1', '2', 'july', 'nobody'].map((id) => `${id}: excluded before_start`),
+    );
+    const changedFiles = await watchFiles(shop);
     const { id } = await shop.plan();
     expect(await shop.start(id)).toEqual({ kind: 'started' });
+    // Reports compare the files of these orders again.
+    expect(await changedFiles()).toEqual(['file:///1.csv']);
     expect((await entries(shop)).map(({ order_id, state }) => [order_id, state])).toEqual([
       ['1', 'ready'],
       ['2', 'ready'],
@@ -297,6 +332,7 @@ describe('a backfill that is started', () => {
     expect(rows).toEqual([
       { ...credited, order_id: '1', entry_of: '1' },
       { ...credited, order_id: '2', entry_of: '2' },
+      expect.objectContaining({ order_id: 'july', outcome: 'excluded', entry_of: null }),
       expect.objectContaining({
         order_id: 'nobody',
         outcome: 'excluded',
@@ -354,7 +390,11 @@ describe('a backfill that is started', () => {
 describe('a backfill that ends', () => {
   test('gives back what it has not posted: the job leaves these orders to backfills again', async () => {
     const shop = await open();
-    await shop.read({ orders: [mira('1'), mira('2'), mira('3'), mira('4')] });
+    await shop.read({ orders: [mira('1'), mira('2'), mira('3'), mira('4')] }, { uri: 'file:///1.csv' });
+    await shop.read(
+      { orders: [mira('july', { placedAt: '2025-07-07T00:00:00Z' })] },
+      { uri: 'file:///2.csv' },
+    );
     await shop.attribute({ codes: MIRA, start: START });
     const { id } = await shop.plan();
     await shop.start(id);
@@ -362,9 +402,11 @@ describe('a backfill that ends', () => {
       update ledger.entries set attempt = 1, state = case order_id when '1' then 'accepted' else 'sending' end,
         deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end
       where job = ${shop.job} and order_id in ('1', '2')`.execute(shop.db);
+    const changedFiles = await watchFiles(shop);
     const end = (from: 'running' | 'paused') =>
       endBackfill(shop.db, id, { job: shop.job, start: START, from: [from], to: 'cancelled' });
     expect([await end('paused'), await end('running'), await end('running')]).toEqual([false, true, false]);
+    expect(await changedFiles()).toEqual(['file:///1.csv']);
     const held = { state: 'held', state_reason: 'backfill_cancelled' };
     const of = async () => {
       const { rows } = await sql`
