@@ -230,7 +230,9 @@ describe('the revenue and cost of a deal in a month', () => {
       { ...usd, at: '2025-05-01T00:00:00Z', currency: 'EUR' },
     );
     const rate = (day: string, rate: string) => ({ currency: 'USD', day, rate });
-    const exchange = { reportingCurrency: 'EUR', rates: [rate('2025-05-01', '0.5')] };
+    // That of another currency never counts.
+    const pounds = ['2025-05-01', '2025-05-02'].map((day) => ({ ...rate(day, '3'), currency: 'GBP' }));
+    const exchange = { reportingCurrency: 'EUR', rates: [...pounds, rate('2025-05-01', '0.5')] };
     const fee = (day: string) => termsOf({ fixedFee: '20', currency: 'USD', validFrom: day });
     const converted = async (rules: Partial<ReturnRules>) =>
       (await monthsOf(db, { ...RULES, ...rules })).map(
