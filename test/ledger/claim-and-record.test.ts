@@ -142,3 +142,27 @@ it('claims wait until the claims before them are in the journal; answers do not'
   expect(await Promise.all([first, second])).toMatchObject([{ entryId: next }, { entryId: last }]);
   expect(groups).toEqual([[next], [last]]);
 });
+
+/** Loses the claims of these entries, as a failover to a standby that lags does. */
+async function loseClaims(db: Database, entryIds: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`delete from ledger.attempts where entry_id = any(${entryIds}::bigint[])`.execute(trx);
+  });
+}
+
+it('each claim names the newest one before it: once the database has lost that, the process claims nothing more', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const orders = ['1', '2', '3', '4', '5'];
+  const ids = await Promise.all(orders.map((orderId) => insertEntry(db, { runId: worker.runId, orderId })));
+  const [one = '', two = '', three = '', four = '', five = ''] = ids;
+  await mustClaim(worker, one);
+  await Promise.all([mustClaim(worker, two), mustClaim(worker, three)]);
+  // Older ones need not be there: the newest was committed after them.
+  await loseClaims(db, [one]);
+  await mustClaim(worker, four);
+  await loseClaims(db, [four]);
+  await expect(worker.claim(five)).rejects.toBeInstanceOf(LedgerWentBack);
+  expect((await readFacts(db, five)).state).toBe('ready');
+});
