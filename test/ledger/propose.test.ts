@@ -260,6 +260,38 @@ describe('an order without an entry', () => {
   });
 });
 
+it('an order gets the key of its folded spelling, whatever key the entry of another account or effect has', async () => {
+  const { db, runId } = await openLedger();
+  const orders = ['2', '3', '4'].map((orderId) => ({ orderId, key: JSON.stringify(['shopify', orderId]) }));
+  for (const { orderId, key } of orders) {
+    const accountId = orderId === '2' ? 'A2' : ACCOUNT;
+    await insertEntry(db, { runId, orderId, accountId });
+    // An earlier version made it.
+    await sql`
+      update ledger.entries set key = ${`earlier ${orderId}`}, order_key = ${key}, effect = ${orderId === '3' ? 'note' : 'referral'}
+      where order_id = ${orderId}`.execute(db);
+  }
+  const proposed = await inTransaction(db, async (trx) => {
+    await createDesiredEntries(trx);
+    for (const { orderId, key } of orders)
+      await sql`
+        insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id)
+        values (${key}, ${OTHER}, ${OTHER}, 7.00, 'EUR', 'shopify', ${orderId})`.execute(trx);
+    return propose(trx, { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT });
+  });
+  expect(proposed).toMatchObject({ created: 2, replaced: 1 });
+  const { rows } = await sql`
+    select order_id, key, body_hash = encode(sha256(convert_to(body, 'UTF8')), 'hex') as is_adopted from ledger.entries
+    where account_id = ${ACCOUNT} and effect = 'referral' and order_id <> '1' order by order_id, entry_id`.execute(
+    db,
+  );
+  expect(rows).toEqual([
+    { order_id: '2', key: orders[0]?.key, is_adopted: false },
+    { order_id: '3', key: orders[1]?.key, is_adopted: false },
+    { order_id: '4', key: 'earlier 4', is_adopted: true },
+  ]);
+});
+
 describe('an entry that the service rejected', () => {
   const rejected = { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false } as const;
 
