@@ -85,6 +85,7 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   expect(await undo(first?.seedId)).toEqual({ kind: 'undone', orders: 3 });
   expect(await changedEntries(db)).toHaveLength(1);
   expect(await undo(first?.seedId)).toEqual({ kind: 'undone_before' });
+  expect(await seed(db, 'b.csv', ['both']), 'only another seed was undone').toBeNull();
   expect(await statesOf(db)).toEqual([
     'both held credited_elsewhere',
     'one held no_longer_attributed',

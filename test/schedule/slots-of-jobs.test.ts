@@ -212,7 +212,8 @@ describe('a poll', () => {
     // The clock of the database went back a little: slots that have come are not looked for twice.
     expect(await pollSchedule(db, head(), later(1.5))).toEqual([]);
     expect(await lookedUntil(db)).toEqual(later(2));
-    expect(await pollSchedule(db, head(), later(60))).toEqual([
+    expect(await pollSchedule(db, head(), later(59.5))).toEqual([]);
+    expect(await pollSchedule(db, head(), later(60)), 'at the very time of the slot').toEqual([
       { slot: later(60), state: 'due', reason: null },
     ]);
     const { rows } = await sql`select looked_until from ops.schedules where job = 'other'`.execute(db);
