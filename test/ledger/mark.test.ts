@@ -19,6 +19,7 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
   mkdirSync(journals);
   let closings = 0;
   let failure: Error | null = null;
+  let isRefused = false;
   const answer = async <Of>(work: () => Of): Promise<Of> => {
     if (failure !== null) throw failure;
     return work();
@@ -26,7 +27,8 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
   const put = (name: string) => answer(() => void files.set(name, NOW));
   const store: FileStore = {
     list: () => answer(() => [...files].map(([name, modifiedAt]) => ({ name, modifiedAt }))),
-    download: (name, path) => answer(() => writeFileSync(path, name)),
+    download: (name, path) =>
+      isRefused ? Promise.reject(new Error('access denied')) : answer(() => writeFileSync(path, name)),
     write: put,
     upload: put,
     remove: (name) => answer(() => void files.delete(name)),
@@ -39,6 +41,9 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
     journals,
     names: () => [...files.keys()].sort(),
     closings: () => closings,
+    refuse: () => {
+      isRefused = true;
+    },
     fail: () => {
       failure = new Error('no access');
     },
@@ -78,6 +83,15 @@ it('a comparison needs the newest closed journal of each ledger and all noted cl
   expect(await mark.fetch({ all: true }), 'what was downloaded stays').toBe(folder);
   expect(readdirSync(folder).sort()).toEqual([newest, older, ofOther, part].sort());
   expect(closings()).toBe(2);
+});
+
+it('a journal of the mark that cannot be downloaded stops what needs it', async () => {
+  const { mark, refuse } = openMark({ [partName(randomUUID(), 1)]: NOW });
+  refuse();
+  await expect(mark.fetch({ all: false })).rejects.toMatchObject({
+    message: 'The mark of the ledger cannot be read. access denied',
+    details: { code: 'mark_unavailable', safe: 'Nothing was read or sent.', exitCode: 1 },
+  });
 });
 
 it('journals older than 90 days are removed, except the newest of a ledger and claims that may be newer than it', async () => {

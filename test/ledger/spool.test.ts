@@ -176,6 +176,7 @@ it('a line that is no answer of an attempt is set aside, whichever part of it is
     accepted('one'),
     { ...accepted(entryId), attempt: 1.5 },
     { ...answer, claim: { ...claim, claimId: 7 } },
+    { ...answer, claim: { ...claim, claimId: undefined } },
   ];
   mkdirSync(join(folder, 'spool'));
   writeFileSync(path, [...odd, answer].map((line) => `${JSON.stringify(line)}\n`).join(''));
