@@ -276,6 +276,14 @@ describe('a ledger entry in Postgres', () => {
       recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], via);
     expect(await record(throttled, 'direct')).toEqual(['ready']);
     expect(await record(outcomes.in_doubt, 'spool')).toEqual([null]);
+    await mustClaim(worker, entryId);
+    const both = [outcomes.in_doubt, outcomes.accepted].map((outcome, index) => ({
+      ...{ entryId, attempt: index + 1, outcome, backoffMs: 0 },
+    }));
+    expect(await recordAnswers(db, both, 'journal'), 'each is about its own attempt').toEqual([
+      null,
+      'accepted',
+    ]);
     const answers = await db
       .selectFrom('ledger.answers')
       .select(['attempt', 'kind', 'http_status', 'message', 'retry_after_ms', 'via', 'applied'])
@@ -290,6 +298,8 @@ describe('a ledger entry in Postgres', () => {
         ...{ attempt: 1, kind: 'in_doubt', http_status: 500, message: 'HTTP 500', retry_after_ms: null },
         ...{ via: 'spool', applied: false },
       },
+      expect.objectContaining({ attempt: 1, kind: 'in_doubt', via: 'journal', applied: false }),
+      expect.objectContaining({ attempt: 2, kind: 'accepted', via: 'journal', applied: true }),
     ]);
   });
 
