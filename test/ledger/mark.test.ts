@@ -109,6 +109,13 @@ it('journals older than 90 days are removed, except the newest of a ledger and c
   expect(closings()).toBe(1);
 });
 
+it('claims that were noted are kept, however old, while no journal shows a newer one', async () => {
+  const parts = [partName(randomUUID(), 1), partName(randomUUID(), 2)].sort();
+  const { mark, names } = openMark(Object.fromEntries(parts.map((name) => [name, daysAgo(91)])));
+  await mark.prune(NOW);
+  expect(names()).toEqual(parts);
+});
+
 it.each([[['s3://a']], [['s3://a', 's3://b']]])(
   'what a process downloads from marks is removed when the process ends: %o',
   (uris) => {
