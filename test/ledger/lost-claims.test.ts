@@ -3,13 +3,22 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
+import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend } from '../../src/ledger/resolve.ts';
+import { approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
-import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+import {
+  ACCOUNT,
+  ageEntries,
+  changedEntries,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+  type Worker,
+} from './entries.ts';
 
 const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' };
 const UNNAMED: Outcome = {
@@ -29,9 +38,14 @@ let claims = 0;
 async function lose(
   db: Database,
   orderId: string,
-  options: { readonly outcome?: Outcome | null; readonly accountId?: string; readonly claimId?: string } = {},
+  options: {
+    readonly outcome?: Outcome | null;
+    readonly accountId?: string;
+    readonly claimId?: string;
+    readonly claimedAt?: Date | null;
+  } = {},
 ): Promise<number> {
-  const { outcome = null, accountId = ACCOUNT, claimId = randomUUID() } = options;
+  const { outcome = null, accountId = ACCOUNT, claimId = randomUUID(), claimedAt = CLAIMED_AT } = options;
   const key = JSON.stringify(['shopify', orderId]);
   const { rows } = await sql<{ hash: string }>`
     select ledger.key_hash(${accountId}, 'referral', ${key}) as hash`.execute(db);
@@ -40,9 +54,7 @@ async function lose(
     ...{ ledgerId: randomUUID(), claimNo: claims, claimId, accountId, effect: 'referral' as const },
     ...{ keyHash: rows[0]?.hash ?? '', bodyHash: 'sent', amount: '10.00', currency: 'EUR' },
   };
-  return storeLostClaims(db, [
-    { claim, outcome, disposition: dispositionOf(outcome), claimedAt: CLAIMED_AT },
-  ]);
+  return storeLostClaims(db, [{ claim, outcome, disposition: dispositionOf(outcome), claimedAt }]);
 }
 
 /** An entry that was sent, and got this answer. */
@@ -151,10 +163,12 @@ describe('an order that is ready, and whose claim was lost', () => {
     const { db } = await setup();
     const { runId } = await startWorker(db);
     await db.transaction().execute((trx) =>
-      applyEvidence(trx, {
-        ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
-        ...{ amount: null, currency: null, bodySha256: 'a' },
-      }),
+      applyEvidences(trx, [
+        {
+          ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
+          ...{ amount: null, currency: null, bodySha256: 'a' },
+        },
+      ]),
     );
     const entryId = await insertEntry(db, { runId, orderId: 'named' });
     await lose(db, 'named');
@@ -177,6 +191,50 @@ describe('an order that is ready, and whose claim was lost', () => {
     expect(await db.transaction().execute(applyLostClaims)).toBe(1);
     expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1 });
   });
+});
+
+it('a lost claim is in the history of its entry and linked to it, from now on if its time is not known', async () => {
+  const { db } = await setup();
+  const { runId } = await startWorker(db);
+  const entryId = await insertEntry(db, { runId, orderId: '1' });
+  const unchanged = await insertEntry(db, { runId, orderId: '2' });
+  await sql`update ledger.entries set not_before = now() + interval '1 hour'`.execute(db);
+  await ageEntries(db);
+  await lose(db, '1', { claimedAt: null });
+  expect(await changedEntries(db)).toEqual([entryId]);
+  const { rows } = await sql`
+    select e.entry_id, e.not_before, r.attempt, r.lost_claim_id = l.lost_claim_id as is_linked,
+      t.claimed_at > now() - interval '1 hour' as is_claimed_now, e.doubted_at > now() - interval '1 hour' as is_doubted_now
+    from ledger.entries e
+      join ledger.attempts t using (entry_id, attempt) join ledger.recovered_claims r using (entry_id, attempt), ledger.lost_claims l`.execute(
+    db,
+  );
+  expect(rows).toEqual([
+    {
+      ...{ entry_id: entryId, not_before: null, attempt: 1 },
+      ...{ is_linked: true, is_claimed_now: true, is_doubted_now: true },
+    },
+  ]);
+  expect((await readFacts(db, unchanged)).state).toBe('ready');
+  expect(await storeLostClaims(db, [])).toBe(0);
+});
+
+it('a lost claim of an order that is being sent or was written off changes nothing, and is known as one of its own', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const sending = await insertEntry(db, { runId: worker.runId, orderId: 'sending' });
+  await mustClaim(worker, sending);
+  const writtenOff = await answered(db, worker, 'written off', DOUBT);
+  await writeOffDoubt(db, { entryId: writtenOff, reason: 'not worth it', decidedBy: 'ada' });
+  const refused = await answered(db, worker, 'refused', REFUSED);
+  const before = await Promise.all([sending, writtenOff, refused].map((entryId) => readEntry(db, entryId)));
+  for (const orderId of ['sending', 'written off', 'refused']) await lose(db, orderId, { outcome: ACCEPTED });
+  expect(await Promise.all([sending, writtenOff, refused].map((entryId) => readEntry(db, entryId)))).toEqual(
+    before,
+  );
+  const { rows } = await sql`
+    select entry_id, attempt from ledger.recovered_claims order by entry_id`.execute(db);
+  expect(rows).toEqual([sending, writtenOff].map((entry_id) => ({ entry_id, attempt: 1 })));
 });
 
 it('an order that was sent changes by a lost claim only from in doubt to accepted; one accepted twice is a double credit', async () => {

@@ -138,8 +138,8 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         const newest = newestOf(files);
         const kept = new Set(newest.values());
         // Noted claims do not name their ledger. They are removed once the newest closed journal of every
-        // ledger is newer.
-        const least = Math.min(...[...kept].map((file) => file.newest ?? 0));
+        // ledger is newer: none is while no journal has been closed.
+        const least = kept.size === 0 ? 0 : Math.min(...[...kept].map((file) => file.newest ?? 0));
         const old = files.filter(
           (file) =>
             isOutdated(file.modifiedAt, now) &&

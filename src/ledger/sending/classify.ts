@@ -64,7 +64,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     const retryAfterMs = parseRetryAfter(headers['retry-after'], statedTime(headers.date) ?? now);
     return { kind: 'throttled', httpStatus: status, retryAfterMs };
   }
-  if (verdict.kind === 'unclear' && status >= 200 && status <= 299)
+  if (verdict.kind === 'unclear' && status <= 299)
     return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} that does not say yes` };
   const message = verdict.reason;
   if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
@@ -108,8 +108,8 @@ function statedTime(date: string | string[] | undefined): Date | null {
 /** Parses a body as a JSON object. Returns null if it is not one. */
 export function readObject(text: string): Record<string, unknown> | null {
   const value = parse(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
+  return typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown> | null)
     : null;
 }
 

@@ -117,6 +117,18 @@ describe('an exchange that posted a referral', () => {
     },
   );
 
+  it.each([
+    [200, 'HTTP 200 that does not say yes'],
+    [299, 'HTTP 299 that does not say yes'],
+    [300, 'HTTP 300: later'],
+  ])('is in doubt after a %i that does not say the yes of its service', (status, reason) => {
+    const unclear = { kind: 'unclear', isStated: false, isOwnWord: true, reason: 'later' } as const;
+    const verdict = { ...unclear, isNotFound: false, isOutOfCredits: false };
+    expect(classifyFor('referral', { ...answer(status, { deal_id: 'D1' }), verdict } as Exchange)).toEqual({
+      ...{ kind: 'in_doubt', httpStatus: status, reason },
+    });
+  });
+
   it('is throttled after a 429, which may say how long to wait', () => {
     expect(classifyFor('referral', answer(429, '', { 'retry-after': '7' }))).toMatchObject({
       kind: 'throttled',
