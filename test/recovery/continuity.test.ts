@@ -42,6 +42,16 @@ async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop
   return shop;
 }
 
+/** Leaves only the end of the newest journal, which has the number of claims, and the last one, but not the other orders. */
+function loseLines(shop: Workshop): void {
+  const folder = join(shop.folder, '.data', 'journal');
+  const journals = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  const newest = journals.sort().at(-1) ?? '';
+  const lines = readFileSync(join(folder, newest), 'utf8').trimEnd().split('\n');
+  const last = lines.filter((line) => line.startsWith('{"claim"')).at(-1) ?? '';
+  writeFileSync(join(folder, newest), `${[lines[0], last, lines.at(-1)].join('\n')}\n`);
+}
+
 describe('a database that was restored from an older backup', () => {
   it('makes run and plan exit with 7 and state the missing orders, their amount and the command to run, and is reported by status and doctor', async () => {
     const shop = await restoreOldBackup();
@@ -113,14 +123,7 @@ describe('a database that was restored from an older backup', () => {
 
   it('stays blocked while claims are missing that no journal describes, until an operator abandons them', async () => {
     const shop = await restoreOldBackup();
-    // Only the closing lines of the second run's journal survive: they contain the number of claims, not the
-    // orders.
-    const folder = join(shop.folder, '.data', 'journal');
-    const journals = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
-    const newest = journals.sort().at(-1) ?? '';
-    const lines = readFileSync(join(folder, newest), 'utf8').trimEnd().split('\n');
-    const last = lines.filter((line) => line.startsWith('{"claim"')).at(-1) ?? '';
-    writeFileSync(join(folder, newest), `${[lines[0], last, lines.at(-1)].join('\n')}\n`);
+    loseLines(shop);
     const partly = await shop.cli('ledger', 'recover', '--reason', 'restored');
     expect(partly.exitCode).toBe(7);
     expect(partly.stderr.replace(/\s+/g, ' ')).toContain('9 claims are still missing');
@@ -151,6 +154,45 @@ describe('a database that was restored from an older backup', () => {
     );
     expect(recovered.exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
+    expect(repeated(await shop.posted())).toEqual([]);
+  });
+});
+
+describe('a list of the orders that the service has', () => {
+  it('is recorded with the recovery or not at all, and giving it again adds nothing, whether or not claims are still missing', async () => {
+    const shop = await restoreOldBackup();
+    loseLines(shop);
+    const recover = (...more: string[]) =>
+      shop.cli('ledger', 'recover', '--reason', 'listed there', '--from', 'service.csv', ...more);
+    const recorded = () =>
+      look(shop.env.DATABASE_URL ?? '', async (db) => {
+        const { rows } = await sql`
+          select (select count(*)::int from ledger.seeds) as lists, (select count(*)::int from ledger.evidence) as orders,
+            (select count(*)::int from ledger.lost_claims) as claims, (select count(*)::int from ledger.recoveries) as recoveries,
+            (select array_agg(action order by audit_id) from ops.audit) as audit`.execute(db);
+        return rows[0];
+      });
+
+    shop.write('service.csv', 'order_platform,order_id\nshopify,b1\nshopify,1.23E+12\n');
+    expect((await recover()).exitCode).toBe(3);
+    expect(await recorded()).toEqual({ lists: 0, orders: 0, claims: 0, recoveries: 0, audit: null });
+
+    const rows = (await shop.posted()).map((id) => `shopify,${id}`);
+    shop.write('service.csv', `order_platform,order_id\n${rows.join('\n')}\n`);
+    const first = await recover();
+    expect(first.exitCode).toBe(7);
+    expect(first.stderr.replace(/\s+/g, ' ')).toContain('What this command recorded stays recorded');
+    const once = { lists: 1, orders: 20, claims: 1 };
+    const audit = ['seed_orders', 'recover_ledger'];
+    expect(await recorded()).toEqual({ ...once, recoveries: 1, audit });
+
+    const second = await recover();
+    expect(second.exitCode).toBe(7);
+    expect(second.stdout).toContain('Seed 1 contains this list already: 20 orders');
+    expect(await recorded()).toMatchObject({ ...once, audit: [...audit, 'recover_ledger'] });
+    expect((await recover('--accept-undescribed')).exitCode).toBe(0);
+    expect(await recorded()).toMatchObject(once);
+    expect((await shop.run()).exitCode).toBe(0);
     expect(repeated(await shop.posted())).toEqual([]);
   });
 });
