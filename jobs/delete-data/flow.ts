@@ -3,6 +3,7 @@ import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { Certificate } from '../../src/model/privacy/forget.ts';
+import { requireWholeLedger } from '../../src/pipeline/posting/compare-ledger.ts';
 import { tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
 import { forgetPerson } from '../../src/pipeline/privacy/forget-person.ts';
 import { type Requests, readRequests } from '../../src/pipeline/privacy/read-requests.ts';
@@ -16,6 +17,8 @@ import type { DeleteDataSettings } from './settings.ts';
 export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd<DeleteDataReport>> {
   const { db, config, job, draining } = run;
   const isPlan = run.client === null;
+  // What it deletes in a database that went back would still be in the newer one, and be certified as deleted.
+  await requireWholeLedger(db, run.config);
   const requests = await readAll(run);
   const known = await readTombstones(db, { isSearched: true });
   const keys = job.sources.length === 0 ? null : requireCustomerKeys(config);

@@ -4,6 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { KnownError } from '../model/known-error.ts';
+import { requireWholeLedger } from '../pipeline/posting/compare-ledger.ts';
 import { findForeignOrigin, localPath } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';
 import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';
@@ -68,6 +69,7 @@ async function performAction(
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
   let shownNext = localPath(returnTo) ?? `${config.console.basePath}/`;
   try {
+    await requireWholeLedger(db, config);
     const auditId = await inTransaction(db, async (trx) => {
       const written = { auditId: '' };
       const audit: Change['audit'] = async (record) => {

@@ -10,6 +10,7 @@ import { plural } from '../../present/text.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { SeedOptions } from '../commands/ledger.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
@@ -50,12 +51,16 @@ export function showSeeded(output: Output, seeded: Seeded): void {
 }
 
 export async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  return withDatabase(await openConfig(options), async (db) => {
-    const seeds = await listSeeds(db);
-    for (const seed of seeds) output.emit({ event: 'seed', ...seed });
-    output.print(renderSeeds(seeds, output.terminal));
-    return EXIT.ok;
-  });
+  return withDatabase(
+    await openConfig(options),
+    async (db) => {
+      const seeds = await listSeeds(db);
+      for (const seed of seeds) output.emit({ event: 'seed', ...seed });
+      output.print(renderSeeds(seeds, output.terminal));
+      return EXIT.ok;
+    },
+    reading(output),
+  );
 }
 
 export async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {

@@ -13,7 +13,7 @@ import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { startObserver } from '../../observe/start-observer.ts';
 import { keepSchedule } from '../../pipeline/keep-schedule.ts';
-import { findContinuityProblem } from '../../pipeline/open-ledger.ts';
+import { findContinuityProblem } from '../../pipeline/posting/compare-ledger.ts';
 import { leaseNames } from '../../pipeline/runnable-kind.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
 import { readDatabaseClock } from '../../schedule/poll-schedule.ts';

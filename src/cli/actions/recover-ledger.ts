@@ -1,12 +1,12 @@
 import { inTransaction } from '../../db/in-transaction.ts';
-import { bindAccount, boundAccount } from '../../ledger/bind-account.ts';
+import { bindAccount } from '../../ledger/bind-account.ts';
 import { ensureLedgerId } from '../../ledger/continuity/identity.ts';
 import { type Recovered, recoverLedger } from '../../ledger/continuity/recover.ts';
 import { replaySpool } from '../../ledger/spool.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { formatAmounts } from '../../model/money.ts';
-import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
+import { compare } from '../../pipeline/posting/compare-ledger.ts';
 import { spoolFolder } from '../../pipeline/posting/recover-previous-runs.ts';
 import { formatCount, plural } from '../../present/text.ts';
 import type { ConfigOptions } from '../commands/command.ts';
@@ -38,8 +38,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
   const progress = output.createProgress();
   const stopping = listenForStop(output);
   return withMigratedDatabase(config, { progress, stopping }, async (db) => {
-    const bound = await boundAccount(db);
-    const { continuity, ...compared } = await compare(db, { config, accountId: bound });
+    const { continuity, accountId: bound, folders, machineId, isShared } = await compare(db, { config });
     const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
     const { from } = options;
     const { seeded, recovered } = await inTransaction(db, async (trx) => {
@@ -49,7 +48,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
       await ensureLedgerId(trx);
       const acceptsUndescribed = options.acceptUndescribed === true;
       const found = await recoverLedger(trx, {
-        ...compared,
+        ...{ folders, machineId, isShared },
         ...{ accountId, reason, decidedBy, acceptsUndescribed },
       });
       const { claims, accepted, inDoubt, notProcessed } = found;
@@ -67,7 +66,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     }
     // Answers that a process had received before it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');
-    const after = explainContinuity((await compare(db, { config, accountId })).continuity, config);
+    const { problem: after } = await compare(db, { config });
     output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
     output.print(renderRecovered(recovered));
     if (after === null) return EXIT.ok;

@@ -14,12 +14,14 @@ export type KnownClaim = {
 /**
  * Looks up claims and returns the results in the same order. A claim is identified by its entry, attempt and
  * id: a restored database may have another claim with the same entry, attempt and number.
+ *
+ * @param db null if there is no database: it knows none.
  */
 export async function lookUpClaims(
-  db: Database,
+  db: Database | null,
   claims: readonly ClaimPlace[],
 ): Promise<readonly KnownClaim[]> {
-  if (claims.length === 0) return [];
+  if (db === null || claims.length === 0) return [];
   const given = claims.map(({ claim, entryId, attempt }, place) => ({
     place,
     entry_id: entryId,

@@ -1,10 +1,7 @@
-import { boundAccount } from '../../ledger/bind-account.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
 import { isUnexplained } from '../../model/money/reconciliation.ts';
 import { isMore } from '../../model/money.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
+import { compare } from '../../pipeline/posting/compare-ledger.ts';
 import { sumUnownedCodes } from '../../report/console/list-codes.ts';
 import { listHeldGroups } from '../../report/held-orders.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../report/list-doubts.ts';
@@ -146,10 +143,8 @@ export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
   title: 'Ledger lost claims',
   async find({ db, config, at }) {
-    const { continuity } = await compare(db, { config, accountId: await boundAccount(db) });
-    const problem = explainContinuity(continuity, config);
+    const { continuity, problem } = await compare(db, { config });
     if (problem === null) return [];
-    if (!(problem instanceof KnownError) || problem.details.exitCode !== EXIT.ledgerWentBack) throw problem;
     return [
       {
         job: null,

@@ -3,7 +3,7 @@ import { boundAccount } from '../../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../../ledger/hold-credited-elsewhere.ts';
 import { countReady } from '../../ledger/ready-entries.ts';
 import type { RunStop } from '../../model/run.ts';
-import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
+import { type OpenLedger, openLedger, requireContinuity } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
 import { spreadPosting } from '../units/post-share.ts';
 import { type PostReadyOptions, postReady } from './post-ready.ts';
@@ -28,7 +28,7 @@ export type Posting = {
 export async function beginPosting(run: Run): Promise<Posting> {
   const { db, client } = run;
   if (client === null) {
-    await requireContinuityOfPlan(run);
+    await requireContinuity(run);
     return { ledger: null, accountId: (await boundAccount(db)) ?? NO_ACCOUNT };
   }
   const ledger = await openLedger(run, client);

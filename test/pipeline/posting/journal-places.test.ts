@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { ensureLedgerId } from '../../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../../src/ledger/continuity/journal.ts';
 import type { PipelineConfig } from '../../../src/model/config.ts';
-import { compare } from '../../../src/pipeline/open-ledger.ts';
+import { compare } from '../../../src/pipeline/posting/compare-ledger.ts';
 import {
   beginRecord,
   describeBlindness,

@@ -32,6 +32,7 @@ import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { RunTarget } from '../../../model/run.ts';
 import { createLogger } from '../../../observe/logger.ts';
 import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
+import { requireWholeLedger } from '../../../pipeline/posting/compare-ledger.ts';
 import { describeStop } from '../../../pipeline/run/run-job.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { describeCodeProblems } from '../../../present/code-problems.ts';
@@ -184,6 +185,8 @@ async function withWorkshop(
   try {
     const open = isPlan ? withPlanDatabase : withMigratedDatabase;
     return await open(config, { progress, stopping }, async (db, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(db, config);
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
       const log = quietLogger(output);

@@ -18,6 +18,7 @@ import { plural } from '../../../present/text.ts';
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 import { decidedHere } from '../../terminal/read-operator.ts';
 import { requireReason, usageError } from '../../usage-error.ts';
@@ -37,6 +38,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
     async (db) =>
       (await readClosed(db, month)) ??
       readStatement(db, { month, rules: loadStatementRules(config.statements) }),
+    reading(output),
   ).catch((error: unknown) => {
     // What cannot be read of the configuration comes before a database that does not exist yet.
     throw broken[0] ?? error;
@@ -125,7 +127,7 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
  */
 export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const config = await openConfig(options);
-  const { statements, broken } = await withDatabase(config, verifyStatements);
+  const { statements, broken } = await withDatabase(config, verifyStatements, reading(output));
   output.emit({ event: 'statements_verified', statements, broken });
   if (broken.length === 0) {
     output.print(
