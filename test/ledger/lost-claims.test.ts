@@ -264,6 +264,17 @@ describe('a double credit', () => {
     expect(await creditsOf(db)).toEqual({});
   });
 
+  it('does not arise if a person approved to send an order again, and the answer of its first request is found before', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await answered(db, worker, 'found', DOUBT);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    expect(await worker.claim(entryId)).toBeNull();
+    expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D1' });
+    expect(await creditsOf(db)).toEqual({});
+  });
+
   it('is shown again after it was acknowledged if one more request turns out to be accepted', async () => {
     const { db } = await setup();
     const { entryId } = await sentAgain(db, 'thrice', ACCEPTED);
