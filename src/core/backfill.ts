@@ -138,6 +138,8 @@ export type SeedProblem = {
 /** The result of a seed. */
 export type Seeded = {
   readonly seedId: string;
+  /** True if a file with the same content was recorded before and still counts. Nothing was added then. */
+  readonly isKnown: boolean;
   readonly orders: number;
   /** Entries that were waiting to be posted and are now held. */
   readonly heldBack: number;

@@ -154,6 +154,12 @@ describe('orders that were credited elsewhere', () => {
     expect((await seed(workshop)).event).toMatchObject({ code: 'seed_invalid' });
     workshop.write('seed.csv', 'order_platform,order_id\nshopify,o1\n');
     expect((await seed(workshop)).exitCode).toBe(0);
-    expect((await seed(workshop)).event, 'twice is once').toMatchObject({ code: 'seed_known' });
+    const again = await seed(workshop);
+    expect(again.exitCode).toBe(0);
+    expect(again.event, 'twice is once').toMatchObject({ event: 'seeded', is_known: true, orders: 1 });
+    expect((await workshop.cli('ledger', 'seed', 'seed.csv', '--reason', 'x')).stdout).toContain(
+      'Seed 1 contains this list already: 1 order',
+    );
+    expect((await ledger(workshop, 'seeds')).event, 'the only one').toMatchObject({ seed_id: '1' });
   });
 });

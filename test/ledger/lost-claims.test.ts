@@ -119,7 +119,7 @@ describe('an order that is ready, and whose claim was lost', () => {
     expect(rows).toEqual([
       {
         ...{ claim_id: claimId, body_hash: 'sent', claimed_at: CLAIMED_AT },
-        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'journal', applied: true },
+        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'lost_claim', applied: true },
       },
     ]);
     expect(await db.transaction().execute(applyLostClaims), 'each claim is applied once').toBe(0);
@@ -262,4 +262,87 @@ it('an order that was sent changes by a lost claim only from in doubt to accepte
     select credits from ledger.double_credits where entry_id = ${accepted}::bigint`.execute(db);
   expect(rows).toEqual([{ credits: '2' }]);
   expect((await readFacts(db, kept)).doubtfulAttempt).toBe(1);
+});
+
+describe('a double credit', () => {
+  const REFUSED_AGAIN = { ...REFUSED, message: 'it is closed' };
+
+  /** An entry whose first answer was lost, and which a person approved to be sent once more. @returns the first claim, too. */
+  async function sentAgain(db: Database, orderId: string, outcome: Outcome) {
+    const worker = await startWorker(db);
+    const entryId = await answered(db, worker, orderId, DOUBT);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await mustClaim(worker, entryId);
+    await recordAnswers(db, [{ entryId, attempt: 2, outcome, backoffMs: 0 }], 'direct');
+    const { claim_id: claimId } = await db
+      .selectFrom('ledger.attempts')
+      .select('claim_id')
+      .where('entry_id', '=', entryId)
+      .where('attempt', '=', 1)
+      .executeTakeFirstOrThrow();
+    return { entryId, claimId };
+  }
+
+  const creditsOf = async (db: Database) => {
+    const { rows } = await sql<{ order_id: string; credits: string }>`
+      select order_id, credits from ledger.double_credits order by order_id`.execute(db);
+    return Object.fromEntries(rows.map(({ order_id, credits }) => [order_id, Number(credits)]));
+  };
+
+  it('is counted by requests that were accepted, however often and wherever each is known', async () => {
+    const { db } = await setup();
+    const { entryId, claimId } = await sentAgain(db, 'twice', ACCEPTED);
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    expect(await creditsOf(db)).toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: ACCEPTED, claimId });
+    expect(await creditsOf(db), 'the same request').toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: DOUBT });
+    expect(await creditsOf(db), 'a doubt is none').toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ twice: 3 });
+  });
+
+  it('is none if of several requests one was accepted, and the others were refused, lost their answer, or were settled by a person', async () => {
+    const { db } = await setup();
+    const refused = await sentAgain(db, 'refused', REFUSED_AGAIN);
+    await lose(db, 'refused', { outcome: ACCEPTED, claimId: refused.claimId });
+    await sentAgain(db, 'refused elsewhere', REFUSED_AGAIN);
+    await lose(db, 'refused elsewhere', { outcome: ACCEPTED });
+    const worker = await startWorker(db);
+    await answered(db, worker, 'lost', DOUBT);
+    await lose(db, 'lost', { outcome: ACCEPTED });
+    const decided = await answered(db, worker, 'decided', DOUBT);
+    const accept = { entryId: decided, decision: 'accept', decidedBy: 'ada', reason: 'listed' } as const;
+    await sql`select ledger.decide(${accept.entryId}::bigint, ${accept.decision}, null, null, ${accept.decidedBy}, ${accept.reason}, 'D1', null)`.execute(
+      db,
+    );
+    await recordAnswers(db, [{ entryId: decided, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    for (const { entryId } of [refused]) expect((await readEntry(db, entryId)).state).toBe('accepted');
+    expect((await readEntry(db, decided)).state).toBe('accepted');
+    expect(await creditsOf(db)).toEqual({});
+  });
+
+  it('does not arise if a person approved to send an order again, and the answer of its first request is found before', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await answered(db, worker, 'found', DOUBT);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    expect(await worker.claim(entryId)).toBeNull();
+    expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D1' });
+    expect(await creditsOf(db)).toEqual({});
+  });
+
+  it('is shown again after it was acknowledged if one more request turns out to be accepted', async () => {
+    const { db } = await setup();
+    const { entryId } = await sentAgain(db, 'thrice', ACCEPTED);
+    await lose(db, 'thrice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ thrice: 2 });
+    await sql`select ledger.acknowledge_double_credit(${entryId}::bigint, 2, 'ada', 'corrected there')`.execute(
+      db,
+    );
+    expect(await creditsOf(db)).toEqual({});
+    await lose(db, 'thrice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ thrice: 3 });
+  });
 });

@@ -94,10 +94,13 @@ export type Continuity =
  *
  * Journals of processes that are still alive are skipped, because each of their claims names the claim before
  * it (claim.ts).
+ *
+ * @param db null if there is no database yet: it lacks every claim.
  */
-export async function checkContinuity(db: Database, options: ContinuityOptions): Promise<Continuity> {
-  const ledgerId = await readLedgerId(db);
+export async function checkContinuity(db: Database | null, options: ContinuityOptions): Promise<Continuity> {
   const heads = await readHeads(options);
+  if (db === null)
+    return heads.length === 0 ? { kind: 'unmarked', hasClaims: false } : describeLoss(null, options, heads);
   const undescribed = await countUndescribed(db);
   if (undescribed > 0 && heads.length === 0) return { kind: 'undescribed', claims: undescribed };
   const place = await readPlace(db, options.machineId);
@@ -120,6 +123,15 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   }
   if (lacking.length === 0)
     return { kind: 'continuous', heads: heads.map(({ last }) => last), place: place.now };
+  return describeLoss(db, options, lacking);
+}
+
+async function describeLoss(
+  db: Database | null,
+  options: ContinuityOptions,
+  lacking: readonly Head[],
+): Promise<Continuity> {
+  const ledgerId = db === null ? null : await readLedgerId(db);
   const mark = newestOf(lacking);
   const { ledgerId: markedLedgerId, accountId, claimNo } = mark.last.claim;
   return {
@@ -129,7 +141,7 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
     markedLedgerId,
     accountId,
     missing: await addUpMissing(db, options),
-    newest: await readNewestClaim(db),
+    newest: db === null ? null : await readNewestClaim(db),
     mark: { claimNo, file: mark.file.name },
   };
 }
@@ -186,7 +198,7 @@ async function readHead(
  * journal knows about each.
  */
 export async function eachMissing(
-  db: Database,
+  db: Database | null,
   { folders, accountId }: ContinuityOptions,
   take: (claims: readonly JournalledClaim[], file: JournalFile) => Promise<void>,
 ): Promise<void> {
@@ -203,7 +215,7 @@ export async function eachMissing(
   for (const folder of folders) await eachJournal(folder, readMissing);
 }
 
-async function addUpMissing(db: Database, options: ContinuityOptions): Promise<MissingClaims> {
+async function addUpMissing(db: Database | null, options: ContinuityOptions): Promise<MissingClaims> {
   const byKey = new Map<string, JournalledClaim>();
   let from: Date | null = null;
   let to: Date | null = null;

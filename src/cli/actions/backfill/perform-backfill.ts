@@ -31,6 +31,7 @@ import { analyzeGrown } from '../../../db/analyze.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
 import { type OpenLedger, openLedger } from '../../../ledger/open-ledger.ts';
+import { requireWholeLedger } from '../../../ledger/sending/compare-ledger.ts';
 import { createLogger } from '../../../monitoring/observe/logger.ts';
 import { renderBlocks } from '../../../render/render-blocks.ts';
 import { describeCodeProblems } from '../../../reports/codes/code-problems.ts';
@@ -182,6 +183,8 @@ async function withWorkshop(
   try {
     const open = isPlan ? withPlanDatabase : withMigratedDatabase;
     return await open(config, { progress, stopping }, async (db, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(db, config);
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
       const log = quietLogger(output);

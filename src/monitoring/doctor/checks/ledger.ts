@@ -1,9 +1,9 @@
 import type { Finding } from '../../../core/finding.ts';
+import type { KnownError } from '../../../core/known-error.ts';
 import { isLoopback } from '../../../core/text/is-loopback.ts';
-import { boundAccount } from '../../../ledger/bind-account.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
 import { countMachines } from '../../../ledger/continuity/machines.ts';
-import { compare, explainContinuity } from '../../../ledger/open-ledger.ts';
+import { compare } from '../../../ledger/sending/compare-ledger.ts';
 import { describeBlindness, describeJournals } from '../../../ledger/sending/journal-places.ts';
 import { spoolFolder } from '../../../ledger/sending/recover-previous-runs.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
@@ -21,7 +21,7 @@ const ABOUT = 'ledger';
 export const ledger: Check = {
   name: ABOUT,
   async look(patient) {
-    const { db, config, hasTables } = patient;
+    const { db, config, hasTables, databaseProblem } = patient;
     const unreadable = countUnreadable(spoolFolder({ config }));
     const spool: readonly Finding[] =
       unreadable === 0
@@ -35,7 +35,9 @@ export const ledger: Check = {
               fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
             },
           ];
-    if (db === null || !hasTables) return spool;
+    // A run creates the database and applies the migrations, and then compares it.
+    if (db === null || !hasTables)
+      return databaseProblem === null ? [...(await lossOf(patient)), ...spool] : spool;
     const opened = { ...patient, db };
     return [
       ...(await continuityOf(opened)),
@@ -49,20 +51,24 @@ export const ledger: Check = {
 
 type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
 
+async function lossOf({ db, config }: Patient): Promise<readonly Finding[]> {
+  const { problem } = await compare(db, { config });
+  return problem === null ? [] : [toFinding(problem)];
+}
+
+function toFinding({ details: { message, help } }: KnownError): Finding {
+  return {
+    status: 'problem',
+    about: ABOUT,
+    what: message,
+    why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
+    fix: help,
+  };
+}
+
 async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]> {
-  const accountId = await boundAccount(db);
-  const { continuity } = await compare(db, { config, accountId });
-  const problem = explainContinuity(continuity, config)?.details;
-  if (problem !== undefined)
-    return [
-      {
-        status: 'problem',
-        about: ABOUT,
-        what: problem.message,
-        why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
-        fix: problem.help,
-      },
-    ];
+  const { continuity, problem } = await compare(db, { config });
+  if (problem !== null) return [toFinding(problem)];
   const ledgerId = await readLedgerId(db);
   const name = ledgerId === null ? 'A new ledger' : `Ledger ${shortLedgerId(ledgerId)}`;
   if (continuity.kind === 'unmarked' && continuity.hasClaims)
