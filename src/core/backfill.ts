@@ -7,6 +7,12 @@ import type { RunAmount } from './report.ts';
  */
 export type BackfillState = 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
 
+/**
+ * Stands for the digest of the rules where a backfill has decided: about the orders of its plan alone. Of a file, the
+ * job's next run decides about all orders.
+ */
+export const BACKFILL_RULES = 'backfill';
+
 /** Calendar days, YYYY-MM-DD, both included, in the local time of an IANA zone. */
 export type Period = { readonly fromDay: string; readonly toDay: string; readonly timeZone: string };
 

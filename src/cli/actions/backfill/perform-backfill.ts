@@ -5,7 +5,7 @@ import {
   continueBackfill,
   resumeBackfill,
 } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { executeBackfill } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { executeBackfill, tellReports } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import {
   planBackfill,
   planRules,
@@ -93,7 +93,10 @@ export async function performBackfill(
       const isWhole = await warnOfHeldFiles(run, { output, options });
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true) return planned;
-      if (hasNothingToPost(backfill)) return planned === EXIT.ok ? exitCodeOfIdle(backfill) : planned;
+      if (hasNothingToPost(backfill)) {
+        const idle = await endIdle(run, backfill);
+        return planned === EXIT.ok ? idle : planned;
+      }
       if (!(await approve(backfill, changes, { output, options }))) return planned;
       return start(run, backfill, { output, options });
     },
@@ -119,7 +122,7 @@ export async function performResume(
     // The plan must still hold with the files and codes that are new since then.
     await readNews(run);
     showPlan(run, now, { output, options });
-    if (hasNothingToPost(now)) return exitCodeOfIdle(now);
+    if (hasNothingToPost(now)) return endIdle(run, now);
     if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
     if (!(await approve(now, null, { output, options }))) return EXIT.ok;
     return start(run, now, { output, options });
@@ -227,6 +230,12 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
   return execute(run, { ...backfill, ...share }, { ...context, ledger });
+}
+
+/** Ends without posting. Brings the reports up to date, in case the process that posted was killed before it did. */
+async function endIdle(run: BackfillRun, backfill: Backfill): Promise<ExitCode> {
+  await tellReports(run);
+  return exitCodeOfIdle(backfill);
 }
 
 async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
