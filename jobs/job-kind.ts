@@ -39,11 +39,6 @@ export type JobKind<
     /** Absolute paths of the files that a run reads in addition to those of its sources, for lineage. */
     readsFiles?(job: Settings): readonly string[];
     /**
-     * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
-     * no backfill is needed.
-     */
-    readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
-    /**
      * The job of this kind that `init` writes. Omitted if the kind needs settings that no file can provide.
      */
     readonly starter?: JobStarter;

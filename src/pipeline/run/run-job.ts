@@ -26,7 +26,7 @@ import { withLeases } from './with-leases.ts';
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
-  'flow' | 'leases' | 'nouns' | 'plansInOverlay'
+  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill'
 >;
 
 export type RunJobOptions<Settings extends JobSettings> = {
@@ -199,9 +199,7 @@ async function account<Settings extends JobSettings>(
     })
     .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
-  const stranded = await describeStranded(run.db, {
-    jobs: { ...options.config.jobs, [run.job.name]: run.job },
-  });
+  const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =
     stranded === null
       ? null
