@@ -110,8 +110,10 @@ function isOneOf(value: unknown, values: readonly unknown[]): boolean {
   return values.some((one) => one === value || (number !== null && numberText(one) === number));
 }
 
-function isFilled(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
+/** False for a value that says nothing: null, false, zero, and what is blank or empty. */
+export function isFilled(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  if (value === undefined || value === null || value === false || value === 0) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
