@@ -735,7 +735,7 @@ COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its stat
 
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
 
-COMMENT ON COLUMN ledger.entries.details IS 'Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
+COMMENT ON COLUMN ledger.entries.details IS 'What is no part of the body, or special to the effect: of a referral the note of the shop that is sent with it, and whether without the reference; of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
 
 COMMENT ON COLUMN ledger.entries.doubted_at IS 'When doubtful_attempt was claimed. Null for doubts of a process of the previous version: then state_changed_at is the nearest.';
 
@@ -3118,11 +3118,13 @@ CREATE TABLE intake.orders (
     items jsonb,
     changed_at timestamp with time zone,
     other_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    note text,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
     CONSTRAINT orders_items_check CHECK ((jsonb_typeof(items) = 'array'::text)),
     CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
+    CONSTRAINT orders_note_check CHECK ((char_length(note) <= 500)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
 
@@ -3205,6 +3207,8 @@ COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of
 COMMENT ON COLUMN intake.orders.changed_at IS 'When the order last changed, as the latest row that states this version says (age: column of the source). infinity: a row does not say it, so it may be newer than any other. Null: the source does not go by the column.';
 
 COMMENT ON COLUMN intake.orders.other_ids IS 'Ids of orders at other channels that its tags and notes name, folded: it may be one of them.';
+
+COMMENT ON COLUMN intake.orders.note IS 'What the notes of the shop say, with e-mail addresses and phone numbers masked, cut to 500 characters. Only for jobs that send it (order_notes); null otherwise. As first read: another note makes no other version.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,

@@ -82,6 +82,11 @@ export type StagedOrder = {
    */
   readonly customerKey: CustomerHash | null;
   /**
+   * What the shop's notes say, masked and cut. Null if the job does not ask for it or there is none. Not part of the digest:
+   * another note is no other order, and its note is that with which it was first read.
+   */
+  readonly note: string | null;
+  /**
    * The order lines, by SKU. Null if the source does not ask for them, the export does not have them, or a line
    * cannot be read. Not part of the digest, because rows of an order that are far apart each have some of them.
    */

@@ -13,7 +13,7 @@ import { type Built, CONFLICTING_COLUMNS, type Given, ValueFault } from './built
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import type { MarkWatch } from './decimal-mark.ts';
-import { findIds, linkFinder, linkOf } from './find-links.ts';
+import { findIds, linkFinder, linkOf, noteOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import { checkSum, toItems } from './item-sums.ts';
 import { readChange } from './last-change.ts';
@@ -111,6 +111,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
+      note: noteOf(this.#plan.keptNotes, open.values),
       lines: closeLines(open.lines, currency),
       items: toItems(open),
       changedAt: this.#changeOf(open),
