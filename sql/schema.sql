@@ -366,6 +366,26 @@ end $$;
 
 COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
 
+CREATE FUNCTION ops.record_actor() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  field text;
+  given text;
+  named jsonb := '{}';
+begin
+  foreach field in array tg_argv loop
+    given := to_jsonb(new) ->> field;
+    if tg_op = 'INSERT' or given is distinct from to_jsonb(old) ->> field then
+      named := named || jsonb_build_object(field, ops.acting_name(given));
+    end if;
+  end loop;
+  return jsonb_populate_record(new, named);
+end $$;
+
+COMMENT ON FUNCTION ops.record_actor() IS 'Trigger: writes the name of ops.acting_name into the columns that it is given, where a statement sets them to another value.';
+
 CREATE FUNCTION ops.record_audit(p_record jsonb) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7955,6 +7975,16 @@ CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions REFERE
 
 CREATE TRIGGER note_earnings_updated AFTER UPDATE ON intake.attributions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_changed_attribution();
 
+CREATE TRIGGER record_actor BEFORE UPDATE OF acknowledged_by ON intake.check_findings FOR EACH ROW EXECUTE FUNCTION ops.record_actor('acknowledged_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF assigned_by ON intake.code_assignments FOR EACH ROW EXECUTE FUNCTION ops.record_actor('assigned_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by ON intake.expected_dates FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF decided_by ON intake.rulings FOR EACH ROW EXECUTE FUNCTION ops.record_actor('decided_by');
+
+CREATE TRIGGER record_actor BEFORE UPDATE OF released_by, reread_by, newest_by ON intake.source_files FOR EACH ROW EXECUTE FUNCTION ops.record_actor('released_by', 'reread_by', 'newest_by');
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.answers FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
@@ -7987,6 +8017,12 @@ CREATE TRIGGER note_earnings_inserted AFTER INSERT ON ledger.entries REFERENCING
 
 CREATE TRIGGER note_earnings_updated AFTER UPDATE ON ledger.entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_updated_entries();
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF decided_by ON ledger.recoveries FOR EACH ROW EXECUTE FUNCTION ops.record_actor('decided_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF undone_by ON ledger.seed_undos FOR EACH ROW EXECUTE FUNCTION ops.record_actor('undone_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF seeded_by ON ledger.seeds FOR EACH ROW EXECUTE FUNCTION ops.record_actor('seeded_by');
+
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versions FOR EACH ROW WHEN ((old.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
 
 CREATE TRIGGER note_earnings_inserted AFTER INSERT ON mirror.collaboration_versions FOR EACH ROW WHEN ((new.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
@@ -7998,6 +8034,16 @@ CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfills FOR EACH ROW EXECUTE FUNCTION ops.record_actor('approved_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by, confirmed_by, aborted_by ON ops.bulk_actions FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by', 'confirmed_by', 'aborted_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_jobs FOR EACH ROW EXECUTE FUNCTION ops.record_actor('paused_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 
