@@ -109,7 +109,7 @@ export type OrderItem = readonly [
 /**
  * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
  * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
- * joined; another file may have more of its rows. An earlier statement that is otherwise equal disproves a doubt that
+ * joined; another file may have more of its rows; two files of unknown age state it otherwise. An earlier statement that is otherwise equal disproves a doubt that
  * begins with `may_be`.
  */
 export type OrderDoubt =
@@ -117,7 +117,8 @@ export type OrderDoubt =
   | 'may_be_incomplete'
   | 'may_be_cut'
   | 'may_be_repeated'
-  | 'may_be_split';
+  | 'may_be_split'
+  | 'conflicting_states';
 
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];

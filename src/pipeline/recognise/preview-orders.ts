@@ -4,12 +4,14 @@ import { type DateOrder, watchDates } from '../../map/orders/date-order.ts';
 import { watchMarks } from '../../map/orders/decimal-mark.ts';
 import { mapOrders } from '../../map/orders/map-orders.ts';
 import { NO_CURRENCY } from '../../map/values/parse-currency.ts';
+import { compareAges, type FileAge, readFileAge } from '../../model/file-age.ts';
 import { FileHeld } from '../../model/held/file-held.ts';
 import type { Layout, OrderReading } from '../../model/layout.ts';
-import type { Money } from '../../model/money.ts';
+import { type Money, sumMoney } from '../../model/money.ts';
 import type { DecimalText, InstantText, MissingRow, StagedOrder } from '../../model/order.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
+import { createAgeOf } from '../intake-source.ts';
 import { CollectedOrders } from './collected-orders.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './open-text.ts';
@@ -125,6 +127,9 @@ export async function previewOrders(
     missingColumns: source.missingColumns,
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
+  const ageOf = createAgeOf(source);
+  const stated: StatedOrders = new Map();
+  const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
     const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
@@ -159,13 +164,54 @@ export async function previewOrders(
         if (collected.rows >= maxRows) break;
       }
       marks?.require();
-      for (const order of isSummed ? withDoubts(orders, missing) : orders) collected.takeOrder(order);
+      state(stated, isSummed ? withDoubts(orders, missing) : orders, { age: ageOf(file), isSummed });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
-      collected.takeHeldFile(error.message, orders);
+      heldFiles.push({ why: error.message, orders });
     }
   }
+  for (const { order } of stated.values()) collected.takeOrder(order);
+  for (const { why, orders } of heldFiles) {
+    const others = orders.filter(({ orderId }) => !stated.has(orderId));
+    state(stated, others, { age: NO_AGE, isSummed: false });
+    collected.takeHeldFile(why, [...new Map(others.map((order) => [order.orderId, order])).values()]);
+  }
   return collected.toPreview(collected.rows >= maxRows);
+}
+
+type StatedOrders = Map<string, { readonly order: StagedOrder; readonly age: FileAge }>;
+
+/** The age of a file that is held. */
+const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
+
+/**
+ * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
+ * two states differ and nothing says which is newer. Distant rows of one file say the same, or a run would reject them,
+ * unless they add up.
+ */
+function state(
+  stated: StatedOrders,
+  orders: readonly StagedOrder[],
+  { age, isSummed }: { readonly age: FileAge; readonly isSummed: boolean },
+): void {
+  for (const order of orders) {
+    const known = stated.get(order.orderId);
+    const isNewer = known === undefined ? 1 : compareAges(age, known.age);
+    const isSameFile = known?.age === age;
+    if (known !== undefined && isSameFile && isSummed)
+      stated.set(order.orderId, { order: addUp(known.order, order), age });
+    else if (isNewer > 0) stated.set(order.orderId, { order, age });
+    else if (isNewer === 0 && !isSameFile && known?.order.contentHash !== order.contentHash)
+      stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age });
+  }
+}
+
+function addUp(one: StagedOrder, other: StagedOrder): StagedOrder {
+  const sum = (field: 'total' | 'subtotal' | 'refunded'): DecimalText | null => {
+    const amounts = [one[field], other[field]].filter((amount) => amount !== null);
+    return amounts.length === 0 ? null : sumMoney(amounts);
+  };
+  return { ...one, total: sum('total'), subtotal: sum('subtotal'), refunded: sum('refunded') };
 }
 
 /** Marks orders that may lack a row, as intake does when it seals a file of rows that add up. */
