@@ -45,7 +45,9 @@ export const serviceSchema = z
           ),
         doubt: statuses
           .default([206, 207, 408, 425])
-          .describe('Statuses that say nothing about the request as a whole. 2xx ones, such as 202, may be added. Source: HTTP.'),
+          .describe(
+            'Statuses that say nothing about the request as a whole. 2xx ones, such as 202, may be added. Source: HTTP.',
+          ),
         not_found: statuses
           .default([404, 410])
           .describe(
