@@ -66,7 +66,7 @@ async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: P
     from (
       select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
-        select d.*, o.codes, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
+        select d.*, o.codes, o.note, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
           to_char(${orderedAt} at time zone ${period.timeZone}::text, 'YYYY-MM') as month
         from decided_orders d
         cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o

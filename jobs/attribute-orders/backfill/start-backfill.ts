@@ -4,6 +4,7 @@ import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
+import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
 import { createDesiredEntries } from '../../../src/ledger/propose.ts';
 import { keepRevenueRule } from '../decide/attribute-orders.ts';
@@ -26,6 +27,7 @@ export type StartBackfillOptions = {
   readonly approvedBy: string;
   readonly requestsPerSecond: number | null;
   readonly concurrency: number | null;
+  readonly orderNotes: OrderNotes;
 };
 
 /**
@@ -41,7 +43,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await lockJob(trx, rules.job);
     const changes = await comparePlan(trx, backfill, await gatherPlan(trx, rules));
     if (changes !== null) return { kind: 'changed', changes };
-    await gatherDesired(trx);
+    await gatherDesired(trx, options.orderNotes);
     await takeForBackfill(trx, { ...rules, effect: 'referral', runId, backfillId });
     await keepRevenueRule(trx, rules);
     await attributeToThem(trx, rules);
@@ -56,12 +58,13 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
 }
 
 /** Fills `desired_entries` with the orders that the plan posts, oldest first. */
-async function gatherDesired(trx: Transaction<DB>): Promise<void> {
+async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Promise<void> {
   await createDesiredEntries(trx);
   await sql`
-    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id)
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
+      details)
     select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform, p.order_id,
-      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id
+      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id, ${referralDetails(sql`p.note`, orderNotes)}
     from planned_orders p where p.standing = 'to_post'`.execute(trx);
   await sql`analyze desired_entries`.execute(trx);
 }

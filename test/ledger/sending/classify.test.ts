@@ -68,6 +68,21 @@ describe('an exchange that posted a referral', () => {
     expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
   });
 
+  it.each([
+    ['an error within a member', 200, { deal_id: 'D1', data: { error: 'nope' } }],
+    ['no success within a member', 200, { deal_id: 'D1', meta: { success: false } }],
+    ['the status of another answer', 200, { deal_id: 'D1', statusCode: 400 }],
+    ['several results', 207, { deal_id: 'D1' }],
+    ['a part of an answer', 206, { deal_id: 'D1' }],
+  ])('is in doubt if a 2xx that names the deal has %s', (_what, status, body) => {
+    expect(classifyFor('referral', answer(status, body)).kind).toBe('in_doubt');
+  });
+
+  it('is accepted whatever the state of the deal is that a 2xx shows', () => {
+    const body = { deal_id: 'D1', deal: { status: 'rejected', errors: [], error: null, ok: true } };
+    expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
+  });
+
   it('is in doubt if a 2xx names another deal or collaboration than the request', () => {
     const sent = JSON.stringify({ deal_id: 'D1', collab_id: 'C1', order_id: '1' });
     expect(classifyFor('referral', answer(200, { deal_id: 'D2', collab_id: 'C1' }), sent)).toMatchObject({

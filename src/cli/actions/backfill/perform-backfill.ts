@@ -215,7 +215,7 @@ function quietLogger(output: Output): Logger {
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
-  const { client, db, runId } = run;
+  const { client, db, runId, job } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const { backfillId, period } = backfill;
   const ledger = await openLedger(run, client);
@@ -224,7 +224,16 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   const approvedBy = readOperator();
   const reason = givenReason(context.options);
   const started = await inTransaction(db, (trx) =>
-    approveBackfill(trx, { backfillId, rules, runId, approvedBy, ...share, reason, audit: auditIn(trx) }),
+    approveBackfill(trx, {
+      backfillId,
+      rules,
+      runId,
+      approvedBy,
+      ...share,
+      orderNotes: job.orderNotes,
+      reason,
+      audit: auditIn(trx),
+    }),
   );
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);

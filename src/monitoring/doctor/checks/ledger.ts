@@ -144,20 +144,21 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
   return findings;
 }
 
-async function strandedIn({ db, config }: Opened): Promise<readonly Finding[]> {
+async function strandedIn({ db, config, kinds }: Opened): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  const known = { ...config.jobs };
+  const known = Object.keys(config.jobs);
   for (const job of Object.values(config.jobs)) {
-    const renamed = await findRenamedJob(db, { config, job });
+    const kind = kinds.find((one) => one.kind === job.kind);
+    const renamed = kind === undefined ? null : await findRenamedJob(db, { config, job, kind });
     if (renamed === null) continue;
-    known[renamed] = job;
+    known.push(renamed);
     findings.push({
       status: 'ok',
       about: ABOUT,
       what: `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
     });
   }
-  const stranded = await describeStranded(db, { jobs: known });
+  const stranded = await describeStranded(db, known);
   if (stranded === null) return findings;
   const why = 'They stay as they are until a run of their job posts them.';
   return [...findings, { status: 'problem', about: ABOUT, ...stranded, why }];
