@@ -144,7 +144,10 @@ describe('the rate and the excluded products of an order', () => {
 
 /** A step of an order, whose number is filled in. */
 type Change = Omit<Extract<Step, { kind: 'adjust' }>, 'of'> | Omit<Extract<Step, { kind: 'restate' }>, 'of'>;
-const adjusted = (amount: number | null, given: { isHeld?: true; isElsewhere?: true } = {}): Change => ({
+const adjusted = (
+  amount: number | null,
+  given: { isHeld?: true; isElsewhere?: true; isOfLastState?: true } = {},
+): Change => ({
   ...{ kind: 'adjust', amount, ...given },
 });
 const restated = (given: Partial<Extract<Step, { kind: 'restate' }>>): Change => ({
@@ -173,6 +176,12 @@ const CHANGED: readonly (readonly [what: string, changes: readonly Change[], ear
     '70 × 20',
   ],
   ['another amount', [adjusted(60)], '60 × 20'],
+  ['hardly anything', [adjusted(1)], '1 × 20'],
+  [
+    'less, in another currency',
+    [restated({ isOtherCurrency: true }), adjusted(5, { isOfLastState: true })],
+    '100 × 20',
+  ],
   ['a cancellation', [adjusted(null)], 'nothing'],
   ['less, in a state that is held', [adjusted(80, { isHeld: true })], '80 × 20'],
   ['more, in a state that is held', [adjusted(150, { isHeld: true })], '100 × 20'],
