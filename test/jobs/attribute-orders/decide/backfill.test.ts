@@ -367,7 +367,6 @@ describe('a backfill that is started', () => {
         approvedBy: 'jane',
         requestsPerSecond: 2.5,
         concurrency: 3,
-        orderNotes: 'ours',
       },
     });
     expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
