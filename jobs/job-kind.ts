@@ -34,11 +34,6 @@ export type JobKind<
     /** Tables that a run fills and views of `bi` that it feeds. Empty for a kind that only deletes. */
     readonly fills: readonly (keyof DB | `bi.${string}`)[];
     /**
-     * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
-     * no backfill is needed.
-     */
-    readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
-    /**
      * The job of this kind that `init` writes. Omitted if the kind needs settings that no file can provide.
      */
     readonly starter?: JobStarter;

@@ -80,7 +80,7 @@ begin
     ledger.acknowledge_double_credit(bigint, bigint, text, text), ledger.reap_lost() to influencer_sync_operator, influencer_sync_app;
   grant update (acknowledged_at, acknowledged_by, acknowledge_reason) on intake.check_findings to influencer_sync_operator;
   grant insert, update on intake.expected_dates to influencer_sync_operator;
-  grant update (state, released_at, released_by, release_reason, reread_at, reread_by) on intake.source_files to influencer_sync_operator;
+  grant update (state, released_at, released_by, release_reason, reread_at, reread_by, newest_since, newest_by) on intake.source_files to influencer_sync_operator;
   grant insert on ops.slots to influencer_sync_operator;
   grant insert, delete on ops.paused_jobs to influencer_sync_operator;
 

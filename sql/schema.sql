@@ -5321,7 +5321,7 @@ CREATE TABLE ledger.answers (
     applied boolean NOT NULL,
     answered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT answers_kind_check CHECK ((kind = ANY (ARRAY['accepted'::text, 'rejected'::text, 'not_written'::text, 'throttled'::text, 'in_doubt'::text, 'lease_over'::text]))),
-    CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text, 'journal'::text])))
+    CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text, 'journal'::text, 'lost_claim'::text])))
 );
 
 COMMENT ON TABLE ledger.answers IS 'Append-only: what came of each attempt. A late answer is kept too.';
@@ -5344,7 +5344,7 @@ COMMENT ON COLUMN ledger.answers.collab_id IS 'Collaboration that the service na
 
 COMMENT ON COLUMN ledger.answers.retry_after_ms IS 'What a 429 asked for, in milliseconds.';
 
-COMMENT ON COLUMN ledger.answers.via IS 'direct, spool (replayed after the database was away), reaper (its owner was gone) or journal (read from the journal of a process that was gone, or recovered).';
+COMMENT ON COLUMN ledger.answers.via IS 'direct, spool (replayed after the database was away), reaper (its owner was gone), journal (read from the journal of a process that was gone) or lost_claim (from a claim that the database had lost; until 0.2 it is written journal).';
 
 COMMENT ON COLUMN ledger.answers.applied IS 'False when fencing kept it from changing the entry.';
 
@@ -5562,25 +5562,38 @@ COMMENT ON COLUMN ledger.recovered_claims.attempt IS 'Attempt of the entry that 
 COMMENT ON COLUMN ledger.recovered_claims.recovered_at IS 'When.';
 
 CREATE VIEW ledger.double_credits AS
- WITH credits AS (
+ WITH accepted AS (
          SELECT n.entry_id,
-            (a.attempt)::text AS claim
-           FROM (ledger.answers n
-             JOIN ledger.answers a ON (((a.entry_id = n.entry_id) AND (a.kind = 'accepted'::text))))
-          WHERE ((n.kind = 'accepted'::text) AND (NOT n.applied))
-        UNION
+            (n.attempt)::text AS request,
+            n.answered_at AS known_at
+           FROM ledger.answers n
+          WHERE ((n.kind = 'accepted'::text) AND (n.via <> 'lost_claim'::text) AND (n.entry_id IN ( SELECT late.entry_id
+                   FROM ledger.answers late
+                  WHERE ((late.kind = 'accepted'::text) AND (NOT late.applied))
+                UNION
+                 SELECT r.entry_id
+                   FROM ledger.recovered_claims r)))
+        UNION ALL
          SELECT r.entry_id,
-            ((l.claim_id || '/'::text) || l.claim_no)
-           FROM (ledger.recovered_claims r
+            COALESCE((t.attempt)::text, ((l.claim_id || '/'::text) || l.claim_no)) AS "coalesce",
+            r.recovered_at
+           FROM ((ledger.recovered_claims r
              JOIN ledger.lost_claims l USING (lost_claim_id))
-          WHERE ((l.disposition = 'accepted'::text) AND (NOT (EXISTS ( SELECT
-                   FROM ledger.attempts t
-                  WHERE ((t.entry_id = r.entry_id) AND (t.attempt = r.attempt) AND (t.claim_id = l.claim_id))))))
-        UNION
-         SELECT r.entry_id,
-            (a.attempt)::text AS attempt
-           FROM (ledger.recovered_claims r
-             JOIN ledger.answers a ON (((a.entry_id = r.entry_id) AND (a.kind = 'accepted'::text))))
+             LEFT JOIN ledger.attempts t ON (((t.entry_id = r.entry_id) AND (t.claim_id = l.claim_id))))
+          WHERE (l.disposition = 'accepted'::text)
+        ), requests AS (
+         SELECT accepted.entry_id,
+            accepted.request,
+            min(accepted.known_at) AS known_at
+           FROM accepted
+          GROUP BY accepted.entry_id, accepted.request
+        ), credits AS (
+         SELECT requests.entry_id,
+            count(*) AS credits,
+            max(requests.known_at) AS known_at
+           FROM requests
+          GROUP BY requests.entry_id
+         HAVING (count(*) > 1)
         )
  SELECT e.entry_id,
     e.job,
@@ -5591,17 +5604,13 @@ CREATE VIEW ledger.double_credits AS
     e.deal_id,
     e.collab_id,
     c.credits
-   FROM (( SELECT credits.entry_id,
-            count(*) AS credits
-           FROM credits
-          GROUP BY credits.entry_id
-         HAVING (count(*) > 1)) c
+   FROM (credits c
      JOIN ledger.entries e USING (entry_id))
   WHERE (NOT (EXISTS ( SELECT
            FROM ledger.decisions d
-          WHERE ((d.entry_id = e.entry_id) AND (d.decision = 'acknowledge'::text)))));
+          WHERE ((d.entry_id = e.entry_id) AND (d.decision = 'acknowledge'::text) AND (d.decided_at >= c.known_at)))));
 
-COMMENT ON VIEW ledger.double_credits IS 'Orders for which the service has accepted more than one request, until a person acknowledges it (`review ENTRY --acknowledge`).';
+COMMENT ON VIEW ledger.double_credits IS 'Orders for which the service has accepted more than one request, until a person acknowledges it (`review ENTRY --acknowledge`); again if another one becomes known after that.';
 
 COMMENT ON COLUMN ledger.double_credits.entry_id IS 'Entry.';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { checkCodes } from '../../src/codes/load-codes.ts';
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
-import { statusWords } from '../../src/config/layout-folders.ts';
+import { lacksNotes, statusWords } from '../../src/config/layout-folders.ts';
 import { shortPath } from '../../src/config/locate.ts';
 import type { PipelineConfig } from '../../src/core/config.ts';
 import type { Problem } from '../../src/core/known-error.ts';
@@ -9,12 +9,13 @@ import { didYouMean } from '../../src/core/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { STATUS_WORDS } from './status-words.ts';
 
-/** Checks that the status words of the job are words of its layouts, and that codes.csv exists. */
+/** Checks that the layouts of the job have the status words and the notes that it names, and that codes.csv exists. */
 export function* crossCheck(
   job: AttributeOrdersSettings,
   { config }: { readonly config: PipelineConfig },
 ): Generator<ConfigFinding> {
   yield* checkInclude(job, config);
+  yield* checkNotes(job, config);
   if (job.codes === null || isFile(job.codes)) return;
   const help =
     'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
@@ -45,6 +46,17 @@ function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Ge
       help: `Did you mean "${near}"? If the shop really writes "${word}", add it to status.words in your own layout.`,
     };
   }
+}
+
+function* checkNotes(job: AttributeOrdersSettings, config: PipelineConfig): Generator<ConfigFinding> {
+  if (job.orderNotes === 'ours') return;
+  const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
+  if (!layouts.every((layout) => lacksNotes(config.path, layout))) return;
+  yield {
+    path: ['jobs', job.name, 'order_notes'],
+    message: `jobs.${job.name}.order_notes: ${job.orderNotes} has no effect, because the layout ${layouts.join(' or ')} names no column of notes.`,
+    help: 'Remove it. Or, if the files have the column, name it in a layout of your own: columns: { notes: [Note] }',
+  };
 }
 
 function isFile(path: string): boolean {

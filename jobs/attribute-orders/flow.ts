@@ -36,7 +36,8 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     sources.map((source) => [source.name, source.orderPlatform]),
   );
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
-  await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
+  const { name, orderNotes } = job;
+  await prepareEntries(db, { job: name, runId: run.runId, accountId, orderPlatformBySource, orderNotes });
 
   const stop = (await postProposed(run, posting)) ?? unread;
   const staleBecause = await updateReports(run);

@@ -4,6 +4,7 @@ import { id, text, yesOrNo } from '../../src/config/fields.ts';
 import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/core/config.ts';
 import type { OrderReading } from '../../src/core/layout.ts';
+import type { OrderNotes } from '../../src/ledger/effects/referral.ts';
 
 export type AttributeOrdersSettings = JobSettings &
   OrderReading & {
@@ -20,6 +21,8 @@ export type AttributeOrdersSettings = JobSettings &
      * to backfills. Null means orders of any age.
      */
     readonly startDate: string | null;
+    /** What the member `order_notes` of its referrals contains. */
+    readonly orderNotes: OrderNotes;
     /** The operator declares that nothing else records the orders of this brand. */
     readonly soleChannel: boolean;
   };
@@ -76,6 +79,12 @@ const fields = z.strictObject({
   start_date: firstDay(
     'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',
   ),
+  order_notes: z
+    .enum(['ours', 'theirs', 'both'])
+    .default('ours')
+    .describe(
+      'What is sent as order_notes. ours: the reference by which you find the order of a doubt in the service. theirs: the notes of the shop, in the columns that the layout names as notes, masked and cut (docs/ledger.md); an order without any has the reference. both: the reference, then the notes.',
+    ),
   sole_channel: yesOrNo()
     .prefault(false)
     .describe(
@@ -97,6 +106,7 @@ export const attributeOrdersFields = fields.transform(
       drafts: job.drafts,
       renewals: job.renewals,
       startDate: job.start_date,
+      orderNotes: job.order_notes,
       soleChannel: job.sole_channel,
     }),
 );

@@ -41,22 +41,18 @@ export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Prom
   const { job } = run;
   const { revenue, include } = job;
   const anyStatus = include === 'any';
+  const keepsNotes = job.orderNotes !== 'ours';
   const keys = sourcesOf(run).some(({ customerKey }) => customerKey) ? await openCustomerKeys(run) : null;
   return {
     purpose: { readFor: 'orders', job: { revenue, include } },
-    take(run, reading, content) {
-      const customerKeys = reading.source.customerKey ? keys : null;
-      return take(run, { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys }, content);
-    },
-    takeTogether(run, reading, files) {
-      const customerKeys = reading.source.customerKey ? keys : null;
-      return takeTogether(
-        run,
-        { ...reading, expected: expectedBy(job, reading), anyStatus, customerKeys },
-        files,
-      );
-    },
+    take: (run, reading, content) => take(run, toOrderReading(reading), content),
+    takeTogether: (run, reading, files) => takeTogether(run, toOrderReading(reading), files),
   };
+
+  function toOrderReading(reading: SourceReading): OrderReading {
+    const customerKeys = reading.source.customerKey ? keys : null;
+    return { ...reading, expected: expectedBy(job, reading), anyStatus, keepsNotes, customerKeys };
+  }
 }
 
 /**
@@ -103,6 +99,8 @@ type OrderReading = SourceReading & {
   readonly expected: ExpectedOrders;
   /** True if the job credits orders of every status. */
   readonly anyStatus: boolean;
+  /** True if the job sends the notes of the shop. */
+  readonly keepsNotes: boolean;
   readonly customerKeys: CustomerKeys | null;
 };
 
@@ -226,9 +224,10 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 function mapFile(
-  { source, layout, otherLayouts, customerKeys, anyStatus }: OrderReading,
+  { source: given, layout, otherLayouts, customerKeys, anyStatus, keepsNotes }: OrderReading,
   chunks: AsyncIterable<CsvChunk>,
 ) {
+  const source = { ...given, keepsNotes };
   const dates = watchDates(layout, source);
   const marks = watchMarks(layout, source);
   let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };

@@ -2,6 +2,7 @@ import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import type { Certificate } from '../../src/core/privacy/forget.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
+import { requireWholeLedger } from '../../src/ledger/sending/compare-ledger.ts';
 import { auditOfJob } from '../../src/ops/record-audit.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import { tombstonesUnder } from '../../src/privacy/customer-keys.ts';
@@ -16,6 +17,8 @@ import type { DeleteDataSettings } from './settings.ts';
 export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd<DeleteDataReport>> {
   const { db, config, job, draining } = run;
   const isPlan = run.client === null;
+  // What it deletes in a database that went back would still be in the newer one, and be certified as deleted.
+  await requireWholeLedger(db, run.config);
   const requests = await readAll(run);
   const known = await readTombstones(db, { isSearched: true });
   const keys = job.sources.length === 0 ? null : requireCustomerKeys(config);

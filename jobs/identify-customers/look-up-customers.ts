@@ -12,10 +12,12 @@ import { groupCommit } from '../../src/ledger/group-commit.ts';
 import { readLookupAnswer } from '../../src/ledger/sending/classify.ts';
 import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import { readProfile } from '../../src/ledger/sending/read-profile.ts';
+import { reasonOf } from '../../src/ledger/sending/request-gate.ts';
 import { type Sent, sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
 import { withoutAddresses } from '../../src/ledger/sending/without-addresses.ts';
 import type { Run } from '../../src/ops/run.ts';
 import type { Client } from '../../src/service/client.ts';
+import { judge } from '../../src/service/description/verdict.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { sourcesOfUnknown } from './take-customers.ts';
 
@@ -45,7 +47,10 @@ export async function lookUpCustomers(
     const input = { query: { brand_id: brandId, influencer_email: address } };
     const operation = 'identify_influencers_real_time';
     const sent = await sendRepeatable({ client, gate }, { operation, input, read: readLookupAnswer });
-    const answer = sent === null ? null : toAnswer(sent, address);
+    if (sent === null) return;
+    const answer = toAnswer(sent, address);
+    // `sendRepeatable` has counted the others.
+    if (answer === null && sent.outcome.kind === 'rejected') gate.leaveUnanswered(reasonOf(sent.outcome));
     if (answer === null) return;
     await record({ hash, brandId, runId, ...answer });
     progress.advance(1);
@@ -63,7 +68,7 @@ export async function lookUpCustomers(
 
 type Answered = Pick<LookupResult, 'answer' | 'httpStatus'>;
 
-/** @returns null if the service gave no answer of its own. The customer is then looked up again. */
+/** @returns null if the service gave no clear answer of its own. The customer is then looked up again. */
 function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null {
   if (exchange.kind === 'failure') return null;
   const { status: httpStatus, text } = exchange;
@@ -74,9 +79,10 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
       answer: profile === null ? { kind: 'no_match' } : { kind: 'influencer', profile },
     };
   }
-  if (outcome.kind !== 'rejected' || outcome.stopsGate) return null;
+  const { isOwnWord, isStated, isNotFound } = exchange.verdict ?? judge(exchange);
+  if (outcome.kind !== 'rejected' || outcome.stopsGate || !(isOwnWord || isStated)) return null;
   const message = withoutAddresses(outcome.message, [address]);
-  if (httpStatus !== 404) return { httpStatus, answer: { kind: 'refused', message } };
+  if (!isNotFound) return { httpStatus, answer: { kind: 'refused', message } };
   if (/brand/i.test(message)) throw brandUnknown(message);
   return { httpStatus, answer: { kind: 'no_match' } };
 }

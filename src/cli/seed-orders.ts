@@ -21,10 +21,9 @@ const SAFE = 'Nothing was changed.';
 
 /**
  * Reads a file of orders that were credited elsewhere before. Records all of them, or none if a row cannot be
- * used.
+ * used. A file that is recorded already stays as it is (`isKnown`).
  *
- * @throws KnownError `seed_unreadable`, `seed_known` (exit 2), `seed_invalid` (exit 3) with the line and
- * column of each row.
+ * @throws KnownError `seed_unreadable` (exit 2), `seed_invalid` (exit 3) with the line and column of each row.
  */
 export async function seedOrders(
   db: Database,
@@ -59,19 +58,10 @@ export async function seedOrders(
       null,
     );
   const fileSha256 = createHash('sha256').update(bytes).digest('hex');
-  const seeded = await inTransaction(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const seed = await seedLedger(trx, { fileName: basename(path), fileSha256, reason, seededBy, rows });
-    if (seed !== null) await decideAgain(trx, seed.seedId);
+    if (!seed.isKnown) await decideAgain(trx, seed.seedId);
     return seed;
-  });
-  if (seeded !== null) return seeded;
-  throw new KnownError({
-    code: 'seed_known',
-    message: 'A file with the same content is already recorded and still counts.',
-    where: path,
-    help: 'npx influencer-sync ledger seeds lists the files; ledger unseed withdraws one.',
-    safe: SAFE,
-    exitCode: EXIT.configuration,
   });
 }
 

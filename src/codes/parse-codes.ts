@@ -58,7 +58,7 @@ export type ParsedCodes = {
 /** Parses the text of codes.csv. The delimiter is a comma or a semicolon; a byte order mark is allowed. */
 export function parseCodes(text: string): ParsedCodes {
   const warnings: CodeProblem[] = [];
-  const read = readLines(text);
+  const read = readLines(text, { mayBePadded: true });
   const problems: CodeProblem[] = [...read.problems];
   const [header, ...lines] = read.lines;
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
@@ -74,9 +74,8 @@ export function parseCodes(text: string): ParsedCodes {
     if (near === null) warnings.push(unknownColumn(name));
     else problems.push(misspeltColumn(name, near));
   }
-  const width = widthOf(names, lines);
   const rows = lines.flatMap((line) => {
-    const row = readRow(names, { ...line, width });
+    const row = readRow(names, line);
     if ('reason' in row) problems.push(row);
     return 'reason' in row ? [] : [row];
   });
@@ -88,43 +87,20 @@ export function parseCodes(text: string): ParsedCodes {
  */
 export function parseCodeCells(cells: CodeCells): CodeRow | CodeProblem {
   const record = CODE_COLUMNS.map((column) => cells[column] ?? '');
-  return readRow(CODE_COLUMNS, { record, line: 0, width: record.length });
+  return readRow(CODE_COLUMNS, { record, line: 0 });
 }
 
 function isColumn(name: string): name is CodeColumn {
   return (CODE_COLUMNS as readonly string[]).includes(name);
 }
 
-/**
- * Returns the expected number of cells: that of the header, or more if a spreadsheet has padded every row
- * with the same number of blank cells.
- */
-function widthOf(names: readonly string[], lines: readonly Line[]): number {
-  const [first = names.length, ...others] = new Set(lines.map(({ record }) => record.length));
-  const isPadded = lines.every(({ record }) =>
-    record.slice(names.length).every((cell) => cell.trim() === ''),
-  );
-  return others.length === 0 && first > names.length && isPadded ? first : names.length;
-}
-
 const OWNER_COLUMNS = ['influencer_handle', 'deal_id', 'collab_id'];
 
-function readRow(
-  names: readonly string[],
-  { record, line, width }: Line & { readonly width: number },
-): CodeRow | CodeProblem {
+function readRow(names: readonly string[], { record, line }: Line): CodeRow | CodeProblem {
   const cell = (column: CodeColumn): string | null => {
     const value = (record[names.indexOf(column)] ?? '').trim();
     return names.includes(column) && value !== '' ? value : null;
   };
-  if (record.length !== width && record.length !== names.length)
-    return {
-      line,
-      column: null,
-      value: null,
-      reason: `The row has ${record.length} cells, and the header has ${names.length}.`,
-      help: record.length < names.length ? MIND_BLANKS : MIND_QUOTES,
-    };
   const withAddress = names.findIndex((_, index) => hasAddress(record[index] ?? ''));
   if (withAddress !== -1) return addressIn(line, names[withAddress] ?? null);
   const code = cell('code');
@@ -226,8 +202,6 @@ function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
   return oneMs + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= otherMs;
 }
 
-const MIND_BLANKS = 'Write the commas of blank cells too: otherwise it is unclear which cell is missing.';
-const MIND_QUOTES = 'Put a value that contains the delimiter in quotes.';
 const NAME_OWNER = 'Fill in influencer_handle, deal_id or collab_id.';
 
 /** Identifies the owner by the deal, or else the collaboration, or else the handle. */

@@ -1,7 +1,7 @@
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const LOCAL_TIME = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2}))?$/;
 const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)? ?(?:Z|[+-]\d{2}:?\d{2})$/;
+  /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)? ?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)$/;
 
 /**
  * A limit of a code's validity: an instant, or a local time in the job's zone, which the database converts to
@@ -23,9 +23,12 @@ export function readValidityTime(text: string, end: 'start_of_day' | 'end_of_day
     .slice(1)
     .map((part) => Number(part ?? 0));
   const date = new Date(Date.UTC(year, month - 1, day));
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  // Date.UTC takes a year of two digits for one of the last century.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
+    return null;
   if (hour > 23 || minute > 59 || second > 59) return null;
   if (!DATE.test(text)) return { text, isLocal: !INSTANT.test(text) };
-  if (end === 'end_of_day') date.setUTCDate(day + 1);
+  // Many write the last day that a calendar has for "for ever". The day after it has five digits for its year.
+  if (end === 'end_of_day' && text !== '9999-12-31') date.setUTCDate(day + 1);
   return { text: `${date.toISOString().slice(0, 10)} 00:00:00`, isLocal: true };
 }

@@ -22,9 +22,7 @@ export function layoutNames(configPath: string): readonly string[] {
  * missing or invalid, which is reported when the source is read.
  */
 export function statusWords(configPath: string, layout: string): readonly string[] {
-  const path = findLayoutFile(layout, layoutFolders(configPath));
-  if (path === null) return [];
-  const status = readStatus(readFileSync(path, 'utf8'));
+  const status = readPart(configPath, layout, 'status');
   if (!isSection(status)) return [];
   const words = isSection(status.words) ? Object.entries(status.words).flat() : [];
   return [...(Array.isArray(status.credited) ? status.credited : []), ...words].map((word) =>
@@ -32,10 +30,19 @@ export function statusWords(configPath: string, layout: string): readonly string
   );
 }
 
-function readStatus(text: string): unknown {
+/** True if a layout is known to name no column of notes. */
+export function lacksNotes(configPath: string, layout: string): boolean {
+  const columns = readPart(configPath, layout, 'columns');
+  return isSection(columns) && columns.notes === undefined;
+}
+
+/** Null if the layout is missing or invalid. */
+function readPart(configPath: string, layout: string, part: 'status' | 'columns'): unknown {
+  const path = findLayoutFile(layout, layoutFolders(configPath));
+  if (path === null) return null;
   try {
-    const content: unknown = parse(text);
-    return isSection(content) ? content.status : null;
+    const content: unknown = parse(readFileSync(path, 'utf8'));
+    return isSection(content) ? content[part] : null;
   } catch {
     return null;
   }

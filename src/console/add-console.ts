@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PipelineConfig } from '../core/config.ts';
 import type { Database } from '../db/connect.ts';
+import { requireWholeLedger } from '../ledger/sending/compare-ledger.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';
@@ -75,7 +76,8 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
 function addBulkWorker(server: FastifyInstance, { db, config, onError }: ConsoleOptions): () => void {
   let worker: BulkWorker | null = null;
   server.addHook('onListen', async () => {
-    worker = startBulkWorker({ db, leaseMs: config.api.leaseSeconds * 1000, onError });
+    const mayDecide = () => requireWholeLedger(db, config);
+    worker = startBulkWorker({ db, leaseMs: config.api.leaseSeconds * 1000, mayDecide, onError });
   });
   server.addHook('preClose', async () => worker?.stop());
   return () => worker?.wake();

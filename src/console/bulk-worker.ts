@@ -16,10 +16,13 @@ export type BulkWorker = {
 export function startBulkWorker({
   db,
   leaseMs,
+  mayDecide,
   onError,
 }: {
   readonly db: Database;
   readonly leaseMs: number;
+  /** Called before bulk actions are carried out; throws what forbids every decision. */
+  readonly mayDecide: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }): BulkWorker {
   const stopping = new AbortController();
@@ -34,7 +37,7 @@ export function startBulkWorker({
       try {
         // `serve` migrates a new database while the console already answers.
         isMigrated ||= await hasTable(db, 'ops.bulk_items');
-        if (isMigrated) await runBulks(db, { leaseMs, stopping: stopping.signal, onError });
+        if (isMigrated) await runBulks(db, { leaseMs, mayDecide, stopping: stopping.signal, onError });
         isTroubled = false;
       } catch (error) {
         // An unreachable database is reported once, not at each poll.

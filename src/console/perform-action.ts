@@ -3,6 +3,7 @@ import type { PipelineConfig } from '../core/config.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { requireWholeLedger } from '../ledger/sending/compare-ledger.ts';
 import { recordAudit } from '../ops/record-audit.ts';
 import { findForeignOrigin, localPath } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';
@@ -68,6 +69,7 @@ async function performAction(
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
   let shownNext = localPath(returnTo) ?? `${config.console.basePath}/`;
   try {
+    await requireWholeLedger(db, config);
     const auditId = await inTransaction(db, async (trx) => {
       const written = { auditId: '' };
       const audit: Change['audit'] = async (record) => {

@@ -7,6 +7,12 @@ import type { RunAmount } from './report.ts';
  */
 export type BackfillState = 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
 
+/**
+ * Stands for the digest of the rules where a backfill has decided: about the orders of its plan alone. Of a file, the
+ * job's next run decides about all orders.
+ */
+export const BACKFILL_RULES = 'backfill';
+
 /** Calendar days, YYYY-MM-DD, both included, in the local time of an IANA zone. */
 export type Period = { readonly fromDay: string; readonly toDay: string; readonly timeZone: string };
 
@@ -138,6 +144,8 @@ export type SeedProblem = {
 /** The result of a seed. */
 export type Seeded = {
   readonly seedId: string;
+  /** True if a file with the same content was recorded before and still counts. Nothing was added then. */
+  readonly isKnown: boolean;
   readonly orders: number;
   /** Entries that were waiting to be posted and are now held. */
   readonly heldBack: number;

@@ -82,6 +82,11 @@ export type StagedOrder = {
    */
   readonly customerKey: CustomerHash | null;
   /**
+   * What the shop's notes say, masked and cut. Null if the job does not ask for it or there is none. Not part of the digest:
+   * another note is no other order, and its note is that with which it was first read.
+   */
+  readonly note: string | null;
+  /**
    * The order lines, by SKU. Null if the source does not ask for them, the export does not have them, or a line
    * cannot be read. Not part of the digest, because rows of an order that are far apart each have some of them.
    */
@@ -104,7 +109,7 @@ export type OrderItem = readonly [
 /**
  * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
  * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
- * joined; another file may have more of its rows. An earlier statement that is otherwise equal disproves a doubt that
+ * joined; another file may have more of its rows; two files of unknown age state it otherwise. An earlier statement that is otherwise equal disproves a doubt that
  * begins with `may_be`.
  */
 export type OrderDoubt =
@@ -112,7 +117,8 @@ export type OrderDoubt =
   | 'may_be_incomplete'
   | 'may_be_cut'
   | 'may_be_repeated'
-  | 'may_be_split';
+  | 'may_be_split'
+  | 'conflicting_states';
 
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];

@@ -32,6 +32,27 @@ export async function createRoles(db: Database): Promise<void> {
   }
 }
 
+/** A right to execute a function, as sql/roles.sql grants it. */
+export type FunctionRight = { readonly role: string; readonly function: string };
+
+/** The program itself, among the roles of sql/roles.sql. */
+export const APP_ROLE = 'influencer_sync_app';
+
+/**
+ * The functions that each role needs, which PUBLIC may not execute. Read from sql/roles.sql, so that a function which a
+ * migration adds is checked as soon as it is granted there.
+ */
+export async function functionRights(): Promise<readonly FunctionRight[]> {
+  const grants = (await readFile(FILE, 'utf8')).matchAll(/grant execute on function ([^;]+) to ([^;]+);/g);
+  return [...grants].flatMap(([, functions = '', roles = '']) =>
+    roles
+      .split(',')
+      .flatMap((role) =>
+        [...functions.matchAll(/[\w.]+\([^)]*\)/g)].map(([name]) => ({ role: role.trim(), function: name })),
+      ),
+  );
+}
+
 /** The embedded database has one user with all privileges, so it needs no roles. */
 export function rolesNeedAServer(): KnownError {
   return new KnownError({

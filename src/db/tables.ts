@@ -1903,7 +1903,7 @@ export interface LedgerAnswers {
    */
   retry_after_ms: Int8 | null;
   /**
-   * direct, spool (replayed after the database was away), reaper (its owner was gone) or journal (read from the journal of a process that was gone, or recovered).
+   * direct, spool (replayed after the database was away), reaper (its owner was gone), journal (read from the journal of a process that was gone) or lost_claim (from a claim that the database had lost; until 0.2 it is written journal).
    */
   via: string;
 }

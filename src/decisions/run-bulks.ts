@@ -47,12 +47,18 @@ const BATCH_ENTRIES = 500;
  * process loses its lease without noticing, the lock on each entry and its frozen state still ensure that the
  * entry is settled only once.
  *
- * @throws the error that prevents it from reading open bulk actions, for example a lost database connection.
+ * @param options.mayDecide called before the first one; throws what forbids every decision.
+ * @throws its error, or the one that prevents it from reading open bulk actions, for example a lost database connection.
  */
-export async function runBulks(db: Database, options: BulkRunOptions): Promise<void> {
+export async function runBulks(
+  db: Database,
+  { mayDecide = async () => {}, ...options }: BulkRunOptions & { readonly mayDecide?: () => Promise<void> },
+): Promise<void> {
   const { stopping, onError } = options;
   await expirePreviews(db);
-  for (const bulkId of await listOpenBulks(db)) {
+  const open = await listOpenBulks(db);
+  if (open.length > 0) await mayDecide();
+  for (const bulkId of open) {
     if (stopping.aborted) return;
     const phase = { name: `Carrying out bulk action ${bulkId}`, draining: stopping };
     await inPhase(phase, () => runBulk(db, { ...options, bulkId })).catch((error: unknown) => {

@@ -1,5 +1,4 @@
 import { sql, type Transaction } from 'kysely';
-import type { EntryState } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
@@ -17,12 +16,6 @@ export type OrderEvidence = {
   /** SHA-256 of the raw request body. The same event is stored only once. */
   readonly bodySha256: string;
 };
-
-/**
- * State of the order's entry after the evidence was applied. Null if the order has no entry, or if this
- * evidence was already stored.
- */
-export type Applied = { readonly entryId: string; readonly state: EntryState } | null;
 
 const SETTLED = 'an event of the service names the order';
 
@@ -55,50 +48,16 @@ const settles = sql`${isAbout}
 const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_attempt is not null))`;
 
 /**
- * Transition T8 (docs/ledger.md) by evidence. Stores what an event says about an order, then changes the
- * order's entry in the caller's transaction:
+ * Transition T8 (docs/ledger.md) by evidence. Stores what events say about orders, in their order, and changes the
+ * entries of these orders in the caller's transaction:
  *
  * - an entry in doubt becomes accepted;
  * - an entry that was never sent is held, because another system has credited the order;
  * - an entry that is settled or being sent does not change. If its answer is lost later, `settleByEvidence`
  *   settles it.
- */
-export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<Applied> {
-  const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
-  await enterAsWriter(trx);
-  const { rows } = await sql<{ evidence_id: string; entry_id: string | null }>`
-    with about as materialized (
-      select e.entry_id from ledger.entries e,
-        (select ${orderId}::text as order_id, ${orderPlatform}::text as order_platform) v
-      where ${isAbout} order by e.entry_id limit 1 for update of e
-    )
-    insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, body_sha256)
-    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId}, ${collabId},
-      ${amount}::numeric, ${currency}, ${bodySha256})
-    on conflict (kind, body_sha256) do nothing
-    returning evidence_id, entry_id`.execute(trx);
-  const [stored] = rows;
-  if (stored === undefined || stored.entry_id === null) return null;
-  await sql`
-    update ledger.entries e
-    set state = case when ${isDoubt} then 'accepted' else 'held' end,
-        state_reason = case when ${isDoubt} then ${SETTLED} else ${HELD} end,
-        deal_id = coalesce(e.deal_id, v.deal_id), collab_id = coalesce(e.collab_id, v.collab_id),
-        state_changed_at = clock_timestamp()
-    from ledger.evidence v
-    where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = ${stored.entry_id}::bigint
-      and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`.execute(trx);
-  const entry = await trx
-    .selectFrom('ledger.entries')
-    .select('state')
-    .where('entry_id', '=', stored.entry_id)
-    .executeTakeFirstOrThrow();
-  return { entryId: stored.entry_id, state: entry.state as EntryState };
-}
-
-/**
- * Applies several pieces of evidence in their order. Most events concern orders that the ledger does not have
- * yet: one statement stores all of those, and only the others are applied one by one.
+ *
+ * Most events concern orders that the ledger does not have yet: one statement stores all of those, and only the
+ * others are applied one by one.
  */
 export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEvidence[]): Promise<void> {
   if (all.length === 0) return;
@@ -127,6 +86,32 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
   }
 }
 
+/** Applies evidence about an order that has an entry. The same event counts once. */
+async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<void> {
+  const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
+  const { rows } = await sql<{ evidence_id: string }>`
+    with about as materialized (
+      select e.entry_id from ledger.entries e,
+        (select ${orderId}::text as order_id, ${orderPlatform}::text as order_platform) v
+      where ${isAbout} order by e.entry_id limit 1 for update of e
+    )
+    insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, body_sha256)
+    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId}, ${collabId},
+      ${amount}::numeric, ${currency}, ${bodySha256})
+    on conflict (kind, body_sha256) do nothing
+    returning evidence_id`.execute(trx);
+  const [stored] = rows;
+  if (stored === undefined) return;
+  await sql`
+    update ledger.entries e
+    set state = case when ${isDoubt} then 'accepted' else 'held' end,
+        state_reason = case when ${isDoubt} then ${SETTLED} else ${HELD} end,
+        deal_id = v.deal_id, collab_id = v.collab_id, state_changed_at = clock_timestamp()
+    from ledger.evidence v
+    where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = v.entry_id
+      and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`.execute(trx);
+}
+
 /**
  * Settles doubts by evidence that was stored before the doubt arose (transition T8). An event can arrive
  * before the answer of the request that caused it, and that answer can then be lost.
@@ -145,10 +130,10 @@ export async function settleByEvidence(db: Database): Promise<number> {
       where not e.is_settled and ${isDoubt}
     )
     update ledger.entries e
-    set state = 'accepted', state_reason = ${SETTLED}, deal_id = coalesce(e.deal_id, v.deal_id),
-        collab_id = coalesce(e.collab_id, v.collab_id), state_changed_at = clock_timestamp()
+    set state = 'accepted', state_reason = ${SETTLED}, deal_id = v.deal_id, collab_id = v.collab_id,
+        state_changed_at = clock_timestamp()
     from settled v, durable
-    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and not e.is_settled and ${isDoubt}`.execute(
+    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and ${isDoubt}`.execute(
     db,
   );
   return Number(numAffectedRows ?? 0);

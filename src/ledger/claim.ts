@@ -4,7 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
-import { attemptReference } from './effects/effect.ts';
+import { attemptReference, lacksReference } from './effects/effect.ts';
 import { effects } from './effects/index.ts';
 
 export type ClaimerOptions = {
@@ -125,22 +125,24 @@ export function toClaimed(row: ClaimedRow, { ledgerId, accountId, claimId }: Cla
 
 /**
  * SQL for the request body of an attempt. This is the body of the entry and, if the operation has a member
- * for it, the reference of the attempt.
+ * for it, the reference of the attempt and the note in the entry's details.
  *
- * @param row alias of a row with `effect, body, entry_id, attempt`.
+ * @param row alias of a row with `effect, body, details, entry_id, attempt`.
  */
 function sentBody(row: string, ledgerId: string): RawBuilder<string> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
-  const reference = sql`to_json(${attemptReference({
+  const reference = attemptReference({
     ledger: sql.lit(shortLedgerId(ledgerId)),
     entryId: column('entry_id'),
     attempt: column('attempt'),
-  })})`;
+  });
+  const note = sql`${column('details')} ->> 'note'`;
+  const text = sql`to_json(concat_ws(' ', case when not ${lacksReference(row)} then ${reference} end, ${note}))`;
   const cases = Object.values(effects).flatMap(({ effect, referenceMember: member }) =>
     member === null
       ? []
       : [
-          sql`when ${sql.lit(effect)} then left(${column('body')}, -1) || ${sql.lit(`,${JSON.stringify(member)}:`)} || ${reference} || '}'`,
+          sql`when ${sql.lit(effect)} then left(${column('body')}, -1) || ${sql.lit(`,${JSON.stringify(member)}:`)} || ${text} || '}'`,
         ],
   );
   return sql<string>`(case ${column('effect')} ${sql.join(cases, sql` `)} else ${column('body')} end)`;

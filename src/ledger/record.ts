@@ -109,7 +109,9 @@ export function answerSteps(
           collab_id = coalesce(g.collab_id, e.collab_id),
           state_changed_at = clock_timestamp()
       from given g
-      where e.entry_id = g.entry_id and e.attempt = g.attempt and e.state in ('sending', 'in_doubt')
+      where e.entry_id = g.entry_id and e.attempt = g.attempt and (e.state in ('sending', 'in_doubt')
+        -- Approved to be sent again, but the answer of its doubtful attempt is found after all.
+        or (g.kind = 'accepted' and e.state = 'ready' and e.doubtful_attempt is not null))
       returning e.entry_id, e.attempt, e.state
     ),
     answered as (

@@ -133,8 +133,7 @@ async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Pro
     ),
     requeued as (
       update ledger.entries e
-      set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1, not_before = null,
-          state_changed_at = clock_timestamp()
+      set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1, state_changed_at = clock_timestamp()
       from chosen where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen)) returning 1
     )
     select count(*) as requeued from requeued`.execute(db);

@@ -41,15 +41,21 @@ const isNamed = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) =
  * wait to be posted are held. Entries that may have been processed do not change and are returned as
  * `untouched`. The caller must call `decideAgain` in the same transaction.
  *
- * @returns null if a file with the same content has already been seeded and not undone.
+ * A file with the same content that was seeded before and not undone is returned as it is, with `isKnown`.
  */
-export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
+export function seedLedger(db: Database, seed: Seed): Promise<Seeded> {
   const { fileName, fileSha256, reason, seededBy, rows } = seed;
   return inTransaction(db, async (trx) => {
-    const { rows: before } = await sql`
-      select from ledger.seeds s where s.file_sha256 = ${fileSha256}
+    const {
+      rows: [before],
+    } = await sql<{ seedId: string; orders: string }>`
+      select s.seed_id as "seedId", s.orders from ledger.seeds s where s.file_sha256 = ${fileSha256}
         and not exists (select from ledger.seed_undos u where u.seed_id = s.seed_id)`.execute(trx);
-    if (before.length > 0) return null;
+    if (before !== undefined) {
+      const { seedId, orders } = before;
+      const untouched = await readUntouched(trx, seedId);
+      return { seedId, isKnown: true, orders: Number(orders), heldBack: 0, untouched };
+    }
     await enterAsWriter(trx);
     const { seed_id: seedId } = await trx
       .insertInto('ledger.seeds')
@@ -70,6 +76,7 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
       where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`.execute(trx);
     return {
       seedId,
+      isKnown: false,
       orders: rows.length,
       heldBack: Number(held.numAffectedRows ?? 0),
       untouched: await readUntouched(trx, seedId),

@@ -85,7 +85,9 @@ function afterRefusal(entry: EntryFacts): EntryFacts {
 function applyAnswer(entry: EntryFacts, attempt: number, answer: AnswerKind): EntryFacts | null {
   if (entry.attempt !== attempt) return null;
   if (answer === 'lease_over') return entry.state === 'sending' ? doubt(entry) : null;
-  if (entry.state !== 'sending' && entry.state !== 'in_doubt') return null;
+  // Approved to be sent again, but the answer of its doubtful attempt is found after all.
+  const isFound = answer === 'accepted' && entry.state === 'ready' && entry.doubtfulAttempt !== null;
+  if (entry.state !== 'sending' && entry.state !== 'in_doubt' && !isFound) return null;
 
   // An answer settles the doubt about its own attempt, never one about an earlier attempt.
   const earlierDoubt = entry.doubtfulAttempt !== null && entry.doubtfulAttempt < attempt;

@@ -27,7 +27,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
  * Parses fx.csv. Rates are used exactly as given: never inverted, never for another day, and never combined
  * through a third currency. If one row cannot be used, the file is not used at all.
  *
- * @param file its rows, header first, and the rows that are not valid CSV.
+ * @param file its rows, header first, and the rows that cannot be read.
  * @param to the reporting currency. Rows for other target currencies are left out.
  */
 export function parseRates(
@@ -36,12 +36,16 @@ export function parseRates(
 ): { readonly rates: readonly ExchangeRate[]; readonly problems: readonly CodeProblem[] } {
   const [header, ...lines] = file.lines;
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
-  const missing = RATE_COLUMNS.filter((name) => !names.includes(name));
-  if (missing.length > 0)
+  const wrong = RATE_COLUMNS.flatMap((column) => {
+    const times = names.filter((name) => name === column).length;
+    if (times === 1) return [];
+    return [{ column, reason: times === 0 ? 'The column is missing.' : 'The column appears twice.' }];
+  });
+  if (wrong.length > 0)
     return {
       rates: [],
-      problems: missing.map((name) => ({
-        ...{ line: 1, column: name, value: null, reason: 'The column is missing.' },
+      problems: wrong.map((one) => ({
+        ...{ ...one, line: 1, value: null },
         help: `The first line names the columns: ${RATE_COLUMNS.join(',')}.`,
       })),
     };

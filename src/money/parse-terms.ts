@@ -33,7 +33,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
  * Parses terms.csv: what a deal, or the owner of a code, earns. Because money is at stake, the file is not used
  * at all if one row cannot be used.
  *
- * @param file its rows, header first, and the rows that are not valid CSV.
+ * @param file its rows, header first, and the rows that cannot be read.
  */
 export function parseTerms(file: TermsLines): {
   readonly terms: readonly Terms[];
@@ -46,14 +46,7 @@ export function parseTerms(file: TermsLines): {
   const terms: Terms[] = [];
   for (const { record, line } of lines) {
     const row = readRow((column) => (record[names.indexOf(column)] ?? '').trim(), line);
-    if (record.length !== names.length)
-      problems.push(
-        problem(line, null, {
-          reason: `The row has ${record.length} cells, and the header has ${names.length}.`,
-          help: 'Write the commas of blank cells too, and put a value that contains one in quotes.',
-        }),
-      );
-    else if ('reason' in row) problems.push(row);
+    if ('reason' in row) problems.push(row);
     else terms.push(row);
   }
   return { terms, problems: [...problems, ...overlaps(terms)] };

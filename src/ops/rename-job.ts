@@ -34,9 +34,9 @@ export async function listEarlierJobs(
   const { rows } = await sql<EarlierJob>`
     select s.job, array_agg(distinct s.source) as sources
     from (
-      select distinct job, source from ledger.entries
+      select job, source from ledger.entries
       union
-      select distinct job, source from intake.attributions
+      select job, source from intake.attributions
     ) s
     where s.job = any(${gone.map((one) => one.job)}::text[]) and s.source is not null
     group by s.job having bool_or(s.source = any(${[...sources]}::text[]))`.execute(db);

@@ -7,10 +7,13 @@ import type { Terminal } from '../render/terminal.ts';
 import { formatCount, plural } from '../render/text.ts';
 
 /** Renders what a seed changed, and what it could not change. */
-export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, terminal: Terminal): string {
+export function renderSeeded(
+  { seedId, isKnown, orders, heldBack, untouched }: Seeded,
+  terminal: Terminal,
+): string {
   const width = terminal.columns;
   const lines = [
-    `${terminal.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never posted by this tool.`,
+    `${terminal.style('bold', `Seed ${seedId}`)}${isKnown ? ' contains this list already' : ''}: ${plural(orders, 'order')} credited elsewhere, never posted by this tool.${isKnown ? ' Nothing was added.' : ''}`,
   ];
   if (heldBack > 0)
     lines.push(

@@ -23,7 +23,7 @@ export function readBacklog(db: Database, limit: number): Promise<readonly Backl
   return readGroups(
     db,
     sql`
-      select * from (${openGroups(limit)}) o
+      select * from (${openGroups({ limit })}) o
       union all
       select job, state, null, currency, sum(entries), sum(amount), min(oldest), false
       from (
@@ -40,9 +40,15 @@ export function readBacklog(db: Database, limit: number): Promise<readonly Backl
  * backfill and state only the first `limit` are counted. Reads the index `entries_open` alone.
  * `oldest` is that of the entries that are counted.
  */
-export function readOpenBacklog(db: Database, limit: number): Promise<readonly Backlog[]> {
-  return readGroups(db, openGroups(limit));
+export function readOpenBacklog(db: Database, options: OpenOptions): Promise<readonly Backlog[]> {
+  return readGroups(db, openGroups(options));
 }
+
+type OpenOptions = {
+  readonly limit: number;
+  /** Names of jobs whose entries are neither read nor counted. */
+  readonly otherThan?: readonly string[];
+};
 
 async function readGroups(db: Database, groups: RawBuilder<unknown>): Promise<readonly Backlog[]> {
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
@@ -59,15 +65,17 @@ function settledGroups(state: 'rejected' | 'written_off'): RawBuilder<unknown> {
 }
 
 /** SQL for the open entries, by job, state, backfill and currency. */
-function openGroups(limit: number): RawBuilder<unknown> {
+function openGroups({ limit, otherThan = [] }: OpenOptions): RawBuilder<unknown> {
   return sql`
-    with recursive jobs as (
+    with recursive all_jobs as (
       select (${firstOf(sql`job`)}) as job
       union all
-      select (${firstOf(sql`job`, sql`e.job > j.job`)}) from jobs j where j.job is not null
+      select (${firstOf(sql`job`, sql`e.job > j.job`)}) from all_jobs j where j.job is not null
+    ), jobs as (
+      select j.job from all_jobs j where j.job is not null and j.job <> all(${[...otherThan]}::text[])
     ), backfills as (
       select j.job, (${firstOf(sql`backfill_id`, sql`e.job = j.job and e.backfill_id is not null`)}) as backfill_id
-      from jobs j where j.job is not null
+      from jobs j
       union all
       select b.job, (${firstOf(sql`backfill_id`, sql`e.job = b.job and e.backfill_id > b.backfill_id`)})
       from backfills b where b.backfill_id is not null

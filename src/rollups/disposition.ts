@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { BACKFILL_RULES } from '../core/backfill.ts';
 
 /**
  * SQL for the dispositions of some orders in a job: rows like those of `reporting.order_dispositions`, one
@@ -60,12 +61,16 @@ export function dispositionOfOrders(options: {
         where a.job = ${options.job} and a.source = o.source and a.order_id = o.order_id limit 1) a on true
       left join lateral (select e.* from ledger.entries e where e.entry_id = a.entry_id limit 1) e
         on e.state not in ('held', 'rejected') or a.outcome = 'attributed'
+      -- A backfill decides about the orders of its plan, and the job has not looked at the others of their file yet.
+      where a.order_id is not null or not exists (
+        select from intake.attributed_files f
+        where f.job = ${options.job} and f.source_file_id = o.source_file_id and f.rules_hash = ${BACKFILL_RULES})
     ) s`;
 }
 
 /** Columns of order `o` that its disposition needs from the export. */
 export const STATED_BY_ORDER = sql`
-  o.source, o.order_id, o.order_version_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
+  o.source, o.order_id, o.order_version_id, o.source_file_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
 
 /** Condition: the lease of the process that claimed entry `e` has not expired, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;

@@ -2,7 +2,7 @@ import type { RunStop } from '../core/run.ts';
 import { analyzeGrown } from '../db/analyze.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../ledger/hold-credited-elsewhere.ts';
-import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger, requireContinuity } from '../ledger/open-ledger.ts';
 import { countReady } from '../ledger/ready-entries.ts';
 import { type PostReadyOptions, postReady } from '../ledger/sending/post-ready.ts';
 import { recoverPreviousRuns } from '../ledger/sending/recover-previous-runs.ts';
@@ -28,7 +28,7 @@ export type Posting = {
 export async function beginPosting(run: Run): Promise<Posting> {
   const { db, client } = run;
   if (client === null) {
-    await requireContinuityOfPlan(run);
+    await requireContinuity(run);
     return { ledger: null, accountId: (await boundAccount(db)) ?? NO_ACCOUNT };
   }
   const ledger = await openLedger(run, client);

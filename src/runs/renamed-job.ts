@@ -8,6 +8,7 @@ import { auditOfJob } from '../ops/record-audit.ts';
 import { listEarlierJobs, renameJob } from '../ops/rename-job.ts';
 import { withLeases } from '../ops/with-leases.ts';
 import { readOpenBacklog } from '../rollups/backlog.ts';
+import type { RunnableKind } from './runnable-kind.ts';
 
 /*
  * What a job has decided, sent and earned belongs to its sources, not to its name. If a name leaves the configuration
@@ -18,25 +19,29 @@ import { readOpenBacklog } from '../rollups/backlog.ts';
 /** More entries of a job in one state are not counted. */
 const COUNTED = 100_000;
 
-type Jobs = { readonly config: Pick<PipelineConfig, 'jobs' | 'api'>; readonly job: JobSettings };
+type Jobs = {
+  readonly config: Pick<PipelineConfig, 'jobs' | 'api'>;
+  readonly job: JobSettings;
+  readonly kind: Pick<RunnableKind, 'backfill'>;
+};
 
 /**
  * Finds the job of an earlier configuration that a job continues under another name: of the same kind, no longer
  * configured, and with decisions or entries about a source that the job reads. Null if the job has decided something
  * itself, if there are several, or if another configured job reads one of the sources too: then only a person knows.
  */
-export async function findRenamedJob(db: Database, { config, job }: Jobs): Promise<string | null> {
+export async function findRenamedJob(db: Database, { config, job, kind }: Jobs): Promise<string | null> {
   if (job.sources.length === 0) return null;
   const configured = Object.values(config.jobs);
   const earlier = await listEarlierJobs(db, {
     ...job,
     job: job.name,
-    hasBackfills: 'revenue' in job,
+    hasBackfills: kind.backfill === 'by_days',
     configured: configured.map(({ name }) => name),
   });
   const [found] = earlier;
   if (found === undefined || earlier.length > 1) return null;
-  const others = configured.filter(({ name, kind }) => name !== job.name && kind === job.kind);
+  const others = configured.filter((other) => other.name !== job.name && other.kind === job.kind);
   const isShared = others.some(({ sources }) => sources.some((source) => found.sources.includes(source)));
   return isShared ? null : found.job;
 }
@@ -49,9 +54,15 @@ export async function findRenamedJob(db: Database, { config, job }: Jobs): Promi
  */
 export async function continueRenamedJob(
   db: Database,
-  { config, job, progress, draining }: Jobs & { readonly progress: Progress; readonly draining: AbortSignal },
+  {
+    config,
+    job,
+    kind,
+    progress,
+    draining,
+  }: Jobs & { readonly progress: Progress; readonly draining: AbortSignal },
 ): Promise<void> {
-  const old = await findRenamedJob(db, { config, job });
+  const old = await findRenamedJob(db, { config, job, kind });
   if (old === null) return;
   const names = [`job:${old}`, `job:${backfillRunName(old)}`];
   await withLeases(db, { names, ttlMs: config.api.leaseSeconds * 1000, draining }, async () => {
@@ -77,15 +88,15 @@ export async function continueRenamedJob(
  * Finds entries that no run posts, because the configuration does not name their job: those that wait, and those in
  * doubt.
  *
+ * @param configured the names of the jobs that run. Their entries are not read.
  * @returns how many and how much, and what to do, in a sentence each; null if there are none.
  */
 export async function describeStranded(
   db: Database,
-  { jobs }: Pick<PipelineConfig, 'jobs'>,
+  configured: readonly string[],
 ): Promise<{ readonly what: string; readonly fix: string } | null> {
-  const stranded = (await readOpenBacklog(db, COUNTED)).filter(
-    ({ job, state }) => jobs[job] === undefined && state !== 'held',
-  );
+  const backlog = await readOpenBacklog(db, { limit: COUNTED, otherThan: configured });
+  const stranded = backlog.filter(({ state }) => state !== 'held');
   if (stranded.length === 0) return null;
   const names = [...new Set(stranded.map(({ job }) => job))];
   const entries = stranded.reduce((sum, one) => sum + one.entries, 0);

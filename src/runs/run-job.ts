@@ -25,7 +25,7 @@ import type { UnitsOf } from './workers/units.ts';
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
-  'flow' | 'leases' | 'nouns' | 'plansInOverlay'
+  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill'
 >;
 
 export type RunJobOptions<Settings extends JobSettings> = {
@@ -193,9 +193,7 @@ async function account<Settings extends JobSettings>(
     })
     .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
-  const stranded = await describeStranded(run.db, {
-    jobs: { ...options.config.jobs, [run.job.name]: run.job },
-  });
+  const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =
     stranded === null
       ? null

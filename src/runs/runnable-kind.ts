@@ -35,6 +35,11 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   performUnit?(run: Run<Settings>, unit: Unit): Promise<Omit<UnitResult, 'notes'>>;
   /** The leases that a run holds in addition to that of the job: `source:shop-orders`. */
   leases(job: Settings): readonly string[];
+  /**
+   * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
+   * no backfill is needed.
+   */
+  readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
   /** Whether a plan may write millions of rows and therefore writes to temporary tables. */
   readonly plansInOverlay: boolean;
   /**

@@ -329,6 +329,43 @@ async function roleNames(db: Database): Promise<readonly string[]> {
   return rows.map(({ rolname }) => rolname);
 }
 
+/** Columns that say by what an order was matched, and not by whom. */
+const OF_NOBODY = ['matched_by'];
+
+/** Every name of a person in the database, with its table and column. */
+async function namesIn(db: Database): Promise<readonly { place: string; by: string | null }[]> {
+  const { rows } = await sql<{ place: string; column: string; table: string }>`
+    select c.table_schema || '.' || c.table_name || '.' || c.column_name as place, c.table_schema || '.' || c.table_name as table,
+      c.column_name as column
+    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where c.column_name like '%\\_by' and c.data_type = 'text' and t.table_type = 'BASE TABLE'
+      and c.column_name <> all(${OF_NOBODY}::text[])`.execute(db);
+  const names = await Promise.all(
+    rows.map(async ({ place, table, column }) => {
+      const found = await sql<{
+        by: string;
+      }>`select ${sql.ref(column)} as by from ${sql.table(table)}`.execute(db);
+      return found.rows.length === 0 ? [{ place, by: null }] : found.rows.map(({ by }) => ({ place, by }));
+    }),
+  );
+  return names.flat();
+}
+
+test('every column with the name of a person gets it from the user of the session', async () => {
+  const { db } = await setup();
+  const { rows } = await sql<{ table: string; definition: string }>`
+    select tgrelid::regclass::text as table, pg_get_triggerdef(oid) as definition from pg_trigger where tgname = 'record_actor'`.execute(
+    db,
+  );
+  const named = rows.flatMap(({ table, definition }) =>
+    [...definition.matchAll(/'(\w+)'/g)].map(([, column]) => `${table}.${column}`),
+  );
+  // Its functions record the user themselves, and nobody else may write it.
+  const recorded = [...named, 'ledger.decisions.decided_by'];
+  const places = (await namesIn(db)).map(({ place }) => place);
+  expect(recorded.toSorted()).toEqual(places.toSorted());
+});
+
 describe('influencer_sync_operator', () => {
   test('settles what waits for a person, by the commands for it', async () => {
     const flow = EVERY_KIND.replace('revenue: total}', 'revenue: total, schedule: "5 4 1 1 *"}');
@@ -372,6 +409,23 @@ describe('influencer_sync_operator', () => {
       select actor as by from ops.audit union all select decided_by from ledger.decisions`.execute(shop.db);
     expect(recorded.length).toBeGreaterThan(7);
     expect(recorded.filter(({ by }) => !by.startsWith(`${me} (`))).toEqual([]);
+    await operator.ask(`
+      insert into ops.paused_jobs (job, paused_by, reason) values ('orders', 'ann', 'x');
+      insert into ops.slots (job, slot, state, requested_by) values ('orders', now(), 'due', 'ann');
+      update intake.source_files set newest_since = now(), newest_by = 'ann'`);
+    const names = (await namesIn(shop.db)).filter((one) => one.by !== null);
+    expect(new Set(names.map(({ place }) => place))).toEqual(
+      new Set([
+        'intake.expected_dates.created_by',
+        ...[
+          'intake.source_files.newest_by',
+          'intake.source_files.released_by',
+          'intake.source_files.reread_by',
+        ],
+        ...['ledger.decisions.decided_by', 'ops.paused_jobs.paused_by', 'ops.slots.requested_by'],
+      ]),
+    );
+    expect(names.filter(({ by }) => by?.startsWith(`${me} (`) !== true)).toEqual([]);
     // It runs no job.
     expect((await shop.run()).exitCode).not.toBe(0);
     expect((await shop.posted()).length).toBe(2);

@@ -180,6 +180,8 @@ describe('a limit of the validity of a code', () => {
     ['2026-02-28', '2026-02-28 00:00:00', '2026-03-01 00:00:00'],
     ['2028-02-29', '2028-02-29 00:00:00', '2028-03-01 00:00:00'],
     ['2026-12-31', '2026-12-31 00:00:00', '2027-01-01 00:00:00'],
+    // For ever.
+    ['9999-12-31', '9999-12-31 00:00:00', '9999-12-31 00:00:00'],
   ])('%s is the whole day', (date, start, end) => {
     expect(readValidityTime(date, 'start_of_day')).toEqual({ text: start, isLocal: true });
     expect(readValidityTime(date, 'end_of_day')).toEqual({ text: end, isLocal: true });
@@ -191,6 +193,7 @@ describe('a limit of the validity of a code', () => {
     ['2026-04-01T00:00:00Z', false],
     ['2026-04-01 18:00 +0200', false],
     ['2026-04-01T18:00:00.123456-03:30', false],
+    ['2026-04-01T18:00+14:00', false],
   ])('%s is a time, local: %s', (text, isLocal) => {
     for (const end of ['start_of_day', 'end_of_day'] as const)
       expect(readValidityTime(text, end)).toEqual({ text, isLocal });
@@ -205,6 +208,12 @@ describe('a limit of the validity of a code', () => {
     '2026-04-01 24:00',
     '2026-04-01 10:60',
     '2026-04-01T10:00:60Z',
+    // No place is further than 14 hours from UTC.
+    '2026-04-01T10:00:00+25:00',
+    '2026-04-01T10:00:00+15:00',
+    '2026-04-01T10:00:00+01:60',
+    '0000-01-01',
+    '0026-04-01',
     '01.04.2026',
     'tomorrow',
     '2026-4-1',

@@ -134,6 +134,7 @@ describe('a valid configuration', () => {
       drafts: 'exclude',
       renewals: 'credit',
       startDate: null,
+      orderNotes: 'ours',
       soleChannel: false,
     });
   });
@@ -714,6 +715,7 @@ describe('a setting with a closed list of words', () => {
     ['codes:', 'catch_up: lates\n    codes:', 'latest'],
     ['codes:', 'drafts: exlude\n    codes:', 'exclude'],
     ['codes:', 'renewals: exlude\n    codes:', 'exclude'],
+    ['codes:', 'order_notes: our\n    codes:', 'ours'],
     ['codes:', 'overlap: quue\n    codes:', 'queue'],
     ['codes:', 'sole_channel: ture\n    codes:', 'true'],
     ['codes:', 'sole_channel: yes\n    codes:', 'true'],

@@ -1,7 +1,11 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
 import { actions } from '../../src/console/actions/index.ts';
-import { countRows } from '../runs/workshop.ts';
+import { loseClaims } from '../recovery/lost-databases.ts';
+import { countRows, openWorkshop, toCsv } from '../runs/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { addDoubts, confirm, countDecisions, previewAll } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
@@ -56,5 +60,30 @@ describe('every action', () => {
     const { post } = await startTestConsole((await openConsoleShop()).shop);
     for (const { path } of actions)
       expect(textOf((await post(path, {})).text)).not.toMatch(/Invalid input|expected|undefined/);
+  });
+
+  it('is refused, also one that was confirmed before, while the ledger lacks claims, and the overview says so', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv([{ id: 'a1', revenue: '12.50' }]));
+    expect((await shop.run()).exitCode).toBe(0);
+    await addDoubts(shop.db, 3);
+    const errors: unknown[] = [];
+    const asked = await startTestConsole(shop);
+    const preview = await previewAll(asked, { decision: 'write_off' });
+    await loseClaims(shop.databaseUrl, 'a1');
+    const before = await countRows(shop.db);
+    const refused = await confirm(asked, preview);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('The database lacks 1 order (12.50 EUR)');
+    expect(textOf((await asked.get('/')).text)).toContain('The ledger lost claims.');
+    expect(await countRows(shop.db)).toEqual(before);
+
+    await sql`update ops.bulk_actions set state = 'running', confirmed_by = 'ann', confirmed_at = now()`.execute(
+      shop.db,
+    );
+    await startTestConsole(shop, {}, { errors });
+    await waitFor(() => errors.length > 0);
+    expect(errors.splice(0)).toMatchObject([{ details: { code: 'ledger_went_back' } }]);
+    expect(await countDecisions(shop.db)).toMatchObject({ decisions: 0 });
   });
 });

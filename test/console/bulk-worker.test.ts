@@ -18,7 +18,12 @@ it('a new database that is not migrated yet is no error of bulk actions', async 
     statements += 1;
   };
   const worker = await inPhase({ onStatement }, async () =>
-    startBulkWorker({ db, leaseMs: 4_000, onError: (error) => errors.push(error) }),
+    startBulkWorker({
+      db,
+      leaseMs: 4_000,
+      mayDecide: async () => {},
+      onError: (error) => errors.push(error),
+    }),
   );
   await inPhase({ onStatement }, () =>
     waitFor(() => {

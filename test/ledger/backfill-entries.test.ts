@@ -6,7 +6,15 @@ import { giveBack, holdForBackfill, takeForBackfill } from '../../src/ledger/bac
 import { createDesiredEntries } from '../../src/ledger/propose.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
-import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+import {
+  ACCOUNT,
+  ageEntries,
+  changedEntries,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+} from './entries.ts';
 
 const BODY = '{"influencer_handle":"mia.test","order_id":"new","order_revenue":5.00}';
 
@@ -23,17 +31,20 @@ async function openBackfill() {
   return { db, runs, worker, backfillId };
 }
 
-/** Takes one order for the backfill: a new one, or one that was held before. */
+/** Takes orders for the backfill: new ones (null), and some that were held before. */
 function take(
   db: Database,
-  options: { runId: string; backfillId: string; linkedId: string | null },
+  options: { runId: string; backfillId: string; linkedIds: readonly (string | null)[] },
 ): Promise<void> {
-  const { runId, backfillId, linkedId } = options;
+  const { runId, backfillId, linkedIds } = options;
   return inTransaction(db, async (trx) => {
     await createDesiredEntries(trx);
-    await sql`
-      insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id, linked_id)
-      values ('new', ${BODY}, ${BODY}, 5.00, 'EUR', 'shopify', 'new', ${linkedId}::bigint)`.execute(trx);
+    for (const [place, linkedId] of linkedIds.entries())
+      await sql`
+        insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, details, order_platform, order_id, linked_id,
+          version_id)
+        values (${`new ${place}`}, ${BODY}, ${`hash ${place}`}, 'shop', 'B2', 5.00, 'EUR', '{"code":"MIA10"}', 'shopify', ${`new ${place}`},
+          ${linkedId}::bigint, ${-place})`.execute(trx);
     await takeForBackfill(trx, {
       effect: 'referral',
       job: 'attribute-orders',
@@ -66,15 +77,31 @@ it('an order of a plan becomes a new entry, or a held one with the body of the p
     state: 'held',
     reason: 'no_longer_attributed',
   });
-  for (const linkedId of [null, held]) await take(db, { runId: runs.runId, backfillId, linkedId });
-  const taken = { state: 'ready', state_reason: null, body: BODY, backfill_id: backfillId };
-  const entries = await readEntries(db);
-  expect(entries.find(({ entry_id }) => entry_id === held)).toMatchObject(taken);
-  expect(entries.at(-1)).toMatchObject(taken);
-  expect(entries.find(({ entry_id }) => entry_id === other)).toMatchObject({
+  const second = await insertEntry(db, {
+    runId: runs.runId,
+    orderId: '3',
     state: 'held',
-    backfill_id: null,
+    reason: 'no_longer_attributed',
   });
+  await sql`update ledger.entries set job = 'before', not_before = now() + interval '1 hour'`.execute(db);
+  await ageEntries(db);
+  await take(db, { runId: worker.runId, backfillId, linkedIds: [null, held, null, second] });
+  const taken = {
+    ...{ state: 'ready', state_reason: null, body: BODY, backfill_id: backfillId, not_before: null },
+    ...{ job: 'attribute-orders', source: 'shop', brand_id: 'B2', amount: '5.0000', currency: 'EUR' },
+    ...{ details: { code: 'MIA10' }, run_id: worker.runId },
+  };
+  const entries = await db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
+  expect(entries).toMatchObject([
+    { ...taken, entry_id: held, body_hash: 'hash 1', order_id: '1' },
+    { entry_id: other, state: 'held', backfill_id: null, job: 'before' },
+    { ...taken, entry_id: second, body_hash: 'hash 3', order_id: '3' },
+    // In the order of their versions.
+    { ...taken, body_hash: 'hash 2', order_id: 'new 2' },
+    { ...taken, body_hash: 'hash 0', order_id: 'new 0' },
+  ]);
+  expect(await changedEntries(db)).not.toContain(other);
+  expect(await changedEntries(db)).toHaveLength(4);
   expect(await runs.claim(held)).toBeNull();
   expect(await worker.claim(held)).toMatchObject({ attempt: 1 });
 });
@@ -91,7 +118,7 @@ it.each([
     reason: 'no_longer_attributed',
   });
   await sql`update ledger.entries set ${change}`.execute(db);
-  await expect(take(db, { runId: runs.runId, backfillId, linkedId: held })).rejects.toThrow(
+  await expect(take(db, { runId: runs.runId, backfillId, linkedIds: [held] })).rejects.toThrow(
     '1 entries of the plan could not be made',
   );
   expect(await readEntries(db)).toMatchObject([{ backfill_id: null }]);
@@ -116,7 +143,9 @@ it('a cancelled backfill holds its entries that were never sent, and gives all b
     db,
   );
   await mustClaim(worker, sending);
+  await ageEntries(db);
   await inTransaction(db, (trx) => holdForBackfill(trx, backfillId));
+  expect(await changedEntries(db)).toEqual([unsent]);
   expect((await readEntries(db)).find(({ entry_id }) => entry_id === unsent)).toMatchObject({
     state: 'held',
     state_reason: 'backfill_cancelled',

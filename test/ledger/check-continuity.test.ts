@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Claim } from '../../src/core/ledger.ts';
+import type { Claim, ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
@@ -107,6 +107,90 @@ it('a recovered ledger is incomplete while a single claim is missing that no jou
   );
   for (const folders of [options.folders, []])
     expect(await checkContinuity(db, { ...options, folders })).toEqual({ kind: 'undescribed', claims: 1 });
+});
+
+it('a ledger that lacks a claim of a journal went back, whatever else is missing that no journal describes', async () => {
+  const { db, newest, options } = await openPosted();
+  await sql`
+    insert into ledger.recoveries (kind, decided_by, reason, ranges)
+    values ('recover', 'ada', 'restored', ${JSON.stringify([{ ledger_id: crypto.randomUUID(), above: 4, up_to: 6 }])}::jsonb)`.execute(
+    db,
+  );
+  await loseClaim(db, newest);
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'went_back',
+    missing: { entries: 1, amounts: [{ currency: 'EUR', amount: '2.0000' }] },
+  });
+});
+
+it('what is missing counts each entry once: as accepted if any of its claims was, and not if it was surely not processed', async () => {
+  const { db, folder, ledgerId, options } = await openPosted();
+  const owner = crypto.randomUUID();
+  const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+  const claim = (claimNo: number, key: string, amount: string) => ({
+    claim: {
+      ...{ ledgerId, claimNo, claimId: crypto.randomUUID(), accountId: ACCOUNT, effect: 'referral' as const },
+      ...{ keyHash: key.repeat(64), bodyHash: 'b'.repeat(64), amount, currency: 'EUR' },
+    },
+    entryId: '99',
+    attempt: claimNo,
+  });
+  const [accepted, again, refused] = [claim(11, 'a', '4.00'), claim(12, 'a', '4.00'), claim(13, 'c', '8.00')];
+  const answer = (place: typeof accepted, outcome: Outcome) =>
+    journal.answered(place as unknown as ClaimedEntry, outcome);
+  await journal.claimed([accepted, again, refused]);
+  answer(accepted, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+  answer(again, { kind: 'in_doubt', httpStatus: 502, reason: 'HTTP 502' });
+  answer(refused, { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false });
+  await journal.close();
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'went_back',
+    missing: { entries: 1, accepted: 1, amounts: [{ currency: 'EUR', amount: '4.0000' }] },
+    mark: { claimNo: 13 },
+  });
+});
+
+it('a journal whose head or newest claim cannot be read at its edges is read whole', async () => {
+  const { db, folder, newest, options } = await openPosted();
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.ndjson'));
+  const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+  // The disk lost the closing line.
+  writeFileSync(join(folder, name), `${lines.slice(0, -1).join('\n')}\n`);
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'continuous',
+    heads: [{ entryId: newest }],
+  });
+  await loseClaim(db, newest);
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'went_back',
+    mark: { claimNo: 2, file: name },
+  });
+});
+
+it('of several processes each one’s newest claim is compared, and the newest missing one is named with its journal', async () => {
+  const { db, folder, ledgerId, newest, options } = await openPosted();
+  const owner = crypto.randomUUID();
+  const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+  const worker = await startWorker(db, { journal });
+  const later = await insertEntry(db, { runId: worker.runId, orderId: 'later', amount: '4.00' });
+  await mustClaim(worker, later);
+  const closed = readdirSync(folder).filter((file) => file.endsWith('.ndjson') && !file.includes('.open.'));
+  expect(closed).toHaveLength(1);
+  // It was killed: its journal stays open.
+  copyFileSync(join(folder, `${owner}.open.ndjson`), join(folder, `${crypto.randomUUID()}.open.ndjson`));
+  expect(await checkContinuity(db, options)).toMatchObject({
+    heads: expect.arrayContaining([
+      expect.objectContaining({ entryId: newest }),
+      expect.objectContaining({ entryId: later }),
+    ]),
+  });
+  await loseClaim(db, later);
+  await loseClaim(db, newest);
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'went_back',
+    mark: { claimNo: 3, file: expect.stringContaining('.open.') },
+  });
+  await journal.close();
 });
 
 it('journals of another account are not compared; all are while the account is not known', async () => {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClaimedEntry } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
+import { reapLost } from '../../src/ledger/reap.ts';
 import { type Answer, LedgerWentBack } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
-import { insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+import { insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
 
 function accepted({ entryId, attempt, claim }: ClaimedEntry): Answer {
   const outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null } as const;
@@ -141,4 +142,95 @@ it('claims wait until the claims before them are in the journal; answers do not'
   noting.resolve();
   expect(await Promise.all([first, second])).toMatchObject([{ entryId: next }, { entryId: last }]);
   expect(groups).toEqual([[next], [last]]);
+});
+
+/** Loses the claims of these entries, as a failover to a standby that lags does. */
+async function loseClaims(db: Database, entryIds: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`delete from ledger.attempts where entry_id = any(${entryIds}::bigint[])`.execute(trx);
+  });
+}
+
+it('each claim names the newest one before it: once the database has lost that, the process claims nothing more', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const orders = ['1', '2', '3', '4', '5'];
+  const ids = await Promise.all(orders.map((orderId) => insertEntry(db, { runId: worker.runId, orderId })));
+  const [one = '', two = '', three = '', four = '', five = ''] = ids;
+  await mustClaim(worker, one);
+  await Promise.all([mustClaim(worker, two), mustClaim(worker, three)]);
+  // Older ones need not be there: the newest was committed after them.
+  await loseClaims(db, [one]);
+  await mustClaim(worker, four);
+  await loseClaims(db, [four]);
+  await expect(worker.claim(five)).rejects.toBeInstanceOf(LedgerWentBack);
+  expect((await readFacts(db, five)).state).toBe('ready');
+});
+
+describe('a commit that the database does not acknowledge', () => {
+  /** A process whose next statement that claims is committed, but its result is lost; `then` is what happens before it notices. */
+  async function loseNextClaim(then: (db: Database, worker: Worker) => Promise<void> = async () => {}) {
+    const { db } = await setup();
+    const noted: string[] = [];
+    let isLost = false;
+    const lossy = db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (!isLost) return result;
+        isLost = false;
+        await then(db, worker);
+        throw new Error('the connection was lost');
+      },
+    });
+    const worker = await startWorker(lossy, {
+      journal: { claimed: async (claims) => void noted.push(...claims.map(({ entryId }) => entryId)) },
+    });
+    const [one, other] = [
+      await insertEntry(db, { runId: worker.runId, orderId: '1' }),
+      await insertEntry(db, { runId: worker.runId, orderId: '2' }),
+    ];
+    const sent = await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId: '3' }));
+    noted.length = 0;
+    isLost = true;
+    return { db, worker, one, other, sent, noted };
+  }
+
+  it('is read back: its claims are those of the process, and are noted; its answers are recorded again', async () => {
+    const { db, worker, one, other, sent, noted } = await loseNextClaim();
+    const [first, second, state] = await Promise.all([
+      worker.claim(one),
+      worker.claim(other),
+      worker.record(accepted(sent)),
+    ]);
+    expect([first, second]).toMatchObject([
+      { entryId: one, attempt: 1, effect: 'referral', body: expect.stringContaining('"order_id":"1"') },
+      { entryId: other, attempt: 1 },
+    ]);
+    const attempts = await db
+      .selectFrom('ledger.attempts')
+      .select(['claim_id', 'claim_no', 'body_hash'])
+      .where('entry_id', '=', one)
+      .execute();
+    const { claimId, claimNo, bodyHash, keyHash, amount, currency } = first?.claim ?? {};
+    expect(attempts).toEqual([{ claim_id: claimId, claim_no: String(claimNo), body_hash: bodyHash }]);
+    expect([keyHash?.length, amount, currency]).toEqual([32, '10.0000', 'EUR']);
+    expect(noted).toEqual([one, other]);
+    // The first statement has recorded it: the second one changes nothing.
+    expect(state).toBeNull();
+    expect((await readFacts(db, sent.entryId)).state).toBe('accepted');
+  });
+
+  it('gives the process no claim that is in doubt by now', async () => {
+    const { db, worker, one } = await loseNextClaim(async (direct, { owner }) => {
+      await direct
+        .updateTable('ops.leases')
+        .set({ expires_at: new Date(0) })
+        .where('owner', '=', owner)
+        .execute();
+      await reapLost(direct);
+    });
+    await expect(worker.claim(one)).rejects.toThrow('the connection was lost');
+    expect((await readFacts(db, one)).state).toBe('in_doubt');
+  });
 });

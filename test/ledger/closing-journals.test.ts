@@ -1,12 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ClaimedEntry } from '../../src/core/ledger.ts';
 import type { FileStore } from '../../src/core/source.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
-import { eachJournal, removeOldJournals } from '../../src/ledger/continuity/journal-folder.ts';
+import { eachJournal, readEdges, removeOldJournals } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
@@ -32,6 +40,15 @@ function claim(claimNo: number): ClaimPlace {
   };
 }
 
+/** @returns null if the file was closed in the meantime. */
+function readFileLink(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
 it('a journal that its process closes while all are read is read under its new name', async () => {
   const folder = makeTestFolder();
   const journals = [openNew(folder), openNew(folder), openNew(folder)];
@@ -44,6 +61,32 @@ it('a journal that its process closes while all are read is read under its new n
   });
   expect(read.sort()).toEqual(readdirSync(folder).sort());
   expect(read).toHaveLength(3);
+});
+
+it('a journal that was compared is not kept open', async () => {
+  const folder = makeTestFolder();
+  const journal = openNew(folder);
+  await journal.claimed([claim(1)]);
+  await journal.close();
+  const [name = ''] = readdirSync(folder);
+  const path = join(folder, name);
+  expect(readEdges(path)).toMatchObject({ head: { ledger: LEDGER.ledgerId }, last: { entryId: '1' } });
+  const open = readdirSync('/proc/self/fd').map((file) => readFileLink(`/proc/self/fd/${file}`));
+  expect(open).not.toContain(path);
+});
+
+it('a journal is read whole if its edges do not show its newest claim', async () => {
+  const folder = makeTestFolder();
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return readEdges(join(folder, name));
+  };
+  expect(write('not-closed', '{"journal":1}\n{"writing":1}\n')).toBeNull();
+  expect(write('cut', '{"journal":1}\n{"closed":tr')).toBeNull();
+  expect(write('empty', '')).toBeNull();
+  expect(write('without-claims', '{"journal":1}\n{"closed":true,"last":null}\n')).toEqual({
+    ...{ head: { journal: 1 }, last: null },
+  });
 });
 
 it('an error of reading a journal that is still there is thrown', async () => {

@@ -125,6 +125,24 @@ export async function readFacts(db: Database, entryId: string): Promise<EntryFac
   };
 }
 
+const LONG_AGO = new Date('2026-01-01T00:00Z');
+
+/** Lets every entry look as if it had last changed long ago, so that `changedEntries` lists those that change later. */
+export async function ageEntries(db: Database): Promise<void> {
+  await db.updateTable('ledger.entries').set({ state_changed_at: LONG_AGO }).execute();
+}
+
+/** @returns the ids of the entries that state a change since `ageEntries`, the oldest entry first. */
+export async function changedEntries(db: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('ledger.entries')
+    .select('entry_id')
+    .where('state_changed_at', '>', LONG_AGO)
+    .orderBy('entry_id')
+    .execute();
+  return rows.map(({ entry_id }) => entry_id);
+}
+
 /**
  * Proposes another body for an entry, or none, as the deciding code does.
  *
@@ -136,20 +154,32 @@ export function proposeBody(
     readonly runId: string;
     readonly entryId: string;
     readonly body: string | null;
+    /** By default the entry's own, as the currency. */
     readonly amount?: string;
+    readonly currency?: string;
     /** The source that states it now; by default none. */
     readonly source?: string;
     readonly sourcesOfJob?: readonly string[];
     readonly job?: string;
+    readonly brandId?: string;
+    readonly details?: object;
+    readonly versionId?: string;
+    readonly undesiredAs?: string;
+    readonly undesiredBecause?: string;
+    readonly loweredAs?: string;
   },
 ): Promise<Proposed> {
-  const { runId, entryId, body, amount = null, source = null, sourcesOfJob = [], job = JOB } = options;
+  const { runId, entryId, body, amount = null, currency = null, source = null } = options;
+  const { sourcesOfJob = [], job = JOB, brandId = null, details = null, versionId = null } = options;
+  const { undesiredAs = 'excluded', undesiredBecause = 'test', loweredAs = null } = options;
   return inTransaction(db, async (trx) => {
     await createDesiredEntries(trx);
     await sql`
-      insert into desired_entries (key, body, body_hash, source, amount, currency, order_platform, order_id, undesired_as, undesired_because)
-      select key, ${body}::text, ${body}::text, ${source}::text, coalesce(${amount}::numeric, amount), currency, order_platform, order_id,
-        'excluded', 'test'
+      insert into desired_entries (key, body, body_hash, source, amount, currency, order_platform, order_id, brand_id, details, version_id,
+        undesired_as, undesired_because, lowered_as)
+      select key, ${body}::text, ${body}::text, ${source}::text, coalesce(${amount}::numeric, amount), coalesce(${currency}::text, currency),
+        order_platform, order_id, ${brandId}::text, ${details === null ? null : JSON.stringify(details)}::jsonb, ${versionId}::bigint,
+        ${undesiredAs}::text, ${undesiredBecause}::text, ${loweredAs}::text
       from ledger.entries where entry_id = ${entryId}::bigint`.execute(trx);
     return propose(trx, { effect: 'referral', job, runId, accountId: ACCOUNT, sourcesOfJob });
   });

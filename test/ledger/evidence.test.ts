@@ -1,18 +1,24 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import {
-  applyEvidence,
-  applyEvidences,
-  type OrderEvidence,
-  settleByEvidence,
-} from '../../src/ledger/apply-evidence.ts';
+import { applyEvidences, type OrderEvidence, settleByEvidence } from '../../src/ledger/apply-evidence.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
+import { seedLedger } from '../../src/ledger/seed.ts';
 import { applyEvent } from '../../src/ledger/states.ts';
 import { setup } from '../support/setup.ts';
-import { endLeases, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  ageEntries,
+  changedEntries,
+  endLeases,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+  type Worker,
+} from './entries.ts';
 
 const EVIDENCE: OrderEvidence = {
   orderId: '1',
@@ -24,8 +30,9 @@ const EVIDENCE: OrderEvidence = {
   bodySha256: 'a',
 };
 
-function tell(db: Database, change: Partial<OrderEvidence> = {}) {
-  return db.transaction().execute((trx) => applyEvidence(trx, { ...EVIDENCE, ...change }));
+function tell(db: Database, ...changes: readonly Partial<OrderEvidence>[]): Promise<void> {
+  const events = (changes.length === 0 ? [{}] : changes).map((change) => ({ ...EVIDENCE, ...change }));
+  return db.transaction().execute((trx) => applyEvidences(trx, events));
 }
 
 /** Creates an entry whose request may have been processed. */
@@ -42,8 +49,10 @@ describe('an event that names an order', () => {
     const { db } = await setup();
     const entryId = await makeDoubt(db, await startWorker(db));
     const before = await readFacts(db, entryId);
-    expect(await tell(db)).toEqual({ entryId, state: 'accepted' });
+    await ageEntries(db);
+    await tell(db);
     expect(await readFacts(db, entryId)).toEqual(applyEvent(before, { kind: 'evidenced' }));
+    expect(await changedEntries(db)).toEqual([entryId]);
     const { rows } =
       await sql`select e.deal_id, e.collab_id, v.entry_id from ledger.entries e, ledger.evidence v`.execute(
         db,
@@ -54,8 +63,8 @@ describe('an event that names an order', () => {
   it('counts once, even if it arrives several times', async () => {
     const { db } = await setup();
     await makeDoubt(db, await startWorker(db));
+    await tell(db, {}, {});
     await tell(db);
-    expect(await tell(db)).toBeNull();
     expect((await sql`select from ledger.evidence`.execute(db)).rows).toHaveLength(1);
   });
 
@@ -64,7 +73,8 @@ describe('an event that names an order', () => {
     const worker = await startWorker(db);
     const entryId = await makeDoubt(db, worker);
     await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'test' });
-    expect(await tell(db)).toEqual({ entryId, state: 'accepted' });
+    await tell(db);
+    expect((await readFacts(db, entryId)).state).toBe('accepted');
     expect(await worker.claim(entryId)).toBeNull();
   });
 
@@ -73,8 +83,10 @@ describe('an event that names an order', () => {
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
     const before = await readFacts(db, entryId);
-    expect(await tell(db, { dealId: 'D9' })).toEqual({ entryId, state: 'held' });
+    await ageEntries(db);
+    await tell(db, { dealId: 'D9' });
     expect(await readFacts(db, entryId)).toEqual(applyEvent(before, { kind: 'evidenced' }));
+    expect(await changedEntries(db)).toEqual([entryId]);
     expect(await worker.claim(entryId)).toBeNull();
   });
 
@@ -83,7 +95,8 @@ describe('an event that names an order', () => {
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
     await mustClaim(worker, entryId);
-    expect(await tell(db)).toEqual({ entryId, state: 'sending' });
+    await tell(db);
+    expect((await readFacts(db, entryId)).state).toBe('sending');
     expect(await settleByEvidence(db)).toBe(0);
     await endLeases(db, worker);
     await reapLost(db);
@@ -98,12 +111,13 @@ describe('an event that names an order', () => {
     await mustClaim(worker, entryId);
     const outcome = { kind: 'rejected', httpStatus: 400, message: 'no', stopsGate: false } as const;
     await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
-    expect(await tell(db)).toEqual({ entryId, state: 'rejected' });
+    await tell(db);
+    expect((await readFacts(db, entryId)).state).toBe('rejected');
   });
 
   it('is stored if the entry does not exist yet', async () => {
     const { db } = await setup();
-    expect(await tell(db)).toBeNull();
+    await tell(db);
     expect((await sql`select entry_id, order_id from ledger.evidence`.execute(db)).rows).toEqual([
       { entry_id: null, order_id: '1' },
     ]);
@@ -124,7 +138,7 @@ describe('an event that names an order', () => {
     const { db } = await setup();
     const entryId = await makeDoubt(db, await startWorker(db));
     await sql`update ledger.entries set effect = 'note'`.execute(db);
-    expect(await tell(db)).toBeNull();
+    await tell(db);
     expect(await settleByEvidence(db)).toBe(0);
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
   });
@@ -163,12 +177,93 @@ it.each([
 it('of several events those about orders that the ledger has are applied, and the others are stored for later', async () => {
   const { db } = await setup();
   const entryId = await makeDoubt(db, await startWorker(db));
-  const unknown = { ...EVIDENCE, orderId: '7', bodySha256: 'b' };
-  await db.transaction().execute((trx) => applyEvidences(trx, [unknown, EVIDENCE, unknown]));
+  const unknown = { orderId: '7', bodySha256: 'b' };
+  await tell(db, unknown, {}, unknown);
   expect((await readFacts(db, entryId)).state).toBe('accepted');
   const { rows } = await sql`select order_id, entry_id from ledger.evidence order by order_id`.execute(db);
   expect(rows).toEqual([
     { order_id: '1', entry_id: entryId },
     { order_id: '7', entry_id: null },
   ]);
+});
+
+describe('an event that was stored before the doubt', () => {
+  /** Orders that an event names while their requests are in flight, and whose answers are then lost. */
+  async function loseAnswers(orderIds: readonly string[]) {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryIds: string[] = [];
+    for (const orderId of orderIds) {
+      const entryId = await insertEntry(db, { runId: worker.runId, orderId });
+      await mustClaim(worker, entryId);
+      entryIds.push(entryId);
+    }
+    return { db, worker, entryIds };
+  }
+
+  it('settles that doubt with the deal and the collaboration that it names, and no other doubt', async () => {
+    const { db, worker, entryIds } = await loseAnswers(['1', '2', '3']);
+    for (const orderId of ['1', '2'])
+      await tell(db, { orderId, dealId: `D${orderId}`, collabId: `C${orderId}`, bodySha256: orderId });
+    await endLeases(db, worker);
+    await reapLost(db);
+    await ageEntries(db);
+    expect(await settleByEvidence(db)).toBe(2);
+    const entries = await db
+      .selectFrom('ledger.entries')
+      .select(['order_id', 'state', 'state_reason', 'deal_id', 'collab_id'])
+      .orderBy('entry_id')
+      .execute();
+    const accepted = { state: 'accepted', state_reason: 'an event of the service names the order' };
+    expect(entries).toEqual([
+      { order_id: '1', deal_id: 'D1', collab_id: 'C1', ...accepted },
+      { order_id: '2', deal_id: 'D2', collab_id: 'C2', ...accepted },
+      expect.objectContaining({ order_id: '3', state: 'in_doubt', deal_id: null, collab_id: null }),
+    ]);
+    expect(await changedEntries(db)).toEqual(entryIds.slice(0, 2));
+  });
+
+  it('settles a doubt also after a re-send was approved, but not while that is being sent', async () => {
+    const { db, worker, entryIds } = await loseAnswers(['1']);
+    const [entryId = ''] = entryIds;
+    await tell(db);
+    await endLeases(db, worker);
+    await reapLost(db);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    // Another process claims the entry, and has not committed that yet.
+    const claiming = await db.startTransaction().execute();
+    await sql`update ledger.entries set state = 'sending', owner = gen_random_uuid(), attempt = 2`.execute(
+      claiming,
+    );
+    let isDone = false;
+    const settling = settleByEvidence(db).finally(() => {
+      isDone = true;
+    });
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return isDone || rows.length > 0;
+    });
+    await claiming.commit().execute();
+    expect(await settling).toBe(0);
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'sending', attempt: 2 });
+    await sql`update ledger.entries set state = 'ready', owner = null, not_sent = 1`.execute(db);
+    expect(await settleByEvidence(db)).toBe(1);
+    expect((await readFacts(db, entryId)).state).toBe('accepted');
+  });
+
+  it('is no list of orders that were credited elsewhere: that settles no doubt', async () => {
+    const { db, worker, entryIds } = await loseAnswers(['1']);
+    const row = { line: 2, orderPlatform: 'shopify', orderId: '1', amount: null, currency: null };
+    await seedLedger(db, {
+      ...{ fileName: 'seed.csv', fileSha256: 'a', reason: 'elsewhere', seededBy: 'ada' },
+      rows: [{ ...row, dealId: null, collabId: null, reason: null }],
+    });
+    await endLeases(db, worker);
+    await reapLost(db);
+    expect(await settleByEvidence(db)).toBe(0);
+    expect((await readFacts(db, entryIds[0] ?? '')).state).toBe('in_doubt');
+  });
 });

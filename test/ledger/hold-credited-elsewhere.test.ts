@@ -6,11 +6,11 @@ import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { holdCreditedElsewhere } from '../../src/ledger/hold-credited-elsewhere.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
-import { seedLedger } from '../../src/ledger/seed.ts';
+import { listSeeds, seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { insertEntry, mustClaim, startWorker } from './entries.ts';
+import { ageEntries, changedEntries, insertEntry, mustClaim, startWorker } from './entries.ts';
 
 const JOB = { job: 'attribute-orders', accountId: 'A1' };
 
@@ -67,6 +67,42 @@ it('evidence holds an order that waits to be sent, and none that may have been s
   expect([stateOf(sending)[0], stateOf(approved)[0]]).toEqual(['sending', 'ready']);
 });
 
+it('of the orders that wait only those of the job and of its account are held, each for what names it', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const told = ['by event', 'other job', 'other account', 'other effect'];
+  await db.transaction().execute(async (trx) => {
+    for (const orderId of told) await tellOf(trx, orderId);
+    await seed(trx, 'by seed');
+    await seed(trx, 'undone');
+  });
+  const seeds = await listSeeds(db);
+  await undoSeed(db, { seedId: seeds[0]?.seedId ?? '', reason: 'a wrong file', undoneBy: 'ada' });
+  const ids: string[] = [];
+  for (const orderId of [...told, 'by seed', 'undone', 'unnamed'])
+    ids.push(
+      await insertEntry(db, {
+        ...{ runId: worker.runId, orderId },
+        ...(orderId === 'other account' ? { accountId: 'A2' } : {}),
+      }),
+    );
+  await sql`update ledger.entries set job = 'other' where order_id = 'other job'`.execute(db);
+  await sql`update ledger.entries set effect = 'note' where order_id = 'other effect'`.execute(db);
+  await ageEntries(db);
+  expect(await holdCreditedElsewhere(db, JOB)).toBe(2);
+  const held = await db
+    .selectFrom('ledger.entries')
+    .select(['order_id', 'state_reason'])
+    .where('state', '=', 'held')
+    .orderBy('entry_id')
+    .execute();
+  expect(held).toEqual([
+    { order_id: 'by event', state_reason: 'evidence_of_another_poster' },
+    { order_id: 'by seed', state_reason: 'credited_elsewhere' },
+  ]);
+  expect(await changedEntries(db)).toEqual([ids[0], ids[4]]);
+});
+
 describe('evidence that is written while entries are created', () => {
   it.each([
     ['an event', tellOf, 'evidence_of_another_poster'],
@@ -98,7 +134,12 @@ describe('evidence that is written while entries are created', () => {
     await tellOf(writing, '1');
     const outcome = await holdCreditedElsewhere(db, { ...JOB, waitMs: 50 }).catch((error: unknown) => error);
     await writing.rollback().execute();
-    expect(outcome).toMatchObject({ details: { code: 'evidence_busy', exitCode: 1 } });
+    expect(outcome).toMatchObject({
+      message: expect.stringMatching(
+        /^For more than 0\.05 s another session has been recording orders that were credited elsewhere(?: \((?!undefined).+\))?\.$/,
+      ),
+      details: { code: 'evidence_busy', exitCode: 1 },
+    });
     expect(await holdCreditedElsewhere(db, JOB)).toBe(0);
   });
 

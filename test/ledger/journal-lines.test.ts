@@ -87,10 +87,15 @@ describe('a journal', () => {
     '',
     '{"journal":1,',
     'null',
-    JSON.stringify({ ...HEAD, journal: 2 }),
     JSON.stringify({ ...HEAD, ledger: undefined }),
   ])('without a head that can be read contains nothing: %o', async (head) => {
     expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
+  });
+
+  it('of a later version is refused, because its claims may be described in another way', async () => {
+    await expect(read([claimLine(place(1), 0)], JSON.stringify({ ...HEAD, journal: 2 }))).rejects.toThrow(
+      'has format 2, and this version reads format 1',
+    );
   });
 
   it('whose lines are numbered tells how far it goes, and that a line is missing, added or changed', async () => {

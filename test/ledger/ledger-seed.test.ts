@@ -141,10 +141,25 @@ describe('orders that were credited elsewhere', () => {
     workshop.write('seed.csv', 'order_platform,order_id\nshopify,o0\nshopify,"o1\nshopify,o2\n');
     const unclosed = (await seed(workshop)).event;
     expect(unclosed.problems, 'a quote is never closed').toMatchObject([{ where: 'seed.csv:3' }]);
+    workshop.write('seed.csv', 'order_platform,order_id\nshopify,1,001\nshopify\n');
+    expect((await seed(workshop)).event.problems, '1,001 is not the order 1').toMatchObject([
+      { where: 'seed.csv:2', message: expect.stringContaining('The row has 3 cells') },
+      { where: 'seed.csv:3', message: expect.stringContaining('The row has 1 cells') },
+    ]);
+    workshop.write('seed.csv', 'order_platform,order_id,Order_ID\nshopify,o1,o2\n');
+    expect((await seed(workshop)).event.problems, 'which one?').toMatchObject([
+      { where: 'seed.csv:1 order_id' },
+    ]);
     workshop.write('seed.csv', 'platform,order_id\nshopify,o1\n');
     expect((await seed(workshop)).event).toMatchObject({ code: 'seed_invalid' });
     workshop.write('seed.csv', 'order_platform,order_id\nshopify,o1\n');
     expect((await seed(workshop)).exitCode).toBe(0);
-    expect((await seed(workshop)).event, 'twice is once').toMatchObject({ code: 'seed_known' });
+    const again = await seed(workshop);
+    expect(again.exitCode).toBe(0);
+    expect(again.event, 'twice is once').toMatchObject({ event: 'seeded', is_known: true, orders: 1 });
+    expect((await workshop.cli('ledger', 'seed', 'seed.csv', '--reason', 'x')).stdout).toContain(
+      'Seed 1 contains this list already: 1 order',
+    );
+    expect((await ledger(workshop, 'seeds')).event, 'the only one').toMatchObject({ seed_id: '1' });
   });
 });

@@ -3,13 +3,22 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
+import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { applyLostClaims, dispositionOf, storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
-import { approveResend } from '../../src/ledger/resolve.ts';
+import { approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
 import { seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
-import { ACCOUNT, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+import {
+  ACCOUNT,
+  ageEntries,
+  changedEntries,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+  type Worker,
+} from './entries.ts';
 
 const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' };
 const UNNAMED: Outcome = {
@@ -29,9 +38,14 @@ let claims = 0;
 async function lose(
   db: Database,
   orderId: string,
-  options: { readonly outcome?: Outcome | null; readonly accountId?: string; readonly claimId?: string } = {},
+  options: {
+    readonly outcome?: Outcome | null;
+    readonly accountId?: string;
+    readonly claimId?: string;
+    readonly claimedAt?: Date | null;
+  } = {},
 ): Promise<number> {
-  const { outcome = null, accountId = ACCOUNT, claimId = randomUUID() } = options;
+  const { outcome = null, accountId = ACCOUNT, claimId = randomUUID(), claimedAt = CLAIMED_AT } = options;
   const key = JSON.stringify(['shopify', orderId]);
   const { rows } = await sql<{ hash: string }>`
     select ledger.key_hash(${accountId}, 'referral', ${key}) as hash`.execute(db);
@@ -40,9 +54,7 @@ async function lose(
     ...{ ledgerId: randomUUID(), claimNo: claims, claimId, accountId, effect: 'referral' as const },
     ...{ keyHash: rows[0]?.hash ?? '', bodyHash: 'sent', amount: '10.00', currency: 'EUR' },
   };
-  return storeLostClaims(db, [
-    { claim, outcome, disposition: dispositionOf(outcome), claimedAt: CLAIMED_AT },
-  ]);
+  return storeLostClaims(db, [{ claim, outcome, disposition: dispositionOf(outcome), claimedAt }]);
 }
 
 /** An entry that was sent, and got this answer. */
@@ -107,7 +119,7 @@ describe('an order that is ready, and whose claim was lost', () => {
     expect(rows).toEqual([
       {
         ...{ claim_id: claimId, body_hash: 'sent', claimed_at: CLAIMED_AT },
-        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'journal', applied: true },
+        ...{ kind: 'accepted', http_status: 200, deal_id: 'D1', via: 'lost_claim', applied: true },
       },
     ]);
     expect(await db.transaction().execute(applyLostClaims), 'each claim is applied once').toBe(0);
@@ -151,10 +163,12 @@ describe('an order that is ready, and whose claim was lost', () => {
     const { db } = await setup();
     const { runId } = await startWorker(db);
     await db.transaction().execute((trx) =>
-      applyEvidence(trx, {
-        ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
-        ...{ amount: null, currency: null, bodySha256: 'a' },
-      }),
+      applyEvidences(trx, [
+        {
+          ...{ orderId: 'named', orderPlatform: 'shopify', dealId: 'D9', collabId: null },
+          ...{ amount: null, currency: null, bodySha256: 'a' },
+        },
+      ]),
     );
     const entryId = await insertEntry(db, { runId, orderId: 'named' });
     await lose(db, 'named');
@@ -177,6 +191,50 @@ describe('an order that is ready, and whose claim was lost', () => {
     expect(await db.transaction().execute(applyLostClaims)).toBe(1);
     expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1 });
   });
+});
+
+it('a lost claim is in the history of its entry and linked to it, from now on if its time is not known', async () => {
+  const { db } = await setup();
+  const { runId } = await startWorker(db);
+  const entryId = await insertEntry(db, { runId, orderId: '1' });
+  const unchanged = await insertEntry(db, { runId, orderId: '2' });
+  await sql`update ledger.entries set not_before = now() + interval '1 hour'`.execute(db);
+  await ageEntries(db);
+  await lose(db, '1', { claimedAt: null });
+  expect(await changedEntries(db)).toEqual([entryId]);
+  const { rows } = await sql`
+    select e.entry_id, e.not_before, r.attempt, r.lost_claim_id = l.lost_claim_id as is_linked,
+      t.claimed_at > now() - interval '1 hour' as is_claimed_now, e.doubted_at > now() - interval '1 hour' as is_doubted_now
+    from ledger.entries e
+      join ledger.attempts t using (entry_id, attempt) join ledger.recovered_claims r using (entry_id, attempt), ledger.lost_claims l`.execute(
+    db,
+  );
+  expect(rows).toEqual([
+    {
+      ...{ entry_id: entryId, not_before: null, attempt: 1 },
+      ...{ is_linked: true, is_claimed_now: true, is_doubted_now: true },
+    },
+  ]);
+  expect((await readFacts(db, unchanged)).state).toBe('ready');
+  expect(await storeLostClaims(db, [])).toBe(0);
+});
+
+it('a lost claim of an order that is being sent or was written off changes nothing, and is known as one of its own', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const sending = await insertEntry(db, { runId: worker.runId, orderId: 'sending' });
+  await mustClaim(worker, sending);
+  const writtenOff = await answered(db, worker, 'written off', DOUBT);
+  await writeOffDoubt(db, { entryId: writtenOff, reason: 'not worth it', decidedBy: 'ada' });
+  const refused = await answered(db, worker, 'refused', REFUSED);
+  const before = await Promise.all([sending, writtenOff, refused].map((entryId) => readEntry(db, entryId)));
+  for (const orderId of ['sending', 'written off', 'refused']) await lose(db, orderId, { outcome: ACCEPTED });
+  expect(await Promise.all([sending, writtenOff, refused].map((entryId) => readEntry(db, entryId)))).toEqual(
+    before,
+  );
+  const { rows } = await sql`
+    select entry_id, attempt from ledger.recovered_claims order by entry_id`.execute(db);
+  expect(rows).toEqual([sending, writtenOff].map((entry_id) => ({ entry_id, attempt: 1 })));
 });
 
 it('an order that was sent changes by a lost claim only from in doubt to accepted; one accepted twice is a double credit', async () => {
@@ -204,4 +262,87 @@ it('an order that was sent changes by a lost claim only from in doubt to accepte
     select credits from ledger.double_credits where entry_id = ${accepted}::bigint`.execute(db);
   expect(rows).toEqual([{ credits: '2' }]);
   expect((await readFacts(db, kept)).doubtfulAttempt).toBe(1);
+});
+
+describe('a double credit', () => {
+  const REFUSED_AGAIN = { ...REFUSED, message: 'it is closed' };
+
+  /** An entry whose first answer was lost, and which a person approved to be sent once more. @returns the first claim, too. */
+  async function sentAgain(db: Database, orderId: string, outcome: Outcome) {
+    const worker = await startWorker(db);
+    const entryId = await answered(db, worker, orderId, DOUBT);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await mustClaim(worker, entryId);
+    await recordAnswers(db, [{ entryId, attempt: 2, outcome, backoffMs: 0 }], 'direct');
+    const { claim_id: claimId } = await db
+      .selectFrom('ledger.attempts')
+      .select('claim_id')
+      .where('entry_id', '=', entryId)
+      .where('attempt', '=', 1)
+      .executeTakeFirstOrThrow();
+    return { entryId, claimId };
+  }
+
+  const creditsOf = async (db: Database) => {
+    const { rows } = await sql<{ order_id: string; credits: string }>`
+      select order_id, credits from ledger.double_credits order by order_id`.execute(db);
+    return Object.fromEntries(rows.map(({ order_id, credits }) => [order_id, Number(credits)]));
+  };
+
+  it('is counted by requests that were accepted, however often and wherever each is known', async () => {
+    const { db } = await setup();
+    const { entryId, claimId } = await sentAgain(db, 'twice', ACCEPTED);
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    expect(await creditsOf(db)).toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: ACCEPTED, claimId });
+    expect(await creditsOf(db), 'the same request').toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: DOUBT });
+    expect(await creditsOf(db), 'a doubt is none').toEqual({ twice: 2 });
+    await lose(db, 'twice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ twice: 3 });
+  });
+
+  it('is none if of several requests one was accepted, and the others were refused, lost their answer, or were settled by a person', async () => {
+    const { db } = await setup();
+    const refused = await sentAgain(db, 'refused', REFUSED_AGAIN);
+    await lose(db, 'refused', { outcome: ACCEPTED, claimId: refused.claimId });
+    await sentAgain(db, 'refused elsewhere', REFUSED_AGAIN);
+    await lose(db, 'refused elsewhere', { outcome: ACCEPTED });
+    const worker = await startWorker(db);
+    await answered(db, worker, 'lost', DOUBT);
+    await lose(db, 'lost', { outcome: ACCEPTED });
+    const decided = await answered(db, worker, 'decided', DOUBT);
+    const accept = { entryId: decided, decision: 'accept', decidedBy: 'ada', reason: 'listed' } as const;
+    await sql`select ledger.decide(${accept.entryId}::bigint, ${accept.decision}, null, null, ${accept.decidedBy}, ${accept.reason}, 'D1', null)`.execute(
+      db,
+    );
+    await recordAnswers(db, [{ entryId: decided, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    for (const { entryId } of [refused]) expect((await readEntry(db, entryId)).state).toBe('accepted');
+    expect((await readEntry(db, decided)).state).toBe('accepted');
+    expect(await creditsOf(db)).toEqual({});
+  });
+
+  it('does not arise if a person approved to send an order again, and the answer of its first request is found before', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await answered(db, worker, 'found', DOUBT);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: ACCEPTED, backoffMs: 0 }], 'spool');
+    expect(await worker.claim(entryId)).toBeNull();
+    expect(await readEntry(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1, deal_id: 'D1' });
+    expect(await creditsOf(db)).toEqual({});
+  });
+
+  it('is shown again after it was acknowledged if one more request turns out to be accepted', async () => {
+    const { db } = await setup();
+    const { entryId } = await sentAgain(db, 'thrice', ACCEPTED);
+    await lose(db, 'thrice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ thrice: 2 });
+    await sql`select ledger.acknowledge_double_credit(${entryId}::bigint, 2, 'ada', 'corrected there')`.execute(
+      db,
+    );
+    expect(await creditsOf(db)).toEqual({});
+    await lose(db, 'thrice', { outcome: ACCEPTED });
+    expect(await creditsOf(db)).toEqual({ thrice: 3 });
+  });
 });

@@ -19,6 +19,7 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
   mkdirSync(journals);
   let closings = 0;
   let failure: Error | null = null;
+  let isRefused = false;
   const answer = async <Of>(work: () => Of): Promise<Of> => {
     if (failure !== null) throw failure;
     return work();
@@ -26,7 +27,8 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
   const put = (name: string) => answer(() => void files.set(name, NOW));
   const store: FileStore = {
     list: () => answer(() => [...files].map(([name, modifiedAt]) => ({ name, modifiedAt }))),
-    download: (name, path) => answer(() => writeFileSync(path, name)),
+    download: (name, path) =>
+      isRefused ? Promise.reject(new Error('access denied')) : answer(() => writeFileSync(path, name)),
     write: put,
     upload: put,
     remove: (name) => answer(() => void files.delete(name)),
@@ -39,6 +41,9 @@ function openMark(contents: Readonly<Record<string, Date>> = {}) {
     journals,
     names: () => [...files.keys()].sort(),
     closings: () => closings,
+    refuse: () => {
+      isRefused = true;
+    },
     fail: () => {
       failure = new Error('no access');
     },
@@ -80,6 +85,15 @@ it('a comparison needs the newest closed journal of each ledger and all noted cl
   expect(closings()).toBe(2);
 });
 
+it('a journal of the mark that cannot be downloaded stops what needs it', async () => {
+  const { mark, refuse } = openMark({ [partName(randomUUID(), 1)]: NOW });
+  refuse();
+  await expect(mark.fetch({ all: false })).rejects.toMatchObject({
+    message: 'The mark of the ledger cannot be read. access denied',
+    details: { code: 'mark_unavailable', safe: 'Nothing was read or sent.', exitCode: 1 },
+  });
+});
+
 it('journals older than 90 days are removed, except the newest of a ledger and claims that may be newer than it', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
   const old = daysAgo(91);
@@ -93,6 +107,13 @@ it('journals older than 90 days are removed, except the newest of a ledger and c
   await mark.prune(NOW);
   expect(names()).toEqual([...kept, ...recent].sort());
   expect(closings()).toBe(1);
+});
+
+it('claims that were noted are kept, however old, while no journal shows a newer one', async () => {
+  const parts = [partName(randomUUID(), 1), partName(randomUUID(), 2)].sort();
+  const { mark, names } = openMark(Object.fromEntries(parts.map((name) => [name, daysAgo(91)])));
+  await mark.prune(NOW);
+  expect(names()).toEqual(parts);
 });
 
 it.each([[['s3://a']], [['s3://a', 's3://b']]])(

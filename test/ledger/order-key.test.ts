@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/core/text/order-key.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
-import { applyEvidence } from '../../src/ledger/apply-evidence.ts';
+import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
 import {
@@ -129,13 +129,20 @@ describe('one order has one key', () => {
         currency: null,
       };
       const tell = (bodySha256: string) =>
-        context.db.transaction().execute((trx) => applyEvidence(trx, { ...evidence, bodySha256 }));
+        context.db.transaction().execute((trx) => applyEvidences(trx, [{ ...evidence, bodySha256 }]));
       await tell(`${id} before ${spelling}`);
       expect(await read(context, [id])).toMatchObject({ created: 1, evident: 1 });
       expect(await entries(context)).toMatchObject([
         { state: 'held', state_reason: 'evidence_of_another_poster' },
       ]);
-      expect(await tell(`${id} after ${spelling}`)).toMatchObject({ state: 'held' });
+      await tell(`${id} after ${spelling}`);
+      const after = await context.db
+        .selectFrom('ledger.evidence as v')
+        .innerJoin('ledger.entries as e', 'e.entry_id', 'v.entry_id')
+        .select('e.order_id')
+        .where('v.body_sha256', '=', `${id} after ${spelling}`)
+        .execute();
+      expect(after, 'it is linked to the entry of the order').toEqual([{ order_id: id }]);
     },
   );
 

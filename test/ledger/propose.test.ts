@@ -2,9 +2,19 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
-import { insertEntry, mustClaim, proposeBody, startWorker } from './entries.ts';
+import {
+  ACCOUNT,
+  ageEntries,
+  changedEntries,
+  insertEntry,
+  mustClaim,
+  proposeBody,
+  startWorker,
+} from './entries.ts';
 
 const OTHER = '{"influencer_handle":"mia.test","order_id":"1","order_revenue":7.00}';
 
@@ -63,6 +73,53 @@ describe('an entry that was not sent', () => {
       adjustments: 0,
     });
     expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: OTHER });
+  });
+
+  it('states all that is decided now, and the run that decided it', async () => {
+    const { db, runId, entryId } = await openLedger();
+    const { runId: later } = await startWorker(db);
+    await db.updateTable('ledger.entries').set({ source: 'shop' }).execute();
+    await ageEntries(db);
+    await proposeBody(db, {
+      ...{ runId: later, entryId, body: OTHER, source: 'shop', amount: '7.00', currency: 'USD' },
+      ...{ brandId: 'B2', details: { code: 'MIA10' } },
+    });
+    expect(Number(later)).toBeGreaterThan(Number(runId));
+    expect(
+      await db
+        .selectFrom('ledger.entries')
+        .select(['body_hash', 'source', 'brand_id', 'amount', 'currency', 'details', 'run_id'])
+        .execute(),
+    ).toEqual([
+      {
+        ...{ body_hash: OTHER, source: 'shop', brand_id: 'B2', amount: '7.0000', currency: 'USD' },
+        ...{ details: { code: 'MIA10' }, run_id: later },
+      },
+    ]);
+    expect(await changedEntries(db)).toEqual([entryId]);
+  });
+
+  it('may be stated by another job after it was withdrawn, which then posts it', async () => {
+    const { db, runId, entryId } = await openLedger({ state: 'held', reason: 'no_longer_attributed' });
+    expect(await proposeBody(db, { runId, entryId, body: OTHER, job: 'other' })).toMatchObject({
+      replaced: 1,
+    });
+    expect(await db.selectFrom('ledger.entries').select(['job', 'state']).execute()).toEqual([
+      { job: 'other', state: 'ready' },
+    ]);
+  });
+
+  it('is withdrawn by another source of its job, once the job no longer reads the one that stated it', async () => {
+    const { db, runId, entryId } = await openLedger();
+    await db.updateTable('ledger.entries').set({ source: 'gone' }).execute();
+    const undesired = { runId, entryId, body: null, source: 'new' };
+    for (const sourcesOfJob of [[], ['gone', 'new']])
+      expect(await proposeBody(db, { ...undesired, sourcesOfJob })).toMatchObject({ withdrawn: 0 });
+    await ageEntries(db);
+    expect(await proposeBody(db, { ...undesired, sourcesOfJob: ['new'] })).toMatchObject({ withdrawn: 1 });
+    expect(await readEntry(db)).toMatchObject({ state: 'held', state_reason: 'no_longer_attributed' });
+    expect(await changedEntries(db)).toEqual([entryId]);
+    expect(await readAdjustments(db)).toEqual([]);
   });
 
   it('keeps its backoff if nothing changes, and loses it with another body', async () => {
@@ -138,6 +195,101 @@ describe('an entry that was not sent', () => {
     await proposeBody(db, { runId, entryId, body: first });
     expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: first });
   });
+});
+
+describe('an order without an entry', () => {
+  /** Proposes one body for each order, decided in this order of versions. */
+  function proposeOrders(db: Database, runId: string, orders: readonly (readonly [string, number])[]) {
+    return inTransaction(db, async (trx) => {
+      await createDesiredEntries(trx);
+      for (const [orderId, versionId] of orders)
+        await sql`
+          insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, details, order_platform, order_id, version_id)
+          values (${JSON.stringify(['shopify', orderId])}, ${OTHER}, ${OTHER}, 'shop', 'B1', 7.00, 'EUR', '{"code":"MIA10"}', 'shopify', ${orderId},
+            ${versionId})`.execute(trx);
+      return propose(trx, { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT });
+    });
+  }
+
+  it('gets one that is ready, in the order in which the orders were read; an undesired order gets none', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    expect(
+      await proposeOrders(db, runId, [
+        ['newer', 2],
+        ['older', 1],
+      ]),
+    ).toEqual({ created: 2, replaced: 0, withdrawn: 0, adjustments: 0 });
+    const created = { state: 'ready', attempt: 0, body: OTHER, body_hash: OTHER, job: 'attribute-orders' };
+    const stated = { source: 'shop', brand_id: 'B1', amount: '7.0000', currency: 'EUR', run_id: runId };
+    expect(await db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute()).toMatchObject(
+      ['older', 'newer'].map((order_id) => ({
+        ...{ ...created, ...stated, account_id: ACCOUNT, order_platform: 'shopify', order_id },
+        details: { code: 'MIA10' },
+      })),
+    );
+    expect(
+      await inTransaction(db, async (trx) => {
+        await createDesiredEntries(trx);
+        await sql`insert into desired_entries (key, undesired_as) values ('none', 'excluded')`.execute(trx);
+        return propose(trx, { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT });
+      }),
+    ).toMatchObject({ created: 0 });
+  });
+
+  it('gets one although another account, or another effect, has an entry of that key; those do not change', async () => {
+    const { db, runId, entryId } = await openLedger();
+    const others = [
+      await insertEntry(db, { runId, orderId: '2', accountId: 'A2' }),
+      await insertEntry(db, { runId, orderId: '3' }),
+    ];
+    await sql`update ledger.entries set effect = 'note' where order_id = '3'`.execute(db);
+    const orders = [
+      ['2', 1],
+      ['3', 2],
+    ] as const;
+    expect(await proposeOrders(db, runId, orders)).toMatchObject({ created: 2, replaced: 0 });
+    expect(await proposeOrders(db, runId, orders)).toMatchObject({ created: 0, replaced: 0, adjustments: 0 });
+    const unchanged = await db
+      .selectFrom('ledger.entries')
+      .select('entry_id')
+      .where('body', '<>', OTHER)
+      .orderBy('entry_id')
+      .execute();
+    expect(unchanged.map(({ entry_id }) => entry_id)).toEqual([entryId, ...others]);
+  });
+});
+
+it('an order gets the key of its folded spelling, whatever key the entry of another account or effect has', async () => {
+  const { db, runId } = await openLedger();
+  const orders = ['2', '3', '4'].map((orderId) => ({ orderId, key: JSON.stringify(['shopify', orderId]) }));
+  for (const { orderId, key } of orders) {
+    const accountId = orderId === '2' ? 'A2' : ACCOUNT;
+    await insertEntry(db, { runId, orderId, accountId });
+    // An earlier version made it.
+    await sql`
+      update ledger.entries set key = ${`earlier ${orderId}`}, order_key = ${key}, effect = ${orderId === '3' ? 'note' : 'referral'}
+      where order_id = ${orderId}`.execute(db);
+  }
+  const proposed = await inTransaction(db, async (trx) => {
+    await createDesiredEntries(trx);
+    for (const { orderId, key } of orders)
+      await sql`
+        insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id)
+        values (${key}, ${OTHER}, ${OTHER}, 7.00, 'EUR', 'shopify', ${orderId})`.execute(trx);
+    return propose(trx, { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT });
+  });
+  expect(proposed).toMatchObject({ created: 2, replaced: 1 });
+  const { rows } = await sql`
+    select order_id, key, body_hash = encode(sha256(convert_to(body, 'UTF8')), 'hex') as is_adopted from ledger.entries
+    where account_id = ${ACCOUNT} and effect = 'referral' and order_id <> '1' order by order_id, entry_id`.execute(
+    db,
+  );
+  expect(rows).toEqual([
+    { order_id: '2', key: orders[0]?.key, is_adopted: false },
+    { order_id: '3', key: orders[1]?.key, is_adopted: false },
+    { order_id: '4', key: 'earlier 4', is_adopted: true },
+  ]);
 });
 
 describe('an entry that the service rejected', () => {
@@ -233,5 +385,134 @@ describe('an entry that was sent, or perhaps sent', () => {
     });
     expect(await proposeBody(db, { runId, entryId, body: OTHER })).toMatchObject({ replaced: 0 });
     expect(await readEntry(db)).toMatchObject({ state: 'ready' });
+  });
+
+  describe('and whose order now differs', () => {
+    /** The adjustments after an order of 10.00 EUR was accepted and these proposals were made, one after the other. */
+    async function adjust(
+      ...proposals: readonly (Partial<Parameters<typeof proposeBody>[1]> & { readonly body: string | null })[]
+    ) {
+      const { db, worker, runId, entryId, first, record } = await openLedger();
+      await db.updateTable('ledger.entries').set({ source: 'shop' }).execute();
+      await mustClaim(worker, entryId);
+      await record(1, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+      for (const proposal of proposals)
+        await proposeBody(db, { source: 'shop', ...proposal, runId, entryId });
+      expect(await readEntry(db)).toMatchObject({ state: 'accepted', body: first });
+      const rows = await db
+        .selectFrom('ledger.adjustments')
+        .select(['kind', 'new_amount', 'currency', 'detail', 'is_elsewhere', 'run_id', 'order_version_id'])
+        .orderBy('adjustment_id')
+        .execute();
+      return rows.map(({ run_id, ...row }) => {
+        expect(run_id).toBe(runId);
+        return row;
+      });
+    }
+    const stated = { currency: 'EUR', detail: null, is_elsewhere: false, order_version_id: null };
+
+    it('in its currency: no difference can be computed, so it is held', async () => {
+      expect(await adjust({ body: OTHER, amount: '15000', currency: 'JPY', versionId: '7' })).toEqual([
+        {
+          ...{ ...stated, kind: 'held', new_amount: null, order_version_id: '7' },
+          detail: 'Source shop states 15000 JPY; it was sent in EUR.',
+        },
+      ]);
+    });
+
+    it('in its amount: a smaller one is called what was decided, a greater one or the same is a change', async () => {
+      expect(
+        await adjust(
+          { body: '{"influencer_handle":"mia.test","v":1}', amount: '9.99', loweredAs: 'refunded' },
+          { body: '{"influencer_handle":"mia.test","v":2}', amount: '9.98' },
+          { body: '{"influencer_handle":"mia.test","v":3}', amount: '10.00', loweredAs: 'refunded' },
+          { body: '{"influencer_handle":"mia.test","v":4}', amount: '10.01', loweredAs: 'refunded' },
+        ),
+      ).toEqual(
+        [
+          ['refunded', '9.9900'],
+          ['changed', '9.9800'],
+          ['changed', '10.0000'],
+          ['changed', '10.0100'],
+        ].map(([kind, new_amount]) => ({ ...stated, kind, new_amount })),
+      );
+    });
+
+    it('in whether it may be credited: held keeps what it comes to, excluded does not, and each is recorded once', async () => {
+      const held = { body: null, undesiredAs: 'held', undesiredBecause: 'its status is unknown' };
+      const excluded = { body: null, undesiredAs: 'excluded', undesiredBecause: 'it is a test' };
+      expect(await adjust(held, held, excluded, excluded, held)).toEqual(
+        [
+          ['held', '10.0000', 'its status is unknown'],
+          ['excluded', null, 'it is a test'],
+          ['held', '10.0000', 'its status is unknown'],
+        ].map(([kind, new_amount, why]) => ({
+          ...{ ...stated, kind, new_amount, detail: `No longer credited: ${why}.` },
+        })),
+      );
+    });
+
+    it('according to another source: that is recorded beside what its own source states, and only as long as it credits the order', async () => {
+      const elsewhere = { source: 'other', body: OTHER, amount: '7.00' };
+      expect(
+        await adjust(
+          elsewhere,
+          { body: null },
+          elsewhere,
+          { source: 'other', body: null },
+          { body: null },
+          { ...elsewhere, body: '{"influencer_handle":"mia.test"}', job: 'other' },
+        ),
+      ).toEqual([
+        {
+          ...{ ...stated, kind: 'changed', new_amount: '7.0000', is_elsewhere: true },
+          detail: 'Source other states the order otherwise.',
+        },
+        { ...stated, kind: 'excluded', new_amount: null, detail: 'No longer credited: test.' },
+        {
+          ...{ ...stated, kind: 'changed', new_amount: '7.0000', is_elsewhere: true },
+          detail: 'Source other states the order otherwise.',
+        },
+      ]);
+    });
+
+    it('according to two sources in place of the one that stated it: of both the least is recorded last, and counts', async () => {
+      const { db, worker, runId, entryId, record } = await openLedger();
+      await db.updateTable('ledger.entries').set({ source: 'gone' }).execute();
+      await mustClaim(worker, entryId);
+      await record(1, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+      await inTransaction(db, async (trx) => {
+        await createDesiredEntries(trx);
+        await sql`
+          insert into desired_entries (key, body, body_hash, source, amount, currency, undesired_as, undesired_because)
+          select e.key, v.body, v.body, v.source, v.amount, 'EUR', 'excluded', 'test' from ledger.entries e, (values
+            ('none', null, null), ('less', '{"v":1}', 7.00), ('more', '{"v":2}', 8.00)) as v(source, body, amount)`.execute(
+          trx,
+        );
+        const job = { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT } as const;
+        await propose(trx, { ...job, sourcesOfJob: ['none', 'less', 'more'] });
+      });
+      expect((await readAdjustments(db)).map(({ new_amount }) => new_amount)).toEqual([
+        ...['8.0000', '7.0000', null],
+      ]);
+    });
+
+    it('according to the source that the job reads in place of the one that stated it', async () => {
+      const successor = { source: 'new', sourcesOfJob: ['new'] };
+      expect(
+        await adjust(
+          { ...successor, body: OTHER, amount: '7.00' },
+          { ...successor, body: OTHER, amount: '7.00' },
+          { ...successor, body: null },
+          { ...successor, body: null },
+        ),
+      ).toEqual([
+        {
+          ...{ ...stated, kind: 'changed', new_amount: '7.0000' },
+          detail: 'Source new states the order in place of shop.',
+        },
+        { ...stated, kind: 'excluded', new_amount: null, detail: 'No longer credited: test.' },
+      ]);
+    });
   });
 });

@@ -54,7 +54,19 @@ async function leaveJournal() {
         await sql`delete from ${sql.table(`ledger.${table}`)}`.execute(trx);
     });
   const options = { folders: [folder], accountId: ACCOUNT, machineId: null, isShared: true };
-  return { db, folder, ledgerId, open, settle, states, restore, options, runId: worker.runId };
+  return {
+    db,
+    folder,
+    ledgerId,
+    open,
+    settle,
+    states,
+    restore,
+    options,
+    runId: worker.runId,
+    unsent,
+    answered,
+  };
 }
 
 describe('the journal of a process that has ended', () => {
@@ -110,6 +122,31 @@ describe('the journal of a process that has ended', () => {
     writeFileSync(open, `${lines.join('\n')}\n`);
     expect(await settle()).toMatchObject({ neverSent: 0 });
     expect((await states())[0]).toBe('sending');
+  });
+
+  it('is settled while that of a living process is left to it', async () => {
+    const { db, folder, ledgerId, settle, states } = await leaveJournal();
+    const owner = randomUUID();
+    const living = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+    const worker = await startWorker(db, { journal: living });
+    const entry = await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId: 'living' }));
+    expect(await settle()).toMatchObject({ answered: 1, neverSent: 1, closed: [{}] });
+    expect(await states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
+    expect((await readFacts(db, entry.entryId)).state).toBe('sending');
+    await living.writing(entry);
+    await living.close();
+  });
+
+  it('changes only the entries that still wait for what it says', async () => {
+    const { db, settle, states, unsent, answered } = await leaveJournal();
+    for (const { entryId } of [unsent, answered])
+      await recordAnswers(
+        db,
+        [{ entryId, attempt: 1, outcome: { kind: 'not_written', reason: 'refused' }, backoffMs: 0 }],
+        'direct',
+      );
+    expect(await settle()).toMatchObject({ answered: 0, neverSent: 0, closed: [{}] });
+    expect(await states()).toEqual(['ready', 'sending', 'ready', 'accepted']);
   });
 
   it('of another ledger is left alone, and one without a head is reported', async () => {

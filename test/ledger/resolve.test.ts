@@ -12,7 +12,15 @@ import {
   writeOffDoubt,
 } from '../../src/ledger/resolve.ts';
 import { setup } from '../support/setup.ts';
-import { insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+import {
+  ageEntries,
+  changedEntries,
+  insertEntry,
+  mustClaim,
+  readFacts,
+  startWorker,
+  type Worker,
+} from './entries.ts';
 
 const JOB = 'attribute-orders';
 const QUIET_MS = 3_600_000;
@@ -168,7 +176,12 @@ describe('an entry that was rejected for the API key', () => {
     const missing = await answer(db, worker, '3', rejectedBy(404));
     const ofOther = await answer(db, worker, '4', rejectedBy(401));
     await sql`update ledger.entries set job = 'other' where entry_id = ${ofOther}::bigint`.execute(db);
+    await ageEntries(db);
     expect(await resendUnauthorised(db, { job: JOB })).toBe(2);
+    expect(await changedEntries(db)).toEqual([unauthorised, forbidden]);
+    expect(
+      await db.selectFrom('ledger.entries').select('state_reason').where('state', '=', 'ready').execute(),
+    ).toEqual(Array(2).fill({ state_reason: null }));
     for (const entryId of [unauthorised, forbidden]) expect(await stateOf(db, entryId)).toBe('ready');
     for (const entryId of [missing, ofOther]) expect(await stateOf(db, entryId)).toBe('rejected');
     expect((await readDecisions(db)).map(({ decided_by }) => decided_by)).toEqual(

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
+import { approveResend } from '../../src/ledger/resolve.ts';
 import { listSeeds, seedLedger, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
-import { insertEntry, mustClaim, startWorker } from './entries.ts';
+import { ageEntries, changedEntries, insertEntry, mustClaim, startWorker } from './entries.ts';
 
 /** Seeds orders of a platform. The name of the file is also its digest. */
 function seed(db: Database, fileName: string, orderIds: readonly string[], orderPlatform = 'shopify') {
@@ -27,29 +28,43 @@ it('a seed holds the entries of its orders that were never sent, and names those
   const { db } = await setup();
   const worker = await startWorker(db);
   const add = (orderId: string) => insertEntry(db, { runId: worker.runId, orderId });
-  await add('ready');
-  const sent = await add('sent');
-  const { attempt } = await mustClaim(worker, sent);
+  const ready = await add('ready');
   const outcome = { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' } as const;
-  await recordAnswers(db, [{ entryId: sent, attempt, outcome, backoffMs: 0 }], 'direct');
+  for (const orderId of ['sent', 'approved']) {
+    const entryId = await add(orderId);
+    const { attempt } = await mustClaim(worker, entryId);
+    await recordAnswers(db, [{ entryId, attempt, outcome, backoffMs: 0 }], 'direct');
+    if (orderId === 'approved')
+      await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+  }
   await mustClaim(worker, await add('sending'));
   await add('other');
   expect(await seed(db, 'elsewhere', ['other'], 'woocommerce')).toMatchObject({ heldBack: 0, untouched: [] });
-  expect(await seed(db, 'a.csv', ['ready', 'sent', 'sending', 'unknown'])).toEqual({
+  await db
+    .updateTable('ledger.entries')
+    .set({ effect: 'note' })
+    .where('entry_id', '=', await add('note'))
+    .execute();
+  await ageEntries(db);
+  expect(await seed(db, 'a.csv', ['ready', 'sent', 'approved', 'sending', 'note', 'unknown'])).toEqual({
     seedId: '2',
-    orders: 4,
+    orders: 6,
     heldBack: 1,
     untouched: [
       { state: 'in_doubt', orders: 1, examples: ['sent'] },
+      { state: 'ready', orders: 1, examples: ['approved'] },
       { state: 'sending', orders: 1, examples: ['sending'] },
     ],
   });
   expect(await statesOf(db)).toEqual([
     'ready held credited_elsewhere',
     'sent in_doubt HTTP 500',
+    'approved ready -',
     'sending sending -',
     'other ready -',
+    'note ready -',
   ]);
+  expect(await changedEntries(db)).toEqual([ready]);
 });
 
 it('a file is seeded once, unless its seed was undone; undoing releases the orders that no other seed names', async () => {
@@ -66,8 +81,11 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   expect(await seed(db, 'a.csv', ['both']), 'the same file').toBeNull();
   const undo = (seedId = '') => undoSeed(db, { seedId, reason: 'a wrong file', undoneBy: 'bob' });
   expect(await undo('99')).toEqual({ kind: 'unknown' });
+  await ageEntries(db);
   expect(await undo(first?.seedId)).toEqual({ kind: 'undone', orders: 3 });
+  expect(await changedEntries(db)).toHaveLength(1);
   expect(await undo(first?.seedId)).toEqual({ kind: 'undone_before' });
+  expect(await seed(db, 'b.csv', ['both']), 'only another seed was undone').toBeNull();
   expect(await statesOf(db)).toEqual([
     'both held credited_elsewhere',
     'one held no_longer_attributed',
@@ -84,4 +102,21 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
       ['1', 'a.csv', 3, 'bob'],
     ],
   );
+});
+
+it('a seed of many orders is stored whole, and names three of those that it leaves as they are', async () => {
+  const { db } = await setup();
+  const worker = await startWorker(db);
+  const orderIds = Array.from({ length: 5_001 }, (_, index) => String(index));
+  for (const orderId of ['0', '1', '2', '5000'])
+    await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId }));
+  expect(await seed(db, 'many.csv', orderIds)).toMatchObject({
+    orders: 5_001,
+    untouched: [{ state: 'sending', orders: 4, examples: ['0', '1', '2'] }],
+  });
+  const { stored } = await db
+    .selectFrom('ledger.evidence')
+    .select(({ fn }) => fn.countAll<string>().as('stored'))
+    .executeTakeFirstOrThrow();
+  expect(Number(stored)).toBe(5_001);
 });

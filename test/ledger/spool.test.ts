@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import type { Answer } from '../../src/ledger/record.ts';
-import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
+import { countUnreadable, openSpool, replaySpool } from '../../src/ledger/spool.ts';
 import { setup } from '../support/setup.ts';
 import { endLeases, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
 
@@ -85,6 +85,80 @@ it('an answer that the database cannot store is stored without what it cannot st
   expect(readdirSync(join(folder, 'spool'))).toEqual(['unreadable']);
 });
 
+it('the lines that were set aside are counted over all files, and one of a process is added to those before it', async () => {
+  const { db, folder } = await setup();
+  const [one, other] = [await startWorker(db), await startWorker(db)];
+  const spool = join(folder, 'spool');
+  expect(countUnreadable(spool)).toBe(0);
+  for (const [{ owner }, lines] of [
+    [one, 2],
+    [one, 1],
+    [other, 3],
+  ] as const) {
+    mkdirSync(spool, { recursive: true });
+    writeFileSync(join(spool, `${owner}.ndjson`), 'odd\n'.repeat(lines));
+    expect(await replaySpool(db, spool, owner)).toEqual({ answers: 0, lost: 0, unreadable: lines });
+  }
+  expect(countUnreadable(spool)).toBe(6);
+});
+
+it('an answer whose claim the database lost is kept until it is known what else is lost, and then stored as a lost claim', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const kept = await insertEntry(db, { runId: worker.runId, orderId: '2' });
+  const { claim } = await mustClaim(worker, entryId);
+  await mustClaim(worker, kept);
+  await bindAccount(db, claim.accountId);
+  const lost = { ...claim, claimId: randomUUID(), claimNo: 99 };
+  const spool = openSpool(join(folder, 'spool'), worker.owner);
+  spool.append({ ...accepted(entryId), claim: lost });
+  spool.append(accepted(kept));
+  const replay = (isContinuous: boolean) =>
+    replaySpool(db, join(folder, 'spool'), worker.owner, { isContinuous });
+  expect(await replay(false)).toEqual({ answers: 1, lost: 0, unreadable: 0 });
+  expect((await readFacts(db, kept)).state).toBe('accepted');
+  expect(await db.selectFrom('ledger.lost_claims').select('claim_id').execute()).toEqual([]);
+  expect(await replay(true)).toEqual({ answers: 2, lost: 1, unreadable: 0 });
+  expect(readdirSync(join(folder, 'spool'))).toEqual([]);
+  expect(
+    await db.selectFrom('ledger.lost_claims').select(['claim_id', 'disposition', 'claimed_at']).execute(),
+  ).toEqual([{ claim_id: lost.claimId, disposition: 'accepted', claimed_at: null }]);
+});
+
+it('a file with an answer of another account is left to the ledger of that account', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  const { claim } = await mustClaim(worker, entryId);
+  await bindAccount(db, claim.accountId);
+  const spool = openSpool(join(folder, 'spool'), worker.owner);
+  spool.append({ ...accepted(entryId), claim });
+  spool.append({ ...accepted(entryId), claim: { ...claim, accountId: 'A2' } });
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toMatchObject({ answers: 0 });
+  expect((await readFacts(db, entryId)).state).toBe('sending');
+  expect(readdirSync(join(folder, 'spool'))).toEqual([`${worker.owner}.ndjson`]);
+});
+
+it('an answer that does not name its claim counts only for the attempt of the process that wrote it', async () => {
+  const { db, folder } = await setup();
+  const [worker, other] = [await startWorker(db), await startWorker(db)];
+  const [mine, ofOther] = [
+    await insertEntry(db, { runId: worker.runId, orderId: '1' }),
+    await insertEntry(db, { runId: worker.runId, orderId: '2' }),
+  ];
+  await mustClaim(worker, mine);
+  await mustClaim(other, ofOther);
+  const spool = openSpool(join(folder, 'spool'), worker.owner);
+  for (const answer of [accepted(ofOther), { ...accepted(mine), attempt: 2 }, accepted(mine)])
+    spool.append(answer);
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
+    ...{ answers: 1, lost: 0, unreadable: 2 },
+  });
+  expect((await readFacts(db, mine)).state).toBe('accepted');
+  expect((await readFacts(db, ofOther)).state).toBe('sending');
+});
+
 it('a line that is no answer of an attempt is set aside, whichever part of it is wrong', async () => {
   const { db, folder } = await setup();
   const worker = await startWorker(db);
@@ -98,13 +172,18 @@ it('a line that is no answer of an attempt is set aside, whichever part of it is
     { ...answer, attempt: 1.5 },
     { ...answer, outcome: { kind: 'perhaps' } },
     { ...accepted(entryId), outcome: { kind: 'perhaps' } },
+    // Of an earlier version, whose answers do not name their claim.
+    accepted('one'),
+    { ...accepted(entryId), attempt: 1.5 },
     { ...answer, claim: { ...claim, claimId: 7 } },
+    { ...answer, claim: { ...claim, claimId: undefined } },
   ];
   mkdirSync(join(folder, 'spool'));
   writeFileSync(path, [...odd, answer].map((line) => `${JSON.stringify(line)}\n`).join(''));
   expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toEqual({
     ...{ answers: 1, lost: 0, unreadable: odd.length },
   });
+  expect(countUnreadable(join(folder, 'spool'))).toBe(odd.length);
   expect((await readFacts(db, entryId)).state).toBe('accepted');
 });
 

@@ -108,13 +108,14 @@ async function play(db: Database, worker: Worker, entryId: string, step: Step): 
   }
 }
 
-async function readBody(db: Database, entryId: string): Promise<string | null> {
-  const { body } = await db
-    .selectFrom('ledger.entries')
-    .select('body')
-    .where('entry_id', '=', entryId)
-    .executeTakeFirstOrThrow();
-  return body;
+async function readRow(db: Database, entryId: string): Promise<{ body: string; changedAt: string }> {
+  const { rows } = await sql<{ body: string; changedAt: string }>`
+    select body, state_changed_at::text as "changedAt" from ledger.entries where entry_id = ${entryId}::bigint`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`there is no entry ${entryId}`);
+  return row;
 }
 
 /**
@@ -147,7 +148,7 @@ async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]
 }
 
 describe('a ledger entry in Postgres', () => {
-  it('follows the state machine for any sequence of events, and its history folds to its state; a doubt is as old as its first doubtful claim', async () => {
+  it('follows the state machine for any sequence of events, and its history folds to its state; a doubt is as old as its first doubtful claim, and a state as its change', async () => {
     const { db } = await setup();
     const worker = await startWorker(db);
     let orders = 0;
@@ -156,15 +157,19 @@ describe('a ledger entry in Postgres', () => {
         orders += 1;
         const entryId = await insertEntry(db, { runId: worker.runId, orderId: String(orders) });
         let expected: EntryFacts = newEntry;
-        let body = (await readBody(db, entryId)) ?? '';
+        let { body, changedAt } = await readRow(db, entryId);
         for (const step of steps) {
           const event = step.kind === 'proposed' ? eventOf(step, expected, body) : step;
           const after = event === null ? null : applyEvent(expected, event);
           if (step.kind === 'proposed' && after !== null) body = step.body ?? body;
+          const before = { state: expected.state, changedAt };
           expected = after ?? expected;
           await play(db, worker, entryId, step);
           expect(await readFacts(db, entryId)).toEqual(expected);
-          expect(await readBody(db, entryId)).toBe(body);
+          const row = await readRow(db, entryId);
+          expect(row.body).toBe(body);
+          changedAt = row.changedAt;
+          if (expected.state !== before.state) expect(changedAt).not.toBe(before.changedAt);
           expect(await isDatedByDoubtfulClaim(db, entryId)).toBe(true);
         }
         expect(foldEvents(await readHistory(db, entryId))).toEqual(expected);
@@ -224,6 +229,78 @@ describe('a ledger entry in Postgres', () => {
     expect((await readFacts(db, entryId)).state).toBe('in_doubt');
     await recordAnswers(db, [{ entryId, attempt, outcome: outcomes.accepted, backoffMs: 0 }], 'direct');
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted', doubtfulAttempt: null });
+  });
+
+  it('that was not sent is ready again once its backoff is over, and so states why it waited, and until when', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const rest = () =>
+      db
+        .selectFrom('ledger.entries')
+        .select(['state', 'state_reason', 'owner', 'not_before'])
+        .executeTakeFirstOrThrow();
+    await mustClaim(worker, entryId);
+    expect(await rest()).toMatchObject({ state: 'sending', state_reason: null, owner: worker.owner });
+    const before = Date.now();
+    const [state] = await recordAnswers(
+      db,
+      [{ entryId, attempt: 1, outcome: outcomes.not_written, backoffMs: 60_000 }],
+      'direct',
+    );
+    expect(state).toBe('ready');
+    const { not_before, ...waiting } = await rest();
+    expect(waiting).toEqual({ state: 'ready', state_reason: 'refused', owner: null });
+    expect(Math.abs((not_before?.getTime() ?? 0) - before - 60_000)).toBeLessThan(30_000);
+    await sql`update ledger.entries set not_before = clock_timestamp() - interval '1 millisecond'`.execute(
+      db,
+    );
+    await mustClaim(worker, entryId);
+    expect(await rest()).toMatchObject({ state_reason: null, not_before: null });
+    await recordAnswers(db, [{ entryId, attempt: 2, outcome: outcomes.accepted, backoffMs: 0 }], 'direct');
+    expect(await rest()).toMatchObject({
+      state: 'accepted',
+      state_reason: null,
+      owner: null,
+      not_before: null,
+    });
+  });
+
+  it('keeps every answer as it was given, also one that comes too late to change it', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await mustClaim(worker, entryId);
+    const throttled = { kind: 'throttled', httpStatus: 429, retryAfterMs: 7_000 } as const;
+    const record = (outcome: Outcome, via: 'direct' | 'spool') =>
+      recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], via);
+    expect(await record(throttled, 'direct')).toEqual(['ready']);
+    expect(await record(outcomes.in_doubt, 'spool')).toEqual([null]);
+    await mustClaim(worker, entryId);
+    const both = [outcomes.in_doubt, outcomes.accepted].map((outcome, index) => ({
+      ...{ entryId, attempt: index + 1, outcome, backoffMs: 0 },
+    }));
+    expect(await recordAnswers(db, both, 'journal'), 'each is about its own attempt').toEqual([
+      null,
+      'accepted',
+    ]);
+    const answers = await db
+      .selectFrom('ledger.answers')
+      .select(['attempt', 'kind', 'http_status', 'message', 'retry_after_ms', 'via', 'applied'])
+      .orderBy('answer_id')
+      .execute();
+    expect(answers).toEqual([
+      {
+        ...{ attempt: 1, kind: 'throttled', http_status: 429, message: null, retry_after_ms: '7000' },
+        ...{ via: 'direct', applied: true },
+      },
+      {
+        ...{ attempt: 1, kind: 'in_doubt', http_status: 500, message: 'HTTP 500', retry_after_ms: null },
+        ...{ via: 'spool', applied: false },
+      },
+      expect.objectContaining({ attempt: 1, kind: 'in_doubt', via: 'journal', applied: false }),
+      expect.objectContaining({ attempt: 2, kind: 'accepted', via: 'journal', applied: true }),
+    ]);
   });
 
   it('keeps an earlier doubt if a re-send is rejected', async () => {

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
@@ -52,6 +53,22 @@ it('a journal whose count did not survive proves nothing, but is not known to ha
   removeLineCount(owner);
   expect(readLineCount(owner)).toBeNull();
   expect(await ask()).toEqual([false, false]);
+});
+
+it('a count that can no longer be written is removed: an old one would prove too much', () => {
+  const owner = randomUUID();
+  const url = new URL('../../src/ledger/continuity/line-count.ts', import.meta.url).href;
+  const script = `
+    const { openLineCount } = await import(${JSON.stringify(url)});
+    openLineCount('${owner}').note({ lines: 1, sum: 7 });`;
+  // No file may be longer than 0 bytes, as on a full file system.
+  const { status } = spawnSync(
+    'sh',
+    ['-c', 'trap "" XFSZ; ulimit -f 0; exec "$0" --input-type=module -e "$1"', process.execPath, script],
+    { encoding: 'utf8' },
+  );
+  expect(status).toBe(0);
+  expect(existsSync(`/dev/shm/influencer-sync-${owner}`)).toBe(false);
 });
 
 it('the count is removed when the journal is closed', async () => {

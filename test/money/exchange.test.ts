@@ -28,17 +28,26 @@ describe('fx.csv', () => {
     ['2026-03-01,USD,EUR,"0,92"', 'rate', 'This is not a rate.'],
     ['2026-03-01,USD,EUR,0.0', 'rate', 'This is not a rate.'],
     ['2026-03-01,USD,EUR,-1', 'rate', 'This is not a rate.'],
+    // A decimal comma without quotes: the rate would be 1.
+    ['2026-03-01,USD,EUR,1,08', null, 'The row has 5 cells, and the header has 4.'],
+    ['2026-03-01,USD,EUR', null, 'The row has 3 cells, and the header has 4.'],
   ])('is rejected for the row %s', (row, column, reason) => {
     expect(parse(row).problems).toEqual([expect.objectContaining({ line: 2, column, reason })]);
   });
 
-  it('is rejected if it has two rates for one day or lacks a column', () => {
+  it('is rejected if it has two rates for one day, or lacks a column or has it twice', () => {
     expect(parse('2026-03-01,USD,EUR,0.92', '2026-03-01,USD,EUR,0.93').problems).toEqual([
       expect.objectContaining({ line: 3, reason: 'Line 2 already has a rate of USD for this day.' }),
     ]);
     expect(parseRates(readLines('day,from,rate\n'), 'EUR').problems).toMatchObject([
-      { line: 1, column: 'to' },
+      { line: 1, column: 'to', reason: 'The column is missing.' },
     ]);
+    expect(
+      parseRates(readLines('day,from,to,rate,Rate\n2026-03-01,USD,EUR,0.92,1.08\n'), 'EUR'),
+    ).toMatchObject({
+      rates: [],
+      problems: [{ line: 1, column: 'rate', reason: 'The column appears twice.' }],
+    });
   });
 });
 

@@ -127,7 +127,13 @@ describe('terms.csv', () => {
       'D1,,10',
       null,
       'The row has 3 cells, and the header has 7.',
-      'Write the commas of blank cells too, and put a value that contains one in quotes.',
+      'Write the commas of blank cells too: otherwise it is unclear which cell is missing.',
+    ],
+    [
+      'D1,,12,5,,,,',
+      null,
+      'The row has 8 cells, and the header has 7.',
+      'Put a value that contains the delimiter in quotes.',
     ],
     [
       'jane@shop.example,,10,,,,',

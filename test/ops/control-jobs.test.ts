@@ -53,6 +53,7 @@ describe('a requested run', () => {
     );
     expect((await ask(db, 'report')).kind).toBe('requested');
     expect((await ask(db, 'report')).kind, 'it is due now').toBe('under_way');
+    expect((await ask(db, 'orders')).kind, 'that of another job').toBe('requested');
   });
 
   it('triggers no dependent jobs, which wait for scheduled slots', async () => {

@@ -193,4 +193,6 @@ it('opening an embedded database ends the leases in force, because no other proc
     .where('name', '=', 'job:b')
     .executeTakeFirstOrThrow();
   expect(expires_at, 'one that had expired keeps its time').toEqual(longAgo);
+  await db.schema.dropTable('ops.leases').cascade().execute();
+  await endLeasesBefore(db);
 });

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import {
+  countRows,
   countStates,
   look,
   manyRows,
@@ -20,7 +22,9 @@ import {
   type Workshop,
   type WorkshopOptions,
 } from '../runs/workshop.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, makeTablesAnew, openReplaceable, useEmbedded } from './lost-databases.ts';
 
@@ -40,6 +44,16 @@ async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop
   expect(await shop.posted()).toHaveLength(20);
   shop.env.DATABASE_URL = backup;
   return shop;
+}
+
+/** Leaves only the end of the newest journal, which has the number of claims, and the last one, but not the other orders. */
+function loseLines(shop: Workshop): void {
+  const folder = join(shop.folder, '.data', 'journal');
+  const journals = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  const newest = journals.sort().at(-1) ?? '';
+  const lines = readFileSync(join(folder, newest), 'utf8').trimEnd().split('\n');
+  const last = lines.filter((line) => line.startsWith('{"claim"')).at(-1) ?? '';
+  writeFileSync(join(folder, newest), `${[lines[0], last, lines.at(-1)].join('\n')}\n`);
 }
 
 describe('a database that was restored from an older backup', () => {
@@ -113,14 +127,7 @@ describe('a database that was restored from an older backup', () => {
 
   it('stays blocked while claims are missing that no journal describes, until an operator abandons them', async () => {
     const shop = await restoreOldBackup();
-    // Only the closing lines of the second run's journal survive: they contain the number of claims, not the
-    // orders.
-    const folder = join(shop.folder, '.data', 'journal');
-    const journals = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
-    const newest = journals.sort().at(-1) ?? '';
-    const lines = readFileSync(join(folder, newest), 'utf8').trimEnd().split('\n');
-    const last = lines.filter((line) => line.startsWith('{"claim"')).at(-1) ?? '';
-    writeFileSync(join(folder, newest), `${[lines[0], last, lines.at(-1)].join('\n')}\n`);
+    loseLines(shop);
     const partly = await shop.cli('ledger', 'recover', '--reason', 'restored');
     expect(partly.exitCode).toBe(7);
     expect(partly.stderr.replace(/\s+/g, ' ')).toContain('9 claims are still missing');
@@ -151,6 +158,150 @@ describe('a database that was restored from an older backup', () => {
     );
     expect(recovered.exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
+    expect(repeated(await shop.posted())).toEqual([]);
+  });
+});
+
+/** Commands that write decisions. They refuse a ledger that lost claims as a run does. */
+const DECIDING = [
+  'review 1 --write-off --reason x',
+  'review 1 --resend --yes --reason x',
+  'review --all --write-off --yes --reason x',
+  'review --held --exclude --yes --reason x',
+  'files release --all --yes --reason x',
+  'files reread one.csv',
+  'checks acknowledge 1 --reason x',
+  'checks expect-date 2026-11-27 sale',
+  'backfill orders --from 2026-04-01 --to 2026-04-30',
+  'backfill orders --from 2026-04-01 --to 2026-04-30 --plan',
+  'backfill orders --from 2026-04-01 --to 2026-04-30 --yes',
+  'backfill resume',
+  'backfill pause',
+  'backfill cancel',
+  'jobs pause orders --reason x',
+  'ledger seed service.csv --reason x',
+  'ledger unseed 1 --reason x',
+  'leaks acknowledge MIA10 --reason x',
+  'prune --yes',
+  'run orders',
+  'plan orders',
+];
+
+/** Commands that only show something. They say it. */
+const READING = [
+  'review',
+  'review --held',
+  'explain order a1',
+  'files',
+  'checks',
+  'runs',
+  'jobs',
+  'rejected',
+  'backfill status',
+  'ledger seeds',
+  'reconcile',
+  'conflicts',
+  'returns',
+  'leaks',
+  'prune',
+  "query 'select 1'",
+];
+
+describe('a ledger that lost claims', () => {
+  it('is refused by every command that decides, with the text of a run, and every command that reads says it', async () => {
+    const shop = await restoreOldBackup();
+    shop.write('service.csv', 'order_platform,order_id\nshopify,a1\n');
+    const text = (result: { readonly stdout: string; readonly stderr: string }) =>
+      `${result.stdout} ${result.stderr}`.replace(/\s+/g, ' ');
+    // The refused run itself is recorded.
+    const count = async () => ({
+      ...(await look(shop.env.DATABASE_URL ?? '', countRows)),
+      'ops.run_requests': 0,
+      'ops.runs': 0,
+    });
+    const before = await count();
+    for (const command of DECIDING) {
+      const refused = await shop.cli(...command.split(' '));
+      expect({ command, exitCode: refused.exitCode, text: text(refused) }).toEqual({
+        ...{ command, exitCode: 7 },
+        text: expect.stringMatching(
+          /Error: The ledger lost claims\..* 10 orders \([\d.]+ EUR\).*ledger recover/,
+        ),
+      });
+    }
+    expect(await count(), 'nothing is recorded').toEqual(before);
+    for (const command of READING) {
+      const shown = await shop.cli(
+        ...(command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", '')),
+      );
+      expect({ command, exitCode: shown.exitCode, text: shown.stderr.replace(/\s+/g, ' ') }).toEqual({
+        ...{ command, exitCode: expect.toBeOneOf([0, 3, 6]) },
+        text: expect.stringMatching(/Warning: The ledger lost claims\..*may be incomplete.*ledger recover/),
+      });
+    }
+  });
+
+  it('is reported wherever a run would end with exit 7, also if the database is missing or has no tables', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    expect((await shop.run()).exitCode).toBe(0);
+    const everywhere = async () => {
+      for (const command of ['plan orders', 'status', 'review', 'doctor']) {
+        const { exitCode, stdout, stderr } = await shop.cli(...command.split(' '));
+        const text = (stdout + stderr).replace(/\s+/g, ' ');
+        expect({ command, exitCode, text }).toEqual({
+          ...{ command, exitCode: command === 'doctor' ? 2 : 7 },
+          text: expect.stringContaining('The database lacks 2 orders (3.03 EUR)'),
+        });
+      }
+    };
+    const { serverUrl, prefix } = suiteDatabases();
+    const name = `${prefix}empty${process.pid}`;
+    await runStatement(serverUrl, `create database ${name}`);
+    onTestFinished(() => runStatement(serverUrl, `drop database if exists ${name} with (force)`));
+    shop.env.DATABASE_URL = urlOf(serverUrl, name);
+    await everywhere();
+    delete shop.env.DATABASE_URL;
+    await everywhere();
+    expect(existsSync(join(shop.folder, '.data', 'postgres')), 'nobody has made one').toBe(false);
+  });
+});
+
+describe('a list of the orders that the service has', () => {
+  it('is recorded with the recovery or not at all, and giving it again adds nothing, whether or not claims are still missing', async () => {
+    const shop = await restoreOldBackup();
+    loseLines(shop);
+    const recover = (...more: string[]) =>
+      shop.cli('ledger', 'recover', '--reason', 'listed there', '--from', 'service.csv', ...more);
+    const recorded = () =>
+      look(shop.env.DATABASE_URL ?? '', async (db) => {
+        const { rows } = await sql`
+          select (select count(*)::int from ledger.seeds) as lists, (select count(*)::int from ledger.evidence) as orders,
+            (select count(*)::int from ledger.lost_claims) as claims, (select count(*)::int from ledger.recoveries) as recoveries,
+            (select array_agg(action order by audit_id) from ops.audit) as audit`.execute(db);
+        return rows[0];
+      });
+
+    shop.write('service.csv', 'order_platform,order_id\nshopify,b1\nshopify,1.23E+12\n');
+    expect((await recover()).exitCode).toBe(3);
+    expect(await recorded()).toEqual({ lists: 0, orders: 0, claims: 0, recoveries: 0, audit: null });
+
+    const rows = (await shop.posted()).map((id) => `shopify,${id}`);
+    shop.write('service.csv', `order_platform,order_id\n${rows.join('\n')}\n`);
+    const first = await recover();
+    expect(first.exitCode).toBe(7);
+    expect(first.stderr.replace(/\s+/g, ' ')).toContain('What this command recorded stays recorded');
+    const once = { lists: 1, orders: 20, claims: 1 };
+    const audit = ['seed_orders', 'recover_ledger'];
+    expect(await recorded()).toEqual({ ...once, recoveries: 1, audit });
+
+    const second = await recover();
+    expect(second.exitCode).toBe(7);
+    expect(second.stdout).toContain('Seed 1 contains this list already: 20 orders');
+    expect(await recorded()).toMatchObject({ ...once, audit: [...audit, 'recover_ledger'] });
+    expect((await recover('--accept-undescribed')).exitCode).toBe(0);
+    expect(await recorded()).toMatchObject(once);
+    expect((await shop.run()).exitCode).toBe(0);
     expect(repeated(await shop.posted())).toEqual([]);
   });
 });

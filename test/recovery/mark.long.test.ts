@@ -1,8 +1,10 @@
-import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../runs/workshop.ts';
-import { startS3Server } from '../support/s3-server.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, loseClaims, openReplaceable, useEmbedded } from './lost-databases.ts';
 
@@ -187,3 +189,125 @@ describe('a mark for machines without a persistent data folder', () => {
     expect(existsSync(join(shop.folder, 'mark', oldest ?? ''))).toBe(false);
   });
 });
+
+describe('a run in a new container whose mark is in S3', () => {
+  const MARK = { bucket: 'ledger', uri: 's3://ledger/mark' };
+
+  /** What has happened to the database or the bucket after four orders were posted, and what the next run does. */
+  const table: readonly {
+    readonly happened: string;
+    readonly make: (shop: Workshop, s3: S3Server) => Promise<unknown> | unknown;
+    readonly exitCode: number;
+    readonly says: RegExp;
+    /** Also of `ledger recover`: it must not take part of the mark for the whole. */
+    readonly stopsRecovery?: boolean;
+  }[] = [
+    {
+      happened: 'the database was replaced by another one',
+      make: async (shop) => {
+        const other = await createTestDatabase(suiteDatabases());
+        onTestFinished(() => other.drop());
+        shop.env.DATABASE_URL = other.url;
+      },
+      exitCode: 7,
+      says: /This is another ledger: this database holds a new ledger, but .* The database lacks 4 orders \(10\.10 EUR\)/,
+    },
+    {
+      happened: 'the bucket was emptied',
+      make: (_, s3) => s3.objects(MARK.bucket).clear(),
+      exitCode: 0,
+      says: /no journal of ledger \w+, so this run cannot detect a restored database. Later runs can, as long as you keep s3:\/\/ledger\/mark/,
+    },
+    {
+      happened: 'the bucket was emptied and the database restored',
+      make: async (shop, s3) => {
+        s3.objects(MARK.bucket).clear();
+        shop.env.DATABASE_URL = await backUp(shop);
+      },
+      exitCode: 7,
+      says: /The database is not where it was/,
+    },
+    {
+      happened: 'the bucket was deleted',
+      make: (shop) => {
+        shop.write('pipeline.yaml', readConfig(shop).replace(MARK.uri, 's3://gone/mark'));
+      },
+      exitCode: 2,
+      says: /The mark of the ledger cannot be read.*gone/,
+      stopsRecovery: true,
+    },
+    {
+      happened: 'the store is unreachable',
+      make: (_, s3) => s3.close(),
+      exitCode: 1,
+      says: /The mark of the ledger cannot be read/,
+      stopsRecovery: true,
+    },
+    {
+      happened: 'a later version wrote the mark',
+      make: (_, s3) => changeJournals(s3, (text) => text.replace('{"journal":1,', '{"journal":2,')),
+      exitCode: 2,
+      says: /wrote a journal of the ledger at .* with a later version .* format 2, and this version reads format 1/,
+      stopsRecovery: true,
+    },
+    {
+      happened: 'a later version wrote the mark under names of its own',
+      make: (_, s3) => {
+        changeJournals(s3, (text) => text.replace('{"journal":1,', '{"journal":2,'));
+        const objects = s3.objects(MARK.bucket);
+        const [key = ''] = [...objects.keys()].filter((name) => name.startsWith('mark/'));
+        s3.put(MARK.bucket, 'mark/v2.claims.ndjson', objects.get(key)?.content ?? '');
+        objects.delete(key);
+      },
+      exitCode: 2,
+      says: /with a later version/,
+      stopsRecovery: true,
+    },
+    {
+      happened: 'a journal of the mark was cut',
+      make: (_, s3) => changeJournals(s3, (text) => text.slice(0, text.indexOf('{"claim"') + 80)),
+      exitCode: 7,
+      says: /The journal [\w-]+\.ndjson of the ledger cannot be read to its end: it lacks claims up to 4/,
+      stopsRecovery: true,
+    },
+    {
+      happened: 'a journal of the mark was overwritten',
+      make: (_, s3) => changeJournals(s3, () => '<html>expired</html>'),
+      exitCode: 7,
+      says: /The journal [\w-]+\.ndjson of the ledger cannot be read\./,
+      stopsRecovery: true,
+    },
+  ];
+
+  it.each(table)('after $happened exits with $exitCode and says so', async (given) => {
+    const s3 = await startS3Server();
+    onTestFinished(() => s3.close());
+    s3.put(MARK.bucket, 'other/file.txt', 'not of the mark');
+    const shop = await openReplaceable({ markUri: MARK.uri, env: s3.env });
+    shop.drop('one.csv', toCsv(manyRows(4, 'a')));
+    expect((await shop.run()).exitCode).toBe(0);
+    expect([...s3.objects(MARK.bucket).keys()].filter((key) => key.startsWith('mark/'))).toHaveLength(1);
+    replaceContainer(shop);
+    await given.make(shop, s3);
+    shop.drop('two.csv', toCsv(manyRows(4, 'b')));
+    const run = await shop.cli('run', 'orders');
+    expect(run.exitCode, run.stderr).toBe(given.exitCode);
+    expect((run.stdout + run.stderr).replace(/\s+/g, ' ')).toMatch(given.says);
+    const posted = await shop.posted();
+    expect(repeated(posted)).toEqual([]);
+    expect(posted).toHaveLength(given.exitCode === 0 ? 8 : 4);
+    if (given.stopsRecovery !== true) return;
+    const recovery = await shop.cli('ledger', 'recover', '--reason', 'restored');
+    expect(recovery.exitCode, recovery.stdout).toBe(given.exitCode);
+    expect(await shop.posted()).toHaveLength(4);
+  });
+
+  function changeJournals(s3: S3Server, change: (text: string) => string): void {
+    for (const [key, { content }] of s3.objects(MARK.bucket))
+      if (key.startsWith('mark/')) s3.put(MARK.bucket, key, change(String(content)));
+  }
+});
+
+function readConfig(shop: Workshop): string {
+  return readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+}

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { readOpenBacklog } from '../../src/rollups/backlog.ts';
 import { setup } from '../support/setup.ts';
 import { openWorkshop, toCsv, type Workshop } from './workshop.ts';
 
@@ -133,6 +134,17 @@ describe('entries of a job that is not configured', () => {
     expect((await shop.cli('plan', 'elsewhere')).exitCode).toBe(3);
     const doctor = await shop.cli('doctor');
     expect(doctor.stdout.replace(/\s+/g, ' ')).toContain('3 ledger entries (30.00 EUR)');
+  });
+
+  it('are found without reading the entries of the jobs that are configured', async () => {
+    const shop = await openHalfPosted();
+    const waiting = (otherThan: readonly string[]) => readOpenBacklog(shop.db, { limit: 10, otherThan });
+    expect(await waiting(['orders'])).toEqual([]);
+    const named = [...(await waiting([])), ...(await waiting(['elsewhere']))];
+    expect(named.map(({ job, state, entries }) => `${job} ${state} ${entries}`)).toEqual([
+      ...['orders in_doubt 1', 'orders ready 2'],
+      ...['orders in_doubt 1', 'orders ready 2'],
+    ]);
   });
 
   it('follow no job if two have taken its sources, because only a person knows which', async () => {

@@ -3,9 +3,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { openWorkshop, toCsv, type Workshop } from './workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startWorkers } from './workers/spread-shop.ts';
+import {
+  countStates,
+  leasesAreOver,
+  manyRows,
+  openWorkshop,
+  repeated,
+  toCsv,
+  type Workshop,
+} from './workshop.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const GENERIC = fileURLToPath(new URL('../../config/layouts/generic.yaml', import.meta.url));
 
@@ -130,5 +140,67 @@ describe('a backfill is half done, and another name has', () => {
     expect(await shop.db.selectFrom('ledger.adjustments').select('kind').execute()).toEqual([
       { kind: 'cancelled' },
     ]);
+  });
+});
+
+/*
+ * A run is killed while workers post its orders, and the configuration changes before they are restarted. They post what
+ * they have begun, and a run of the new configuration leaves to them only what they would do as it would itself.
+ */
+describe('workers of the old configuration hold entries of a killed run, and another name has', () => {
+  const ORDERS = 240;
+  const SPREAD = 'work: {engine: pg-boss, serve_works: false}\n';
+
+  it.each([
+    ['the job', 'job'],
+    ['the source', 'source'],
+    ['the layout', 'layout'],
+    ['the platform', 'platform'],
+  ] as const)('%s: each order is posted once, and what they cannot do is said', async (_, changed) => {
+    const shop = await openWorkshop({
+      flow: SPREAD + flowOf([]),
+      api: 'concurrency: 4\nlease_seconds: 8\ntimeout_seconds: 3',
+      sandbox: { latencyMs: 120 },
+    });
+    mkdirSync(join(shop.folder, 'layouts'));
+    cpSync(GENERIC, join(shop.folder, 'layouts', 'mine.yaml'));
+    shop.drop('1.csv', toCsv(manyRows(ORDERS)));
+    const workers = await startWorkers(shop, 2, { LOG_LEVEL: 'silent' });
+    let killed = shop.start('run', 'orders', '--json');
+    await waitFor(async () => {
+      // A busy machine may let the lease of a run expire.
+      if (killed.hasEnded()) killed = shop.start('run', 'orders', '--json');
+      return (await shop.posted()).length >= 20;
+    });
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+    shop.write('pipeline.yaml', text.replace(flowOf([]), flowOf([changed])));
+    shop.drop('2.csv', toCsv([{ id: 'new', revenue: '12.00' }]));
+    await leasesAreOver(shop);
+
+    // They post for the same job whatever its sources are called, because a request was fixed when its order was decided.
+    const job = changed === 'job' ? 'dutch' : 'orders';
+    const beside = await shop.cli('run', job);
+    const waiting = (await countStates(shop.db)).ready ?? 0;
+    if (changed === 'job' && waiting > 0) {
+      expect(beside.exitCode).toBe(1);
+      expect(inOneLine(beside.stdout)).toMatch(
+        /It stopped: A worker \(process \d+ on \S+\) has a different configuration \(without job dutch\) than the run\..*to be posted/,
+      );
+    } else {
+      expect([0, 6], beside.stderr).toContain(beside.exitCode);
+      expect(waiting).toBe(0);
+    }
+    for (const worker of workers) worker.kill('SIGTERM');
+    for (const { ended } of workers) expect((await ended).exitCode).toBe(0);
+    const last = await shop.cli('run', job);
+    const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
+    expect(others).toEqual({});
+    expect(accepted + doubts).toBe(ORDERS + 1);
+    expect(last.exitCode, last.stderr).toBe(doubts > 0 ? 6 : 0);
+    const posted = await shop.posted();
+    expect(repeated(posted)).toEqual([]);
+    expect(posted.length).toBeGreaterThanOrEqual(accepted);
   });
 });

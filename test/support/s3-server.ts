@@ -44,6 +44,8 @@ export type S3Server = {
   readonly put: (bucket: string, key: string, content: Buffer | string, traits?: S3Traits) => S3Object;
   /** Applies a fault to the next matching requests. */
   readonly fail: (fault: Fault) => void;
+  /** The objects of a bucket by key; a test may change them. */
+  readonly objects: (bucket: string) => S3Bucket;
   /** Removes all faults. */
   readonly heal: () => void;
   /** Delays each page of a listing by this time from now on. */
@@ -131,6 +133,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       buckets.set(bucket, objects.set(key, object));
       return object;
     },
+    objects: (bucket) => buckets.get(bucket) ?? new Map(),
     fail: (fault) => void faults.push(fault),
     heal: () => void faults.splice(0),
     setListingLatency: (milliseconds) => {

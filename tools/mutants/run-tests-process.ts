@@ -13,6 +13,8 @@ export type ToRun = {
   readonly changed: readonly string[];
   /** Whether to note which functions each file calls. */
   readonly recordsCalls: boolean;
+  /** A test that waits this long waits for something that a fault has removed. */
+  readonly testTimeoutMs: number;
 };
 
 export type HaveRun = {
@@ -28,14 +30,13 @@ export type FileRun = {
   /** How many of its tests have passed: fewer than without a fault if the run was cancelled. */
   readonly passed: number;
   readonly durationMs: number;
+  /** The time that its slowest test took. */
+  readonly slowestMs: number;
   readonly calls: Calls;
 };
 
 /** How Vitest, `expect.poll` and `waitFor` say that they have waited long enough. */
 const LATE = /timed out|in time|in vain/i;
-
-/** A test of the project that waits this long waits for something that a fault has removed. */
-const TEST_TIMEOUT_MS = 60_000;
 
 /** Keeps the order of the request: the tests that most likely fail come first. */
 class AsGiven extends BaseSequencer {
@@ -55,16 +56,16 @@ const vitest = await createVitest(
     reporters: [{ onTestModuleEnd: (module) => void testModules.push(module) }],
     // A second one would still send results, and cancel, when the next request runs.
     maxWorkers: 1,
-    testTimeout: TEST_TIMEOUT_MS,
-    hookTimeout: TEST_TIMEOUT_MS,
   },
   { test: { sequence: { sequencer: AsGiven }, setupFiles: ['tools/mutants/record-calls.ts'] } },
 );
 
-async function run({ tests, changed, recordsCalls }: ToRun): Promise<HaveRun> {
+async function run({ tests, changed, recordsCalls, testTimeoutMs }: ToRun): Promise<HaveRun> {
   for (const file of changed) vitest.invalidateFile(resolve(file));
   const [project] = vitest.projects;
   project?.provide('recordsCalls', recordsCalls);
+  if (project !== undefined)
+    Object.assign(project.config, { testTimeout: testTimeoutMs, hookTimeout: testTimeoutMs });
   const files = tests.flatMap((test) => project?.createSpecification(resolve(test)) ?? []);
   testModules = [];
   const result = await vitest.runTestSpecifications(files);
@@ -84,6 +85,10 @@ async function run({ tests, changed, recordsCalls }: ToRun): Promise<HaveRun> {
         {
           passed: [...module.children.allTests('passed')].length,
           durationMs: module.diagnostic().duration,
+          slowestMs: Math.max(
+            0,
+            ...[...module.children.allTests()].map((test) => test.diagnostic()?.duration ?? 0),
+          ),
           calls: module.meta().calls ?? {},
         },
       ]),

@@ -92,8 +92,8 @@ function say(text: string): void {
 /** A busy machine is not a hang. */
 const SLACK_MS = 20_000;
 
-/** How long a test may take without a fault, however busy the machine is. */
-const BASELINE_MS = 600_000;
+/** How long tests may take without a fault, however busy the machine is: a group of files, and each test. */
+const BASELINE = { limitMs: 600_000, testTimeoutMs: 180_000 };
 
 /** How long the tests of other folders may take together: what the nearest ones do not notice, the others rarely do. */
 const ELSEWHERE_MS = 60_000;
@@ -110,7 +110,7 @@ async function runBaseline(
   let left = tests;
   while (left.length > 0) {
     const group = left.slice(0, BASELINE_FILES);
-    const answer = await runner.run(group, { limitMs: BASELINE_MS, recordsCalls: true });
+    const answer = await runner.run(group, { ...BASELINE, recordsCalls: true });
     if (answer === null) throw new Error(`${group.join(', ')}: no end without a fault; run them first`);
     if (answer.failed === null) {
       for (const [test, run] of Object.entries(answer.files)) passed.set(test, run);
@@ -154,7 +154,9 @@ async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => re
     });
     const quickFirst = taken.sort((one, other) => timeOf(one) - timeOf(other));
     const passed = taken.reduce((sum, test) => sum + (runs.get(test)?.passed ?? 0), 0);
-    return taken.length === 0 ? [] : [{ tests: quickFirst, passed, limitMs: SLACK_MS + 3 * totalMs }];
+    const slowestMs = Math.max(...taken.map((test) => runs.get(test)?.slowestMs ?? 0));
+    const limits = { limitMs: SLACK_MS + 3 * totalMs, testTimeoutMs: SLACK_MS / 2 + 3 * slowestMs };
+    return taken.length === 0 ? [] : [{ tests: quickFirst, passed, ...limits }];
   };
   return (mutant) => {
     const { beside, elsewhere } = testsOf.get(mutant.file) ?? { beside: [], elsewhere: [] };
@@ -175,12 +177,15 @@ async function tryFairly(
   stages: readonly Stage[],
 ): Promise<string | null> {
   for (const patience of [1, 4]) {
-    const patient = stages.map((stage) => ({ ...stage, limitMs: patience * stage.limitMs }));
+    const patient = stages.map(({ limitMs, testTimeoutMs, ...stage }) => ({
+      ...stage,
+      ...{ limitMs: patience * limitMs, testTimeoutMs: patience * testTimeoutMs },
+    }));
     const { by, isLate } = await runner.tryMutant(mutant, patient);
     if (!isLate) return by;
     let isFair = true;
-    for (const { tests, limitMs } of patient)
-      isFair &&= (await runner.run(tests, { limitMs, recordsCalls: false }))?.failed === null;
+    for (const { tests, ...limits } of patient)
+      isFair &&= (await runner.run(tests, { ...limits, recordsCalls: false }))?.failed === null;
     if (isFair) return by;
     say(`the machine is busy: ${by}`);
   }

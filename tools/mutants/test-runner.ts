@@ -11,7 +11,9 @@ export type Stage = {
   readonly tests: readonly string[];
   /** How many tests pass without a fault. */
   readonly passed: number;
+  /** How long all of them may take, and how long each test. */
   readonly limitMs: number;
+  readonly testTimeoutMs: number;
 };
 
 /** What noticed a fault; null if nothing did. `isLate`: a test, or all of them, took too long. */
@@ -21,7 +23,7 @@ export type TestRunner = {
   /** Runs test files of the copy until one fails. Null if they do not end within the limit. */
   run(
     tests: readonly string[],
-    options: { readonly limitMs: number; readonly recordsCalls: boolean },
+    options: Pick<Stage, 'limitMs' | 'testTimeoutMs'> & { readonly recordsCalls: boolean },
   ): Promise<HaveRun | null>;
   /** Runs test files against a fault, one stage after the other, until a test fails or the limit of a stage is over. */
   tryMutant(mutant: Mutant, stages: readonly Stage[]): Promise<Notice>;
@@ -79,16 +81,16 @@ export function openTestRunner(root: string): TestRunner {
   }
 
   /** Vitest may cancel a run because a test has failed in the one before: then no test fails, and some do not run. */
-  async function runWhole({ tests, passed, limitMs }: Stage): Promise<HaveRun | null> {
+  async function runWhole({ tests, passed, limitMs, testTimeoutMs }: Stage): Promise<HaveRun | null> {
     for (let left = 2; ; left -= 1) {
-      const answer = await ask({ tests, recordsCalls: false }, limitMs);
+      const answer = await ask({ tests, recordsCalls: false, testTimeoutMs }, limitMs);
       const isCancelled = answer !== null && answer.failed === null && passedIn(answer) < passed;
       if (!isCancelled || left === 0) return answer;
     }
   }
 
   return {
-    run: (tests, { limitMs, recordsCalls }) => ask({ tests, recordsCalls }, limitMs),
+    run: (tests, { limitMs, ...options }) => ask({ tests, ...options }, limitMs),
     async tryMutant(mutant, stages) {
       const path = join(copy, mutant.file);
       const source = readFileSync(path, 'utf8');

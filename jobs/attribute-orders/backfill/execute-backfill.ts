@@ -134,7 +134,7 @@ async function stateOf({ db }: BackfillRun, backfillId: string): Promise<Backfil
 }
 
 /** Updates the reports. A failure is only noted, because it does not change the result of the backfill. */
-async function tellReports(run: BackfillRun): Promise<void> {
+export async function tellReports(run: BackfillRun): Promise<void> {
   const staleBecause = await updateReports(run);
   if (staleBecause !== null) run.progress.note(staleBecause);
 }

@@ -66,7 +66,7 @@ async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: P
     from (
       select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
-        select d.*, o.codes, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
+        select d.*, o.codes, o.note, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
           to_char(${orderedAt} at time zone ${period.timeZone}::text, 'YYYY-MM') as month
         from decided_orders d
         cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
@@ -122,7 +122,7 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
     from (
       select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job, coalesce(${neverSent}, true) as is_unsent,
         e.entry_id is not null and (e.job <> ${job} or e.source is distinct from k.source) as is_others,
-        coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
+        e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent} as is_free,
         (
           select true from ledger.evidence v
           where v.kind is not distinct from 'webhook_order' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)

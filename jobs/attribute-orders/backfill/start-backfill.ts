@@ -1,9 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type { PlanChanges } from '../../../src/core/backfill.ts';
+import { BACKFILL_RULES, type PlanChanges } from '../../../src/core/backfill.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
+import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
 import { createDesiredEntries } from '../../../src/ledger/propose.ts';
 import { keepRevenueRule } from '../decide/attribute-orders.ts';
@@ -26,6 +27,7 @@ export type StartBackfillOptions = {
   readonly approvedBy: string;
   readonly requestsPerSecond: number | null;
   readonly concurrency: number | null;
+  readonly orderNotes: OrderNotes;
 };
 
 /**
@@ -41,7 +43,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await lockJob(trx, rules.job);
     const changes = await comparePlan(trx, backfill, await gatherPlan(trx, rules));
     if (changes !== null) return { kind: 'changed', changes };
-    await gatherDesired(trx);
+    await gatherDesired(trx, options.orderNotes);
     await takeForBackfill(trx, { ...rules, effect: 'referral', runId, backfillId });
     await keepRevenueRule(trx, rules);
     await attributeToThem(trx, rules);
@@ -56,26 +58,27 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
 }
 
 /** Fills `desired_entries` with the orders that the plan posts, oldest first. */
-async function gatherDesired(trx: Transaction<DB>): Promise<void> {
+async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Promise<void> {
   await createDesiredEntries(trx);
   await sql`
-    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id)
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
+      details)
     select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform, p.order_id,
-      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id
+      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id, ${referralDetails(sql`p.note`, orderNotes)}
     from planned_orders p where p.standing = 'to_post'`.execute(trx);
   await sql`analyze desired_entries`.execute(trx);
 }
 
 /**
- * Stores the decisions of the plan as decisions of the job. The time of their files is updated, so that
- * reports include them.
+ * Stores the decisions of the plan as decisions of the job. Their files count as changed, so
+ * that reports include them, even if no run of the job has decided about a file yet.
  */
 async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
   await sql`
     insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, brand_id,
       influencer_handle, deal_id, collab_id, amount, currency, entry_id, is_pending, rules_hash)
     select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value, p.target, p.brand_id,
-      p.influencer_handle, p.deal_id, p.collab_id, p.amount, p.currency, e.entry_id, false, 'backfill'
+      p.influencer_handle, p.deal_id, p.collab_id, p.amount, p.currency, e.entry_id, false, ${BACKFILL_RULES}
     from planned_orders p
     cross join lateral (
       select e.entry_id from ledger.entries e
@@ -88,8 +91,8 @@ async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRul
         amount = excluded.amount, currency = excluded.currency, entry_id = excluded.entry_id, is_pending = false,
         rules_hash = excluded.rules_hash, decided_at = now()`.execute(trx);
   await sql`
-    update intake.attributed_files f set attributed_at = clock_timestamp()
-    where f.job = ${job} and f.source_file_id in (select source_file_id from planned_orders where standing = 'to_post')`.execute(
-    trx,
-  );
+    insert into intake.attributed_files (job, source_file_id, rules_hash, attributed_at)
+    select ${job}, f.source_file_id, ${BACKFILL_RULES}, clock_timestamp()
+    from (select distinct source_file_id from planned_orders where standing = 'to_post') f
+    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
 }

@@ -59,7 +59,7 @@ async function runInPhase(
   work: (run: BackfillRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { db, job, config, draining } = options;
-  if (options.client !== null) await continueRenamedJob(db, options);
+  if (options.client !== null) await continueRenamedJob(db, { ...options, kind: attributeOrders });
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const ttlMs = config.api.leaseSeconds * 1_000;
   const name = backfillRunName(job.name);

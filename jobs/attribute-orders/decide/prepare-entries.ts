@@ -4,7 +4,12 @@ import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
-import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
+import {
+  type OrderNotes,
+  referralBody,
+  referralDetails,
+  referralKey,
+} from '../../../src/ledger/effects/referral.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../../src/ledger/propose.ts';
 import { orderPlatformChanged } from './order-platform-changed.ts';
@@ -16,6 +21,8 @@ export type PrepareEntriesOptions = {
   readonly accountId: string;
   /** `order_platform` of each of the job's sources. */
   readonly orderPlatformBySource: Readonly<Record<string, string>>;
+  /** By default `ours`. */
+  readonly orderNotes?: OrderNotes;
 };
 
 export type PreparedEntries = Proposed & {
@@ -73,19 +80,19 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
   await createDesiredEntries(trx);
   const { numAffectedRows } = await sql`
     insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
-      undesired_as, undesired_because, lowered_as)
+      details, undesired_as, undesired_because, lowered_as)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount, b.currency, b.order_platform,
-      b.order_id, b.order_version_id, b.linked_id, ${undesiredAs}, coalesce(b.reason, b.outcome),
+      b.order_id, b.order_version_id, b.linked_id, ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs}, coalesce(b.reason, b.outcome),
       case when b.refunded > 0 then 'refunded' end
     from (
       select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
         select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency, a.brand_id, a.deal_id, a.collab_id,
-          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at
+          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at, o.note
         from intake.attributions a
         join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text) on p.source = a.source
         cross join lateral (
-          select o.codes, o.refunded, o.cancelled_at from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+          select o.codes, o.refunded, o.cancelled_at, o.note from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
         where a.job = ${options.job} and a.is_pending
       ) w
     ) b`.execute(trx);

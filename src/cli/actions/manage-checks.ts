@@ -10,6 +10,7 @@ import { renderChecks, toFreshnessLine } from '../../reports/checks/render-check
 import type { AcknowledgeOptions, ChecksOptions, ExpectDateOptions } from '../commands/checks.ts';
 import { configOption } from '../commands/command.ts';
 import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
@@ -19,24 +20,28 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
   const config = await openConfig(options);
   const { source } = options;
   if (source !== undefined) findSource(config, source);
-  return withDatabase(config, async (db) => {
-    const sources = Object.values(config.sources).filter(
-      ({ name }) => source === undefined || name === source,
-    );
-    const names = sources.map(({ name }) => name);
-    const files = await listCheckedFiles(db, names);
-    const findings = await listFindings(db, { sources: names });
-    const expectedDates = await listExpectedDates(db);
-    const freshness = (await judgeArrivals(db, { sources, now: new Date() })).map(toFreshnessLine);
-    for (const { results, ...file } of files)
-      for (const result of results) output.emit({ event: 'check', ...file, ...result });
-    for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
-    for (const date of expectedDates) output.emit({ event: 'expected_date', ...date });
-    for (const finding of findings) output.emit({ event: 'check_finding', ...finding });
-    const shown = { files, freshness, findings, expectedDates, configOption: configOption(options) };
-    output.print(renderChecks(shown, output.terminal));
-    return EXIT.ok;
-  });
+  return withDatabase(
+    config,
+    async (db) => {
+      const sources = Object.values(config.sources).filter(
+        ({ name }) => source === undefined || name === source,
+      );
+      const names = sources.map(({ name }) => name);
+      const files = await listCheckedFiles(db, names);
+      const findings = await listFindings(db, { sources: names });
+      const expectedDates = await listExpectedDates(db);
+      const freshness = (await judgeArrivals(db, { sources, now: new Date() })).map(toFreshnessLine);
+      for (const { results, ...file } of files)
+        for (const result of results) output.emit({ event: 'check', ...file, ...result });
+      for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
+      for (const date of expectedDates) output.emit({ event: 'expected_date', ...date });
+      for (const finding of findings) output.emit({ event: 'check_finding', ...finding });
+      const shown = { files, freshness, findings, expectedDates, configOption: configOption(options) };
+      output.print(renderChecks(shown, output.terminal));
+      return EXIT.ok;
+    },
+    reading(output),
+  );
 }
 
 /**

@@ -14,6 +14,7 @@ import { openSourceClients } from '../../store/source-clients.ts';
 import { configOption } from '../commands/command.ts';
 import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
 import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
@@ -30,21 +31,25 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
   const clients = openSourceClients();
   let exitCode: ExitCode = EXIT.ok;
   try {
-    await withDatabase(config, async (db) => {
-      for (const source of sources) {
-        try {
-          const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
-          const files = all.filter(({ state }) => options.state === undefined || state === options.state);
-          for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
-          const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };
-          output.print(renderFiles(shown, output.terminal));
-        } catch (error) {
-          if (!(error instanceof KnownError)) throw error;
-          output.fail(error.details);
-          exitCode = error.details.exitCode;
+    await withDatabase(
+      config,
+      async (db) => {
+        for (const source of sources) {
+          try {
+            const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
+            const files = all.filter(({ state }) => options.state === undefined || state === options.state);
+            for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
+            const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };
+            output.print(renderFiles(shown, output.terminal));
+          } catch (error) {
+            if (!(error instanceof KnownError)) throw error;
+            output.fail(error.details);
+            exitCode = error.details.exitCode;
+          }
         }
-      }
-    });
+      },
+      reading(output),
+    );
   } finally {
     clients.close();
   }

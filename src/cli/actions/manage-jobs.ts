@@ -9,6 +9,7 @@ import { isServed, listPausedJobs } from '../../reports/runs/list-slots.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { ControlJobOptions } from '../commands/run/jobs.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
@@ -21,11 +22,15 @@ export async function showJobs(output: Output, options: ConfigOptions): Promise<
   const config = await openConfig(options);
   const jobs = Object.values(config.jobs);
   const slots = nextSlots(jobs, new Date());
-  const { paused, runs, served } = await withDatabase(config, async (db) => ({
-    paused: await listPausedJobs(db),
-    runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
-    served: await isServed(db),
-  }));
+  const { paused, runs, served } = await withDatabase(
+    config,
+    async (db) => ({
+      paused: await listPausedJobs(db),
+      runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
+      served: await isServed(db),
+    }),
+    reading(output),
+  );
   const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
   const listed = [...names].map((name) => {
     const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};

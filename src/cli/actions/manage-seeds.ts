@@ -1,14 +1,15 @@
 import type { Seeded } from '../../core/backfill.ts';
+import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { inTransaction } from '../../db/in-transaction.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
 import { listSeeds } from '../../ledger/seed.ts';
-import type { ActorlessRecord } from '../../ops/record-audit.ts';
 import { plural } from '../../render/text.ts';
 import { renderSeeded, renderSeeds } from '../../reports/seeds.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { SeedOptions } from '../commands/ledger.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import { seedOrders, unseedOrders } from '../seed-orders.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -22,36 +23,44 @@ export async function addSeed(output: Output, path: string, options: SeedOptions
   const config = await openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
-    const seeded = await inTransaction(db, async (trx) => {
-      const recorded = await seedOrders(trx, { config, path, reason, seededBy: readOperator() });
-      await auditIn(trx)(auditOfSeed(recorded, reason));
-      return recorded;
-    });
-    output.emit({ event: 'seeded', ...seeded });
-    output.print(renderSeeded(seeded, output.terminal));
+    const seeded = await inTransaction(db, (trx) => recordList(trx, { config, path, reason }));
+    showSeeded(output, seeded);
     return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   });
 }
 
-/** The audit record of a list of orders that were credited elsewhere. */
-export function auditOfSeed(
-  { seedId, orders, heldBack }: Pick<Seeded, 'seedId' | 'orders' | 'heldBack'>,
-  reason: string,
-): ActorlessRecord {
-  return {
-    ...{ action: 'seed_orders', subjectKind: 'seed', subject: seedId, reason },
-    summary: `Recorded seed ${seedId}: orders that were credited elsewhere.`,
-    after: { orders, held_back: heldBack },
-  };
+/** Records a list of orders that were credited elsewhere, with its audit record. A list that is known stays as it is. */
+export async function recordList(
+  trx: DatabaseTransaction,
+  list: { readonly config: PipelineConfig; readonly path: string; readonly reason: string },
+): Promise<Seeded> {
+  const seeded = await seedOrders(trx, { ...list, seededBy: readOperator() });
+  const { seedId, isKnown, orders, heldBack } = seeded;
+  if (!isKnown)
+    await auditIn(trx)({
+      ...{ action: 'seed_orders', subjectKind: 'seed', subject: seedId, reason: list.reason },
+      summary: `Recorded seed ${seedId}: orders that were credited elsewhere.`,
+      after: { orders, held_back: heldBack },
+    });
+  return seeded;
+}
+
+export function showSeeded(output: Output, seeded: Seeded): void {
+  output.emit({ event: 'seeded', ...seeded });
+  output.print(renderSeeded(seeded, output.terminal));
 }
 
 export async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  return withDatabase(await openConfig(options), async (db) => {
-    const seeds = await listSeeds(db);
-    for (const seed of seeds) output.emit({ event: 'seed', ...seed });
-    output.print(renderSeeds(seeds, output.terminal));
-    return EXIT.ok;
-  });
+  return withDatabase(
+    await openConfig(options),
+    async (db) => {
+      const seeds = await listSeeds(db);
+      for (const seed of seeds) output.emit({ event: 'seed', ...seed });
+      output.print(renderSeeds(seeds, output.terminal));
+      return EXIT.ok;
+    },
+    reading(output),
+  );
 }
 
 export async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {

@@ -6,6 +6,7 @@ import { createLogger } from '../../monitoring/observe/logger.ts';
 import { listen, openServer } from '../../monitoring/observe/start-observer.ts';
 import type { ConsoleCommandOptions } from '../commands/console.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
+import { reading } from '../open/reading.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
@@ -42,7 +43,7 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
         }
         return EXIT.ok;
       },
-      { stopping },
+      { stopping, ...reading(output) },
     );
   } finally {
     stopping.ignore();

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { jobKinds } from '../../../jobs/index.ts';
 import { findStoredSecrets } from '../../config/environment/read-variable.ts';
@@ -16,7 +15,7 @@ import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
 import { type ConfigOptions, configOption } from '../commands/command.ts';
 import { completeCommands } from '../complete-commands.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
+import { isNewEmbedded, openConfig, withDatabase } from '../open/open-config.ts';
 import { openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
 
@@ -66,7 +65,6 @@ function namesOf(section: Readonly<Record<string, unknown>>): string {
 }
 
 async function examineAll(config: PipelineConfig, show: (finding: Finding) => void): Promise<void> {
-  const { url, dataFolder } = config.database;
   const sourceClients = openSourceClients();
   const client = openServiceClient(config);
   const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
@@ -84,8 +82,7 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   };
   try {
     // The examination must not create a database.
-    if (url === '' && !existsSync(dataFolder))
-      return await look({ db: null, hasTables: false, databaseProblem: null });
+    if (isNewEmbedded(config)) return await look({ db: null, hasTables: false, databaseProblem: null });
     let isOpen = false;
     await withDatabase(
       config,

@@ -1,22 +1,21 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { bindAccount, boundAccount } from '../../ledger/bind-account.ts';
+import { bindAccount } from '../../ledger/bind-account.ts';
 import { ensureLedgerId } from '../../ledger/continuity/identity.ts';
 import { type Recovered, recoverLedger } from '../../ledger/continuity/recover.ts';
-import { compare, explainContinuity } from '../../ledger/open-ledger.ts';
+import { compare } from '../../ledger/sending/compare-ledger.ts';
 import { spoolFolder } from '../../ledger/sending/recover-previous-runs.ts';
 import { replaySpool } from '../../ledger/spool.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { renderSeeded } from '../../reports/seeds.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import { openConfig, withMigratedDatabase } from '../open/open-config.ts';
-import { seedOrders } from '../seed-orders.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { requireReason } from '../usage-error.ts';
-import { auditOfSeed } from './manage-seeds.ts';
+import { recordList, showSeeded } from './manage-seeds.ts';
 
 export type RecoverOptions = ConfigOptions & {
   readonly reason: string;
@@ -26,7 +25,8 @@ export type RecoverOptions = ConfigOptions & {
 
 /**
  * Makes a database usable again that lost claims of this data folder. It records the lost claims as accepted,
- * in doubt or not processed.
+ * in doubt or not processed, and the list of the service if one is given, in one transaction: all of it, or nothing. Running
+ * it again is harmless.
  *
  * @returns 0 if runs can continue.
  * @throws KnownError (exit 7) if claims are missing that no journal on this machine describes.
@@ -38,46 +38,42 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
   const progress = output.createProgress();
   const stopping = listenForStop(output);
   return withMigratedDatabase(config, { progress, stopping }, async (db) => {
-    const bound = await boundAccount(db);
-    const { continuity, ...compared } = await compare(db, { config, accountId: bound });
+    const { continuity, accountId: bound, folders, machineId, isShared } = await compare(db, { config });
     const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
-    if (options.from !== undefined) {
-      const list = { config, path: options.from, reason, seededBy: decidedBy };
-      const seeded = await inTransaction(db, async (trx) => {
-        const recorded = await seedOrders(trx, list);
-        await auditIn(trx)(auditOfSeed(recorded, reason));
-        return recorded;
+    const { from } = options;
+    const { seeded, recovered } = await inTransaction(db, async (trx) => {
+      const list = from === undefined ? null : await recordList(trx, { config, path: from, reason });
+      if (accountId === null) return { seeded: list, recovered: null };
+      await bindAccount(trx, accountId);
+      await ensureLedgerId(trx);
+      const acceptsUndescribed = options.acceptUndescribed === true;
+      const found = await recoverLedger(trx, {
+        ...{ folders, machineId, isShared },
+        ...{ accountId, reason, decidedBy, acceptsUndescribed },
       });
-      output.emit({ event: 'seeded', ...seeded });
-      output.print(renderSeeded(seeded, output.terminal));
-    }
-    if (accountId === null) {
-      output.print('No run has posted from this data folder yet, so there is nothing to recover.');
-      return EXIT.ok;
-    }
-    await bindAccount(db, accountId);
-    await ensureLedgerId(db);
-    const decision = {
-      ...compared,
-      ...{ accountId, reason, decidedBy, acceptsUndescribed: options.acceptUndescribed === true },
-    };
-    const recovered = await inTransaction(db, async (trx) => {
-      const found = await recoverLedger(trx, decision);
       const { claims, accepted, inDoubt, notProcessed } = found;
       await auditIn(trx)({
         ...{ action: 'recover_ledger', subjectKind: 'ledger', subject: accountId, reason },
         summary: `Recovered ${plural(claims, 'claim')} that the database had lost.`,
         after: { accepted, in_doubt: inDoubt, not_processed: notProcessed },
       });
-      return found;
+      return { seeded: list, recovered: found };
     });
+    if (seeded !== null) showSeeded(output, seeded);
+    if (recovered === null) {
+      output.print('No run has posted from this data folder yet, so there is nothing to recover.');
+      return EXIT.ok;
+    }
     // Answers that a process had received before it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');
-    const after = explainContinuity((await compare(db, { config, accountId })).continuity, config);
+    const { problem: after } = await compare(db, { config });
     output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
     output.print(renderRecovered(recovered));
     if (after === null) return EXIT.ok;
-    throw after;
+    throw new KnownError({
+      ...after.details,
+      safe: 'What this command recorded stays recorded, and running it again adds nothing twice. Nothing is posted until no claim is missing.',
+    });
   }).finally(() => stopping.ignore());
 }
 

@@ -32,11 +32,14 @@ export const explainCommand: CommandDefinition = {
     order.action(
       act(async (output, id: string, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { reading } = await import('../open/reading.ts');
         const { explainOrder } = await import('../../reports/lives/explain-order.ts');
         const { renderOrderLife } = await import('../../reports/lives/order-life.ts');
         const { source } = options;
-        const lives = await withDatabase(await openConfig(options), (db) =>
-          explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
+        const lives = await withDatabase(
+          await openConfig(options),
+          (db) => explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
+          reading(output),
         );
         if (lives.length === 0) throw notFound(id);
         for (const life of lives) output.emit({ event: 'order', ...life });
@@ -63,6 +66,7 @@ export const explainCommand: CommandDefinition = {
       act(async (output, given: string | undefined, options: ConfigOptions) => {
         const { askAddress } = await import('../terminal/ask-address.ts');
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { reading } = await import('../open/reading.ts');
         const { hashesOf } = await import('../actions/hash-address.ts');
         const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
         const { renderCustomerLife } = await import('../../reports/lives/customer-life.ts');
@@ -70,10 +74,14 @@ export const explainCommand: CommandDefinition = {
         const typed = given ?? (await askAddress('explain customer'));
         const hashes = hashesOf(config, typed);
         // Rows are shown only if the address is not in the history of the shell and the list of processes.
-        const { lives, rows } = await withDatabase(config, async (db) => ({
-          lives: await explainCustomer(db, hashes),
-          rows: given === undefined ? await traceRows(db, config, typed) : [],
-        }));
+        const { lives, rows } = await withDatabase(
+          config,
+          async (db) => ({
+            lives: await explainCustomer(db, hashes),
+            rows: given === undefined ? await traceRows(db, config, typed) : [],
+          }),
+          reading(output),
+        );
         if (lives.length === 0 && rows.every(({ line }) => line === null)) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });
         for (const row of rows) output.emit({ event: 'customer_row', ...row });
@@ -108,11 +116,12 @@ async function explainByKind(
 ): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { reading } = await import('../open/reading.ts');
   const { renderExplained } = await import('../../reports/lives/entry-life.ts');
   const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
   const chosen = explained.find((one) => one.what === what);
   if (chosen === undefined || text === undefined) throw notExplained(what, explained);
-  const found = await withDatabase(await openConfig(options), (db) => chosen.find(db, text));
+  const found = await withDatabase(await openConfig(options), (db) => chosen.find(db, text), reading(output));
   if (found.length === 0) throw nothingKnown(chosen.what, text);
   for (const one of found) output.emit({ event: chosen.what, ...one });
   output.print(found.map((one) => renderExplained(one, output.terminal)).join('\n\n'));

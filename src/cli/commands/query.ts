@@ -51,6 +51,7 @@ export const queryCommand: CommandDefinition = {
         const timeoutMs = timeout * 1000;
         // The server cancels the query; this limit is for a server that does not.
         const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
+        const { reading } = await import('../open/reading.ts');
         const config = await openConfig(options);
         const { url, biUrl } = config.database;
         // The BI login sees only schema bi, so it cannot check whether the database is migrated.
@@ -58,7 +59,7 @@ export const queryCommand: CommandDefinition = {
         const result = await withDatabase(
           { ...config, database },
           (db) => inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
-          { migrated: biUrl === '' },
+          { migrated: biUrl === '', ...reading(output) },
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
         output.print(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));

@@ -46,22 +46,29 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
     command.action(
       act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { reading } = await import('../open/reading.ts');
         const config = await openConfig(options);
         if (loadFetchRows !== null && options.export !== undefined) {
           const { exportRejected } = await import('../actions/export-rejected.ts');
           const fetchRows = await loadFetchRows();
           const target = { path: options.export, escapeFormulas: options.escapeFormulas, fetchRows };
-          return withDatabase(config, (db) =>
-            exportRejected({ db, config, output, filter: toFilter(options), ...target }),
+          return withDatabase(
+            config,
+            (db) => exportRejected({ db, config, output, filter: toFilter(options), ...target }),
+            reading(output),
           );
         }
         const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
         const { renderRejected } = await import('../../reports/files/read-files.ts');
         const filter = toFilter(options);
-        const { rows, total } = await withDatabase(config, async (db) => ({
-          rows: await listRejected(db, { ...filter, limit: options.limit }),
-          total: await countRejected(db, filter),
-        }));
+        const { rows, total } = await withDatabase(
+          config,
+          async (db) => ({
+            rows: await listRejected(db, { ...filter, limit: options.limit }),
+            total: await countRejected(db, filter),
+          }),
+          reading(output),
+        );
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
         const isFiltered = Object.keys(filter).length > 0;
         const shown = { rows, total, isFiltered, configOption: configOption(options) };

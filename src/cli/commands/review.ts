@@ -83,6 +83,7 @@ export const reviewCommand: CommandDefinition = {
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { reading } = await import('../open/reading.ts');
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
         const { reviewHeld } = await import('../actions/review-held.ts');
         const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
@@ -93,25 +94,38 @@ export const reviewCommand: CommandDefinition = {
         const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
         const { renderDoubts } = await import('../../reports/doubts/doubts.ts');
         const config = await openConfig(options);
-        return withDatabase(config, async (db) => {
-          if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });
-          if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
-          if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
-          const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
-          const hints = await readDoubtHints(db, doubts);
-          for (const doubt of doubts)
-            output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
-          const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
-          for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-          const shown = { doubts, hints, doubleCredits, configOption: configOption(options) };
-          output.print(renderDoubts(shown, output.terminal));
-          const groups = await listHeldGroups(db, { job: options.job ?? null });
-          for (const group of groups) output.emit({ event: 'held_orders', ...group });
-          const held = describeHeldOrders({ groups, configOption: configOption(options) });
-          if (held.length > 0) output.print(renderBlocks(held, output.terminal));
-          if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
-          return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
-        });
+        const isDecision =
+          options.accepted ??
+          options.writeOff ??
+          options.resend ??
+          options.acknowledge ??
+          options.credit ??
+          options.exclude ??
+          options.all ??
+          false;
+        return withDatabase(
+          config,
+          async (db) => {
+            if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });
+            if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
+            if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
+            const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
+            const hints = await readDoubtHints(db, doubts);
+            for (const doubt of doubts)
+              output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
+            const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
+            for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
+            const shown = { doubts, hints, doubleCredits, configOption: configOption(options) };
+            output.print(renderDoubts(shown, output.terminal));
+            const groups = await listHeldGroups(db, { job: options.job ?? null });
+            for (const group of groups) output.emit({ event: 'held_orders', ...group });
+            const held = describeHeldOrders({ groups, configOption: configOption(options) });
+            if (held.length > 0) output.print(renderBlocks(held, output.terminal));
+            if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
+            return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+          },
+          isDecision || entry !== undefined ? {} : reading(output),
+        );
       }),
     );
   },

@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -29,21 +30,24 @@ export const statusCommand: CommandDefinition = {
       act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { readStatus } = await import('../../reports/status/read-status.ts');
-        const { findContinuityProblem } = await import('../../ledger/open-ledger.ts');
         const { didOf } = await import('../../../jobs/index.ts');
         const { renderStatus } = await import('../../reports/status/status.ts');
         const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
         const config = await openConfig(options);
-        const { status, problem } = await withDatabase(config, async (db) => ({
-          status: await readStatus(db, {
-            sources: Object.keys(config.sources),
-            queued: Object.values(config.sources).flatMap(({ name, events }) =>
-              events === null ? [] : [name],
-            ),
-            ...(options.exact === true ? {} : { limit: COUNTED }),
-          }),
-          problem: await findContinuityProblem(db, config),
-        }));
+        const lost: KnownError[] = [];
+        const status = await withDatabase(
+          config,
+          (db) =>
+            readStatus(db, {
+              sources: Object.keys(config.sources),
+              queued: Object.values(config.sources).flatMap(({ name, events }) =>
+                events === null ? [] : [name],
+              ),
+              ...(options.exact === true ? {} : { limit: COUNTED }),
+            }),
+          { onLost: (problem) => lost.push(problem) },
+        );
+        const [problem = null] = lost;
         const next = nextSlots(Object.values(config.jobs), new Date());
         const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
         output.emit({ event: 'status', ...status, ledger, nextSlots: next });

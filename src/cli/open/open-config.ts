@@ -6,7 +6,7 @@ import { findStoredSecrets, storesSecrets } from '../../config/environment/read-
 import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
 import { findVariables } from '../../config/load-config-file.ts';
-import { databasePlace, journalFolder, shortPath } from '../../config/locate.ts';
+import { databasePlace, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
 import { EXIT } from '../../core/exit-code.ts';
@@ -17,7 +17,7 @@ import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
-import { listJournals } from '../../ledger/continuity/journal-folder.ts';
+import { findContinuityProblem, requireWholeLedger } from '../../ledger/sending/compare-ledger.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
 import type { ConfigOptions } from '../commands/command.ts';
@@ -89,18 +89,19 @@ export function warnOfPlainConnections(config: PipelineConfig, output: Output): 
 }
 
 /**
- * Opens the database of the configuration for one piece of work, and closes it in any case.
+ * Opens the database of the configuration for one piece of work, and closes it in any case. If the ledger lost claims, the
+ * work does not begin, unless `onLost` says that it only reads.
  *
  * @throws KnownError `database_unreachable`, `database_refused`, `database_not_migrated`, or `database_lost`
- *   if the connection breaks during the work.
+ *   if the connection breaks during the work; what keeps every run from posting (exit 7).
  */
 export async function withDatabase<Result>(
   config: PipelineConfig,
   work: (db: Database) => Promise<Result>,
-  { migrated = true, stopping = null }: DatabaseUse = {},
+  { migrated = true, stopping = null, onLost }: DatabaseUse = {},
 ): Promise<Result> {
   const { url, dataFolder, statementMinutes } = config.database;
-  if (migrated && isNewEmbedded(config)) throw notMigrated(config);
+  if (migrated && isNewEmbedded(config)) throw await notMigrated(null, config);
   const statementLimitMs = statementMinutes * MS_PER_MINUTE;
   const db = await connect({ url, embeddedFolder: dataFolder, purpose: commandWords(), statementLimitMs });
   stopping?.beforeExit(() => cancelStatements(db));
@@ -110,7 +111,12 @@ export async function withDatabase<Result>(
       throw unreachable(config, cause);
     });
     if (url === '') await endLeasesBefore(db);
-    if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
+    if (migrated) {
+      if ((await pendingMigrations(db)).length > 0) throw await notMigrated(db, config);
+      const problem = await findContinuityProblem(db, config);
+      if (problem !== null && onLost === undefined) throw problem;
+      if (problem !== null) onLost?.(problem);
+    }
     return await work(db).catch((error: unknown) => {
       throw (
         explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, dataFolder) ?? error
@@ -122,9 +128,11 @@ export async function withDatabase<Result>(
   }
 }
 
-type DatabaseUse = {
-  /** False if the work needs no tables or creates them. */
+export type DatabaseUse = {
+  /** False if the work needs no tables or creates them. It then asks itself whether the ledger lost claims. */
   readonly migrated?: boolean;
+  /** Given by work that only reads (reading.ts). Called before it begins if the ledger lost claims. */
+  readonly onLost?: (problem: KnownError) => void;
   /** Given by a command that handles signals itself and ends in order. */
   readonly stopping?: Stopping | null;
 };
@@ -201,7 +209,7 @@ export async function withPlanDatabase<Result>(
       config,
       async (db) => {
         if (!(await hasMigrations(db))) return null;
-        if ((await pendingMigrations(db)).length > 0) throw notMigrated(config);
+        if ((await pendingMigrations(db)).length > 0) throw await notMigrated(db, config);
         return { result: await work(db, true) };
       },
       { migrated: false, stopping },
@@ -209,7 +217,7 @@ export async function withPlanDatabase<Result>(
     if (planned !== null) return planned.result;
   }
   // A new ledger does not know the orders that another one has posted, so its plan would count them again.
-  if (listJournals(journalFolder(config.database)).length > 0) throw databaseMissing(config);
+  await requireWholeLedger(null, config);
   progress.note('Nothing has run yet. The plan uses a temporary database and stores nothing.');
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
   try {
@@ -228,25 +236,12 @@ export async function withPlanDatabase<Result>(
 }
 
 /** @returns true if the embedded database is configured and does not exist yet. */
-function isNewEmbedded({ database }: PipelineConfig): boolean {
+export function isNewEmbedded({ database }: PipelineConfig): boolean {
   return database.url === '' && !existsSync(join(database.dataFolder, 'postgres'));
 }
 
-/** The error if another ledger has posted from this data folder. */
-function databaseMissing(config: PipelineConfig): KnownError {
-  return new KnownError({
-    code: 'ledger_swapped',
-    message: `${config.database.url === '' ? 'There is no embedded database here' : 'This database has no tables'}, and another ledger has posted from this data folder.`,
-    where: databasePlace(config.database),
-    help: 'Is DATABASE_URL missing? Set it to the database that was used before.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.ledgerWentBack,
-  });
-}
-
-function notMigrated(config: PipelineConfig): KnownError {
-  if (isNewEmbedded(config) && listJournals(journalFolder(config.database)).length > 0)
-    return databaseMissing(config);
+async function notMigrated(db: Database | null, config: PipelineConfig): Promise<KnownError> {
+  await requireWholeLedger(db, config);
   const isNew = isNewEmbedded(config);
   return new KnownError({
     code: 'database_not_migrated',

@@ -1,4 +1,5 @@
 import type { Html } from '../../core/text/html.ts';
+import { findContinuityProblem } from '../../ledger/sending/compare-ledger.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
@@ -34,18 +35,20 @@ export const overviewPage: ConsolePage = {
     const { db, now } = visit;
     const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
     const days = { from: addDays(to, 1 - DAYS), to };
-    const [problems, needs, health, rejectedRows, waitingOrders, outcomes, credited] = await Promise.all([
-      listOpenProblems(db),
-      readNeeds(db, { sources: Object.keys(visit.config.sources), limit: COUNT_LIMIT }),
-      readJobHealth(db),
-      countRejected(db, { limit: COUNT_LIMIT }),
-      readWaitingOrders(db),
-      readOutcomesByDay(db, days),
-      readCredited(db, days),
-    ]);
+    const [lost, problems, needs, health, rejectedRows, waitingOrders, outcomes, credited] =
+      await Promise.all([
+        findContinuityProblem(db, visit.config),
+        listOpenProblems(db),
+        readNeeds(db, { sources: Object.keys(visit.config.sources), limit: COUNT_LIMIT }),
+        readJobHealth(db),
+        countRejected(db, { limit: COUNT_LIMIT }),
+        readWaitingOrders(db),
+        readOutcomesByDay(db, days),
+        readCredited(db, days),
+      ]);
     return {
       title: 'Overview',
-      content: html`<h2>Needs a person</h2>
+      content: html`${lost === null ? null : html`<p class="notice red" role="alert">${lost.details.message} Nothing is posted, and nothing can be changed here, until this is settled. ${lost.details.help}</p>`}<h2>Needs a person</h2>
 ${needsOfPerson({ needs, waitingOrders, rejectedRows }, visit)}
 ${visit.config.notify.channels.length === 0 ? null : html`<h2>Open problems</h2>${problemTable(problems, visit)}`}
 <h2>Jobs</h2>

@@ -72,6 +72,14 @@ export function maskAddresses(text: string): string {
   return replaceAddresses(text, { written: ADDRESS, unescaped: ESCAPED_ADDRESS }, mask);
 }
 
+/** Eight digits or more, with the signs between them that phone numbers have. */
+const PHONE = /(?<![\p{L}\p{N}])\+?\(?\d(?:[ ()./-]{0,2}\d){7,}(?![\p{L}\p{N}])/gu;
+
+/** Masks e-mail addresses like `maskAddresses`, and replaces what may be a phone number by `***`. */
+export function maskContacts(text: string): string {
+  return maskAddresses(text).replace(PHONE, '***');
+}
+
 const MASK = '***@***';
 
 function mask(address: string): string | null {

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
+import { APP_ROLE, type FunctionRight, functionRights } from '../create-roles.ts';
+import { toJsonParameter } from '../to-json-parameter.ts';
 
 /** Version 15.0, in the format of `server_version_num`. */
 export const OLDEST_VERSION = 150_000;
@@ -27,10 +29,39 @@ export async function inspectServer(db: Database): Promise<ServerFacts> {
 }
 
 /**
- * Privileges that this user lacks on our tables, for example `UPDATE on ledger.entries`. Append-only tables
+ * Privileges that this user lacks on our tables and functions, for example `UPDATE on ledger.entries`. Append-only tables
  * need no UPDATE and DELETE.
  */
 export async function missingGrants(db: Database): Promise<readonly string[]> {
+  const needed = (await functionRights()).filter(({ role }) => role === APP_ROLE);
+  const lacked = await lackedFunctions(db, { needed, isOwn: true });
+  return [...(await missingTableGrants(db)), ...lacked.map(({ right }) => right)];
+}
+
+/** A role of sql/roles.sql, and a right that it lacks: `EXECUTE on ledger.reap_lost()`. */
+export type LackedRight = { readonly role: string; readonly right: string };
+
+/** Functions that existing roles of sql/roles.sql may not execute, because a migration added them after `migrate --roles`. */
+export async function missingRoleGrants(db: Database): Promise<readonly LackedRight[]> {
+  return lackedFunctions(db, { needed: await functionRights(), isOwn: false });
+}
+
+async function lackedFunctions(
+  db: Database,
+  { needed, isOwn }: { readonly needed: readonly FunctionRight[]; readonly isOwn: boolean },
+): Promise<readonly LackedRight[]> {
+  const { rows } = await sql<LackedRight>`
+    select n.role, 'EXECUTE on ' || n.function as "right"
+    from jsonb_to_recordset(${toJsonParameter(needed)}::jsonb) as n(role text, function text)
+    join pg_roles r on r.rolname = case when ${isOwn} then current_user else n.role end
+    where not has_function_privilege(r.oid, to_regprocedure(n.function), 'EXECUTE')
+      -- Roles belong to the whole server, and may be for another database only.
+      and (${isOwn} or has_schema_privilege(r.oid, 'ledger', 'USAGE'))
+    order by n.role, n.function`.execute(db);
+  return rows;
+}
+
+async function missingTableGrants(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ missing: string }>`
     select format('%s on %I.%I', p.privilege, n.nspname, c.relname) as missing
     from pg_class c

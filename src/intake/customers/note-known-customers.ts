@@ -43,7 +43,7 @@ export async function noteKnownCustomers(
           case when c.is_unsubscribed and (c.refused_at is null or c.consented_at > c.refused_at) then timestamptz 'infinity' end) as refused_at,
         c.customer_hash is not null and (
           row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
-            coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), coalesce(g.currency, c.currency),
+            coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), case when g.spent is null then c.currency else g.currency end,
             coalesce(g.with_code, false) or c.bought_with_code)
           or g.said_yes > c.said_yes or g.consented_at > c.consented_at or g.consented_at is not null and c.consented_at is null
           or g.refused_at > c.refused_at or g.refused_at is not null and c.refused_at is null) as says_more
@@ -74,8 +74,9 @@ export async function noteKnownCustomers(
           batch_id = case when k.change = 'submit' then k.batch_id else c.batch_id end,
           earlier_submissions = c.earlier_submissions + coalesce(k.change = 'submit' and k.answer = 'accepted', false)::integer,
           earlier_submitted_at = case when k.change = 'submit' and k.answer = 'accepted' then k.settled_at else c.earlier_submitted_at end,
+          -- An amount keeps the currency that was stated with it, also if that is unknown.
           orders_count = coalesce(k.orders_count, c.orders_count), spent = coalesce(k.spent, c.spent),
-          currency = coalesce(k.currency, c.currency),
+          currency = case when k.spent is null then c.currency else k.currency end,
           bought_with_code = case when k.with_code then true else coalesce(c.bought_with_code, k.with_code) end
       from judged k
       where c.customer_hash = k.hash and (k.change is not null or k.says_more)

@@ -1,6 +1,6 @@
 import type { Layout } from '../../core/layout.ts';
 import { foldLink } from '../../core/text/fold.ts';
-import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { maskAddresses, maskContacts } from '../../core/text/mask-addresses.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import { cleanText } from '../values/clean-text.ts';
 
@@ -116,3 +116,22 @@ export function findIds(slots: readonly number[], values: readonly string[]): re
 }
 
 const NO_IDS: readonly string[] = [];
+
+/** The longest note, in characters. */
+const MAX_NOTE = 500;
+/** How much of the notes is read. */
+const MAX_READ = 4_000;
+
+/**
+ * Reads the notes of an order as one text that may be sent: e-mail addresses and phone numbers are masked.
+ *
+ * @param slots places of the cells in `values`.
+ */
+export function noteOf(slots: readonly number[], values: readonly string[]): string | null {
+  if (slots.length === 0) return null;
+  const written = slots.map((slot) => cleanText(values[slot] ?? '')).filter((text) => text !== '');
+  const masked = maskContacts(written.join('; ').slice(0, MAX_READ)).toWellFormed();
+  const characters = Array.from(masked);
+  if (characters.length > MAX_NOTE) return `${characters.slice(0, MAX_NOTE - 1).join('')}…`;
+  return masked === '' ? null : masked;
+}

@@ -48,6 +48,7 @@ export const SENT_COLUMNS: readonly Pick<StoredColumn, 'column' | 'type'>[] = [
   { column: 'similar_to', type: 'text' },
   { column: 'items', type: 'jsonb' },
   { column: 'changed_at', type: 'timestamptz' },
+  { column: 'note', type: 'text' },
 ];
 
 /** An order as it is sent: the text of each of `SENT_COLUMNS`. Null also for an empty list. */
@@ -73,7 +74,7 @@ export function saysItsAge(row: OrderRow): boolean {
 
 /** Converts an order to the texts that are sent. Lists are sent as text, because Postgres has no arrays of arrays. */
 export function toOrderRow(order: StagedOrder): OrderRow {
-  const { line, record, rowCount, contentHash, customerKey, lines, items, changedAt } = order;
+  const { line, record, rowCount, contentHash, customerKey, lines, items, changedAt, note } = order;
   const row = new Array<string | null>(SENT_COLUMNS.length);
   let at = 0;
   for (const { field, isFolded } of STORED_COLUMNS) {
@@ -92,5 +93,6 @@ export function toOrderRow(order: StagedOrder): OrderRow {
   row[at + 6] = similarId(order.orderId);
   row[at + 7] = items && toJsonParameter(items);
   row[at + 8] = changedAt;
+  row[at + 9] = note;
   return row;
 }

@@ -170,9 +170,9 @@ async function stage(
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count,
-        customer_key, customer_key_no, lines, similar_to, items, changed_at)
+        customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
       select ${source}, f.source_file_id, true, content_hash, ${columnValues}, line_no, record_no, row_count,
-        customer_key, case when customer_key is null then null else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at
+        customer_key, case when customer_key is null then null else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at, note
       from (${sentRows(orders, places)}) g join opened f on f.place = g.place
       order by f.place, g.line_no, g.record_no
       on conflict do nothing

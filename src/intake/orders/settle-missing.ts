@@ -73,9 +73,9 @@ async function stageKnown(
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, items)
+        customer_key, customer_key_no, items, note)
       select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${knownColumns}, s.line_no, s.record_no,
-        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.items
+        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.items, c.note
       from seen s
       cross join lateral (select c.* from intake.orders c where c.order_version_id = s.order_version_id limit 1) c
       where c.doubt is null and c.group_key in (select group_key from named)

@@ -78,7 +78,7 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, c.changed_at, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, c.changed_at, c.note, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
       cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
@@ -93,9 +93,9 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, items, line_no, record_no, row_count, replaces,
-        similar_to, changed_at)
+        similar_to, changed_at, note)
       select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, items, line_no, record_no, row_count, order_version_id,
-        similar_to, changed_at
+        similar_to, changed_at, note
       from known k where staged_id is null
     )`;
 }

@@ -75,10 +75,10 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, lines, similar_to, items, changed_at)
+        customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
       select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
         coalesce(customer_key, current_customer_key),
-        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at, note
       from given
       where here_id is null and is_unchanged is not true
       returning is_current
@@ -125,7 +125,7 @@ const mergeStated = sql`
 
 /** What is stored with a state of an order besides its meaning. */
 const OF_STATE = SENT_COLUMNS.filter(({ column }) =>
-  ['line_no', 'record_no', 'content_hash', 'items'].includes(column),
+  ['line_no', 'record_no', 'content_hash', 'items', 'note'].includes(column),
 );
 
 /** SQL that is true if staged order `o` and row `g` each say when the order last changed, and say different times. */

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { ClaimSum } from '../../core/ledger.ts';
 import { sumMoney } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
@@ -12,7 +14,14 @@ import {
   newestClosed,
   readEdges,
 } from './journal-folder.ts';
-import { type ClaimPlace, type JournalHead, type JournalledClaim, readJournal } from './journal-lines.ts';
+import {
+  type ClaimPlace,
+  type JournalHead,
+  type JournalledClaim,
+  type JournalSummary,
+  readJournal,
+} from './journal-lines.ts';
+import { parseJournalName } from './journal-names.ts';
 import { countUndescribed, hasClaims, lookUpClaims, readNewestClaim } from './known-claims.ts';
 import { dispositionOf } from './lost-claims.ts';
 import { type OtherMachine, readPlace } from './machines.ts';
@@ -94,10 +103,13 @@ export type Continuity =
  *
  * Journals of processes that are still alive are skipped, because each of their claims names the claim before
  * it (claim.ts).
+ *
+ * @param db null if there is no database yet: it lacks every claim.
  */
-export async function checkContinuity(db: Database, options: ContinuityOptions): Promise<Continuity> {
-  const ledgerId = await readLedgerId(db);
+export async function checkContinuity(db: Database | null, options: ContinuityOptions): Promise<Continuity> {
   const heads = await readHeads(options);
+  if (db === null)
+    return heads.length === 0 ? { kind: 'unmarked', hasClaims: false } : describeLoss(null, options, heads);
   const undescribed = await countUndescribed(db);
   if (undescribed > 0 && heads.length === 0) return { kind: 'undescribed', claims: undescribed };
   const place = await readPlace(db, options.machineId);
@@ -120,6 +132,15 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   }
   if (lacking.length === 0)
     return { kind: 'continuous', heads: heads.map(({ last }) => last), place: place.now };
+  return describeLoss(db, options, lacking);
+}
+
+async function describeLoss(
+  db: Database | null,
+  options: ContinuityOptions,
+  lacking: readonly Head[],
+): Promise<Continuity> {
+  const ledgerId = db === null ? null : await readLedgerId(db);
   const mark = newestOf(lacking);
   const { ledgerId: markedLedgerId, accountId, claimNo } = mark.last.claim;
   return {
@@ -129,7 +150,7 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
     markedLedgerId,
     accountId,
     missing: await addUpMissing(db, options),
-    newest: await readNewestClaim(db),
+    newest: db === null ? null : await readNewestClaim(db),
     mark: { claimNo, file: mark.file.name },
   };
 }
@@ -174,11 +195,32 @@ async function readHeads(options: ContinuityOptions): Promise<readonly Head[]> {
 async function readHead(
   file: JournalFile,
 ): Promise<{ readonly head: JournalHead; readonly last: ClaimPlace | null } | null> {
-  if (!file.isOpen) {
-    const edges = readEdges(file.path);
-    if (edges !== null) return edges;
-  } else if (!isDead(file.path)) return null;
-  return readJournal(linesOf(file.path), async () => {});
+  if (file.isOpen && !isDead(file.path)) return null;
+  const edges = file.isOpen ? null : readEdges(file.path);
+  return edges ?? readAll(file, async () => {});
+}
+
+/**
+ * Reads a journal. One that its process closed, or noted in a mark, was written as a whole, and its name states its newest
+ * claim. Only the journal of a process that died may be cut, or lack its head.
+ *
+ * @throws KnownError `journal_unreadable`, `journal_of_later_version`.
+ */
+async function readAll(
+  file: JournalFile,
+  take: Parameters<typeof readJournal>[1],
+): Promise<JournalSummary | null> {
+  const summary = await readJournal(linesOf(file.path), take);
+  const name = parseJournalName(file.name);
+  const newest = name === null ? 0 : name.newest;
+  if (newest === null || (summary !== null && (summary.last?.claim.claimNo ?? 0) >= newest)) return summary;
+  throw new KnownError({
+    code: 'journal_unreadable',
+    message: `The journal ${file.name} of the ledger cannot be read${summary === null ? '' : ` to its end: it lacks claims up to ${newest}`}.`,
+    help: 'Restore that file where the journals are kept: in the data folder, or below ledger.mark_uri. If no copy of it exists, and the database was never restored or failed over since the file was written, remove it.',
+    safe: 'Nothing was read or sent. Without the file, orders that only it describes could be posted twice.',
+    exitCode: EXIT.ledgerWentBack,
+  });
 }
 
 /**
@@ -186,7 +228,7 @@ async function readHead(
  * journal knows about each.
  */
 export async function eachMissing(
-  db: Database,
+  db: Database | null,
   { folders, accountId }: ContinuityOptions,
   take: (claims: readonly JournalledClaim[], file: JournalFile) => Promise<void>,
 ): Promise<void> {
@@ -197,13 +239,13 @@ export async function eachMissing(
       const missing = mine.filter((_, index) => known[index]?.isKnown !== true);
       if (missing.length > 0) await take(missing, file);
     };
-    const summary = await readJournal(linesOf(file.path), takeMissing);
+    const summary = await readAll(file, takeMissing);
     await takeMissing(summary?.open ?? []);
   };
   for (const folder of folders) await eachJournal(folder, readMissing);
 }
 
-async function addUpMissing(db: Database, options: ContinuityOptions): Promise<MissingClaims> {
+async function addUpMissing(db: Database | null, options: ContinuityOptions): Promise<MissingClaims> {
   const byKey = new Map<string, JournalledClaim>();
   let from: Date | null = null;
   let to: Date | null = null;

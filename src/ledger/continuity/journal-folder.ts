@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { ClaimPlace, JournalHead } from './journal-lines.ts';
+import { type ClaimPlace, type JournalHead, parseHead } from './journal-lines.ts';
 import { CLOSED_ENDING, OPEN_ENDING } from './journal-names.ts';
 
 export type JournalFile = {
@@ -95,7 +95,8 @@ export function readEdges(
         .at(-1) ?? '';
     const closed = JSON.parse(tail) as { closed?: boolean; last?: ClaimPlace | null };
     if (closed.closed !== true) return null;
-    return { head: JSON.parse(head) as JournalHead, last: closed.last ?? null };
+    const parsed = parseHead(head);
+    return parsed === null ? null : { head: parsed, last: closed.last ?? null };
   } catch {
     return null;
   } finally {

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { Claim, Outcome } from '../../core/ledger.ts';
 
 /**
@@ -155,6 +157,7 @@ const BATCH = 2_000;
  *
  * @param onAnswered receives the claims whose answer is known, in the order of the answers.
  * @returns null if the head cannot be read: the journal then contains no usable information.
+ * @throws KnownError `journal_of_later_version`.
  */
 export async function readJournal(
   lines: AsyncIterable<string>,
@@ -215,9 +218,25 @@ type Line = Partial<ClaimLine> & {
   readonly closed?: boolean;
 };
 
-function parseHead(text: string): JournalHead | null {
+/**
+ * Reads the first line of a journal. @returns null if it is not a head.
+ * @throws KnownError `journal_of_later_version`: the journal may describe claims in a way that this version does not know.
+ */
+export function parseHead(text: string): JournalHead | null {
   const head = parseLine<JournalHead>(text);
-  return head?.journal === JOURNAL_VERSION && typeof head.ledger === 'string' ? head : null;
+  if (typeof head?.journal !== 'number' || typeof head.ledger !== 'string') return null;
+  if (head.journal !== JOURNAL_VERSION) throw ofLaterVersion(head);
+  return head;
+}
+
+function ofLaterVersion({ journal, host, pid, at }: JournalHead): KnownError {
+  return new KnownError({
+    code: 'journal_of_later_version',
+    message: `Process ${pid} on ${host} wrote a journal of the ledger at ${at} with a later version of influencer-sync: it has format ${journal}, and this version reads format ${JOURNAL_VERSION}.`,
+    help: 'Install that version here too. This one cannot tell which orders the journal says were sent.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
 }
 
 function toClaim(head: JournalHead, line: ClaimLine): JournalledClaim {

@@ -7,19 +7,21 @@ import type { ClaimPlace } from './journal-lines.ts';
 export type KnownClaim = {
   /** The claim was made here or recovered. */
   readonly isKnown: boolean;
-  /** Its entry still waits for the claim's answer. */
+  /** Its entry still waits for the claim's answer, also if a person has approved to send it again meanwhile. */
   readonly isUnsettled: boolean;
 };
 
 /**
  * Looks up claims and returns the results in the same order. A claim is identified by its entry, attempt and
  * id: a restored database may have another claim with the same entry, attempt and number.
+ *
+ * @param db null if there is no database: it knows none.
  */
 export async function lookUpClaims(
-  db: Database,
+  db: Database | null,
   claims: readonly ClaimPlace[],
 ): Promise<readonly KnownClaim[]> {
-  if (claims.length === 0) return [];
+  if (db === null || claims.length === 0) return [];
   const given = claims.map(({ claim, entryId, attempt }, place) => ({
     place,
     entry_id: entryId,
@@ -30,7 +32,8 @@ export async function lookUpClaims(
   const { rows } = await sql<{ isKnown: boolean; isUnsettled: boolean }>`
     select a.entry_id is not null or exists (
         select from ledger.lost_claims l where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",
-      coalesce(a.entry_id is not null and e.attempt = g.attempt and e.state in ('sending', 'in_doubt'), false) as "isUnsettled"
+      coalesce(a.entry_id is not null and e.attempt = g.attempt
+        and (e.state in ('sending', 'in_doubt') or (e.state = 'ready' and e.doubtful_attempt is not null)), false) as "isUnsettled"
     from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
     left join ledger.attempts a on a.entry_id = g.entry_id and a.attempt = g.attempt and a.claim_id = g.claim_id
     left join ledger.entries e on e.entry_id = a.entry_id

@@ -148,7 +148,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
     ),
     answered as (
       insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, via, applied)
-      select entry_id, attempt, state, http_status, message, deal_id, collab_id, 'journal', true from kept
+      select entry_id, attempt, state, http_status, message, deal_id, collab_id, 'lost_claim', true from kept
     ),
     linked as (
       insert into ledger.recovered_claims (lost_claim_id, entry_id, attempt)

@@ -6,7 +6,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { FileStore, StoredFile } from '../../core/source.ts';
 import { isOutdated, namesIn } from './journal-folder.ts';
-import { type JournalName, parseJournalName, partName } from './journal-names.ts';
+import { CLOSED_ENDING, type JournalName, parseJournalName, partName } from './journal-names.ts';
 import type { ClosedJournal } from './settle-journals.ts';
 
 /**
@@ -62,6 +62,9 @@ export type MarkOptions = {
   readonly journals: string;
 };
 
+/** A journal whose name this version cannot read. It is downloaded, and its content says what it is. */
+const UNKNOWN: JournalName = { ledger: null, newest: null, owner: '' };
+
 /** Maximum number of concurrent requests to the store. */
 const CONCURRENCY = 8;
 
@@ -71,10 +74,9 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
 
   async function list(): Promise<readonly MarkedJournal[]> {
     const files = await store.list();
-    return files.flatMap((file) => {
-      const name = parseJournalName(file.name);
-      return name === null ? [] : [{ ...file, ...name }];
-    });
+    return files
+      .filter(({ name }) => name.endsWith(CLOSED_ENDING))
+      .map((file) => ({ ...(parseJournalName(file.name) ?? UNKNOWN), ...file }));
   }
 
   async function fetch(all: boolean): Promise<string> {
@@ -138,12 +140,12 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         const newest = newestOf(files);
         const kept = new Set(newest.values());
         // Noted claims do not name their ledger. They are removed once the newest closed journal of every
-        // ledger is newer.
-        const least = Math.min(...[...kept].map((file) => file.newest ?? 0));
+        // ledger is newer: none is while no journal has been closed.
+        const least = kept.size === 0 ? 0 : Math.min(...[...kept].map((file) => file.newest ?? 0));
         const old = files.filter(
           (file) =>
             isOutdated(file.modifiedAt, now) &&
-            (file.ledger === null ? (file.newest ?? 0) < least : !kept.has(file)),
+            (file.ledger === null ? (file.newest ?? least) < least : !kept.has(file)),
         );
         await eachOf(old, ({ name }) => store.remove(name));
       } catch {

@@ -49,6 +49,11 @@ export function attemptReference(of: {
   return sql<string>`('influencer-sync ' || ${of.ledger} || '.e' || ${of.entryId} || '.a' || ${of.attempt})`;
 }
 
+/** SQL that is true if the entry's details do not let its requests contain the reference. */
+export function lacksReference(row: string): RawBuilder<boolean> {
+  return sql<boolean>`coalesce((${sql.ref(`${row}.details`)} ->> 'is_note_alone')::boolean, false)`;
+}
+
 /** Reads an answer that confirms an effect by naming the deal or the collaboration. */
 export function namesItsDeal(answer: Readonly<Record<string, unknown>>): Acceptance | null {
   const dealId = readId(answer.deal_id);

@@ -34,6 +34,21 @@ export function referralBody(row: string): RawBuilder<string> {
   });
 }
 
+/** What `order_notes` contains: the reference of the attempt, the notes of the shop, or both. */
+export type OrderNotes = 'ours' | 'theirs' | 'both';
+
+/**
+ * SQL for the details of a referral: the note that is sent with it, and whether without the reference. It is no part of
+ * the body, so another note is no other order. Null if the order has none.
+ *
+ * @param note SQL for the note of the order.
+ */
+export function referralDetails(note: RawBuilder<unknown>, orderNotes: OrderNotes): RawBuilder<unknown> {
+  if (orderNotes === 'ours') return sql`null::jsonb`;
+  const alone = sql.lit(orderNotes === 'theirs');
+  return sql`case when ${note} is not null then jsonb_build_object('note', ${note}, 'is_note_alone', ${alone}) end`;
+}
+
 /**
  * SQL for the idempotency key of a referral: folded platform and order id as JSON, so that no two orders share a
  * key, and no order has two.

@@ -2,7 +2,7 @@ import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import type { Outcome } from '../../core/ledger.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
-import { isUnknownProfile } from './read-profile.ts';
+import { isUnclearProfile } from './read-profile.ts';
 
 /** What the body of a 2xx answer says: the request was accepted, it was refused, or nothing reliable. */
 export type Said =
@@ -25,7 +25,7 @@ export type ClassifyOptions = {
   /** True if a smaller request may pass, so that 413 is a refusal whoever says it. */
   readonly isDivisible?: boolean;
   /** Reads the body of a 2xx answer whose verdict is `yes` or `no`. */
-  readonly read: (text: string, verdict: Verdict) => Said;
+  readonly read: (text: string, verdict: Verdict, status: number) => Said;
   /** The current time, for a `Retry-After` that is a date in an answer that states no time of its own. */
   readonly now: Date;
 };
@@ -52,7 +52,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     stopsGate: verdict.kind === 'key_refused',
   });
   if (verdict.kind === 'yes' || verdict.kind === 'no') {
-    const said = read(text, verdict);
+    const said = read(text, verdict, status);
     if (said.kind === 'refused') return refused(said.message);
     if (said.kind === 'nothing')
       return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} ${said.why}` };
@@ -64,7 +64,7 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     const retryAfterMs = parseRetryAfter(headers['retry-after'], statedTime(headers.date) ?? now);
     return { kind: 'throttled', httpStatus: status, retryAfterMs };
   }
-  if (verdict.kind === 'unclear' && status >= 200 && status <= 299)
+  if (verdict.kind === 'unclear' && status <= 299)
     return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} that does not say yes` };
   const message = verdict.reason;
   if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
@@ -108,10 +108,13 @@ function statedTime(date: string | string[] | undefined): Date | null {
 /** Parses a body as a JSON object. Returns null if it is not one. */
 export function readObject(text: string): Record<string, unknown> | null {
   const value = parse(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
+  return typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown> | null)
     : null;
 }
+
+/** Says that there is nothing, and that nothing is missing. */
+const NO_CONTENT = 204;
 
 const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
@@ -134,15 +137,16 @@ export function readBatchAnswer(text: string, verdict: Verdict): Said {
 }
 
 /**
- * Reads the answer to a look-up. An empty body and any JSON that does not say no are answers, unless it has other
- * members than a profile; a proxy's page is none.
+ * Reads the answer to a look-up: JSON that says clearly whether somebody is an influencer. No body says so only if the
+ * status states that there is none, or the description that this is a yes.
  */
-export function readLookupAnswer(text: string, verdict: Verdict): Said {
+export function readLookupAnswer(text: string, verdict: Verdict, status: number): Said {
   if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
-  if (text.trim() === '') return { kind: 'taken' };
+  if (text.trim() === '') return status === NO_CONTENT || verdict.isStated ? { kind: 'taken' } : NOTHING;
   const answer = parse(text);
   if (answer === undefined) return NOTHING;
-  return isUnknownProfile(answer) ? { kind: 'nothing', why: 'without a known member' } : { kind: 'taken' };
+  const why = 'that does not say whether this is an influencer';
+  return isUnclearProfile(answer) ? { kind: 'nothing', why } : { kind: 'taken' };
 }
 
 function parse(text: string): unknown {

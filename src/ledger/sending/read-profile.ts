@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Profile } from '../../core/customer.ts';
+import { isObject } from '../../core/text/exact-json.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { specifiedService } from '../../service/description/schema.ts';
+import { isFilled } from '../../service/description/verdict.ts';
 
 /** A field that does not have the expected form is ignored; the others are kept. */
 const text = z
@@ -31,16 +33,14 @@ const answer = z.looseObject({
 });
 
 /**
- * Reads the answer of `identify_influencers_real_time`. The specification does not show the answer for no
- * match, so every answer that names no influencer counts as one: false, null, an empty object or list, no
- * body.
+ * Reads the answer of `identify_influencers_real_time`, unless `isUnclearProfile`.
+ *
+ * @returns null for no match.
  */
 export function readProfile(body: string): Profile | null {
   const parsed = answer.safeParse(parse(body));
-  if (!parsed.success) return null;
-  const { is_influencer: isInfluencer, ...said } = parsed.data;
-  const isNamed = said.user_id !== null || said.username !== null || said.url !== null;
-  if (!(isInfluencer ?? isNamed)) return null;
+  if (!parsed.success || !isMatch(parsed.data)) return null;
+  const said = parsed.data;
   return {
     platform: said.type,
     userId: said.user_id,
@@ -52,6 +52,10 @@ export function readProfile(body: string): Profile | null {
   };
 }
 
+function isMatch({ is_influencer: isInfluencer, ...said }: z.infer<typeof answer>): boolean {
+  return isInfluencer ?? (said.user_id !== null || said.username !== null || said.url !== null);
+}
+
 /** Members with which a service says how a request went. */
 const ABOUT_THE_REQUEST: readonly string[] = [
   ...specifiedService.answers.reasons,
@@ -60,16 +64,18 @@ const ABOUT_THE_REQUEST: readonly string[] = [
 ];
 
 /**
- * True if an answer has content, but no member that is known: a profile under other names, or within another
- * member. It says neither that somebody is an influencer nor that nobody is.
+ * True if an answer says neither that somebody is an influencer nor that nobody is: a profile under other names, within
+ * another member, or in words that are not known. The specification does not show the answer for no match. These say
+ * it: `is_influencer: false`, null, false, an empty list, and an object that has nothing to say about anybody.
  */
-export function isUnknownProfile(value: unknown): boolean {
+export function isUnclearProfile(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  if (typeof value !== 'object' || value === null) return false;
-  const names = Object.keys(value);
-  return (
-    !names.some((name) => name in answer.shape) && names.some((name) => !ABOUT_THE_REQUEST.includes(name))
-  );
+  if (!isObject(value)) return value !== null && value !== false;
+  const said = answer.parse(value);
+  if (said.is_influencer !== null || isMatch(said)) return false;
+  const about = Object.entries(value).filter(([name]) => !ABOUT_THE_REQUEST.includes(name));
+  const isKnown = about.length === 0 || about.some(([name]) => name in answer.shape);
+  return !isKnown || about.some(([, one]) => isFilled(one));
 }
 
 function parse(body: string): unknown {

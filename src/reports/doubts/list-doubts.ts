@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DoubleCredit, Doubt, EntryState } from '../../core/ledger.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
-import { attemptReference } from '../../ledger/effects/effect.ts';
+import { attemptReference, lacksReference } from '../../ledger/effects/effect.ts';
 import { effects } from '../../ledger/effects/index.ts';
 import { isAbandoned, isDoubt } from '../../rollups/disposition.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
@@ -67,7 +67,7 @@ export type OpenEntry = Doubt & {
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
   const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt' | 'reference'>>>`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt,
-      case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[])
+      case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
         and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
     from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
   const [row] = rows;

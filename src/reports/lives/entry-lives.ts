@@ -96,7 +96,7 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       union all
       select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
         || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
-        || case via when 'direct' then '' else ', by ' || via end || case when applied then ''
+        || case via when 'direct' then '' else ', by ' || replace(via, '_', ' ') end || case when applied then ''
           when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
           else ' (came too late to count)' end, message, null, null, null
       from ledger.answers where entry_id = ${entryId}::bigint

@@ -126,7 +126,7 @@ export async function readNeeds(
   { limit, ...of }: StatusOf & { readonly limit: number },
 ): Promise<Needs> {
   return {
-    backlog: await readOpenBacklog(db, limit),
+    backlog: await readOpenBacklog(db, { limit }),
     ...(await readWaiting(db, of)),
   };
 }

@@ -16,6 +16,7 @@ import type { RunnableKind } from '../runnable-kind.ts';
 import { unlessAbandoned, type WatchedRun, watchRun } from '../watch-run.ts';
 import { postShare } from './post-share.ts';
 import { readSource } from './read-sources.ts';
+import { requireSame } from './require-same.ts';
 import type { UnitAtWork } from './start-worker.ts';
 import type { UnitOutcome } from './units.ts';
 
@@ -25,7 +26,7 @@ export type UnitSite = {
   readonly db: Database;
   readonly sourceClients: SourceClients;
   readonly client: Client;
-  /** @throws KnownError `job_unknown`. */
+  /** Finds a job that the configuration names. */
   readonly findJob: (name: string) => { readonly job: JobSettings; readonly kind: RunnableKind };
   readonly onTarget: (target: RunTarget) => void;
 };
@@ -72,6 +73,8 @@ export async function performUnit(
   const isLeft = () => signal.aborted || !isRunHeld();
   let watched: WatchedRun | null = null;
   try {
+    const isConfigured = config.jobs[unit.job] !== undefined;
+    requireSame(`configuration (without job ${unit.job})`, { here: isConfigured, there: true });
     const { job, kind } = findJob(unit.job);
     watched = watchUnit(unit, { config, job, draining: signal });
     const { draining, abandoned, progress: signs } = watched;

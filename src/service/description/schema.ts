@@ -44,8 +44,10 @@ export const serviceSchema = z
             'Status codes and their conditions are not shown. Answers that prove that the request was not processed; without a text, only if the body is JSON with a reason. Any other answer leaves an order in doubt. Source: HTTP.',
           ),
         doubt: statuses
-          .default([408, 425])
-          .describe('Statuses that say nothing about the request, also 2xx ones such as 202. Source: HTTP.'),
+          .default([206, 207, 408, 425])
+          .describe(
+            'Statuses that say nothing about the request as a whole. 2xx ones, such as 202, may be added. Source: HTTP.',
+          ),
         not_found: statuses
           .default([404, 410])
           .describe(
@@ -86,7 +88,7 @@ export const serviceSchema = z
         no_if_failed: z
           .array(path)
           .readonly()
-          .default(['status', 'state', 'result', 'outcome'])
+          .default(['status', 'state', 'result', 'outcome', 'status_code', 'statusCode'])
           .describe(
             'A 2xx answer in which one of these is a number from 400 on, or begins with a word such as error, failed, rejected, is no yes. Source: the careful choice.',
           ),

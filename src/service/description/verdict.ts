@@ -73,7 +73,8 @@ function findSign(
 
 /**
  * Finds a no in the body of a 2xx answer: a member that must say yes and does not, a result that is a failure, or a
- * filled error. Whatever else the body names is then no confirmation.
+ * filled error. Whatever else the body names is then no confirmation. What a member says that is an object itself counts,
+ * too, but its results do not: they may be the state of a deal.
  *
  * @returns what the service says, on one line; null if nothing in the body says no.
  */
@@ -82,12 +83,15 @@ function findNo(
   text: string,
   rules: ServiceDescription['answers'] = specifiedService.answers,
 ): string | null {
-  const isYes = Object.entries(rules.yes).every(([path, values]) => {
-    const value = valueAt(answer, path);
-    return value === undefined || isOneOf(value, values);
-  });
+  const parts = [answer, ...Object.values(answer).filter(isObject)];
+  const isYes = Object.entries(rules.yes).every(([path, values]) =>
+    parts.every((part) => {
+      const value = valueAt(part, path);
+      return value === undefined || isOneOf(value, values);
+    }),
+  );
   const isFailed = rules.no_if_failed.some((path) => saysFailed(valueAt(answer, path)));
-  const isError = rules.no_if_filled.some((path) => isFilled(valueAt(answer, path)));
+  const isError = rules.no_if_filled.some((path) => parts.some((part) => isFilled(valueAt(part, path))));
   if (isYes && !isFailed && !isError) return null;
   return readErrorText(text, rules.reasons) ?? 'the answer says that it did not succeed';
 }
@@ -110,8 +114,10 @@ function isOneOf(value: unknown, values: readonly unknown[]): boolean {
   return values.some((one) => one === value || (number !== null && numberText(one) === number));
 }
 
-function isFilled(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '' || value === 0) return false;
+/** False for a value that says nothing: null, false, zero, and what is blank or empty. */
+export function isFilled(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  if (value === undefined || value === null || value === false || value === 0) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 

@@ -584,20 +584,23 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await stand()).toEqual([{ state: 'staged', state_reason: null, is_waiting: true, ...never }]);
   });
 
-  it('keep the order data of the latest file that has any', async () => {
+  it('keep the order data of the latest file that has any, and an amount the currency that was stated with it', async () => {
     const store = await openStore(database());
-    const files: readonly Partial<StatedCustomer>[] = [
-      { ordersCount: 1, spent: '5.00', currency: 'EUR', boughtWithCode: false },
-      { ordersCount: 2, boughtWithCode: true },
-      { spent: '7.50', boughtWithCode: false },
-      {},
-    ];
-    for (const said of files) await read(store, [{ address: 'a@x.example', ...said }]);
-    const { rows } = await sql`
-      select orders_count, spent, currency, bought_with_code from intake.customers where brand_id = ${store.brandId}`.execute(
-      store.db,
+    const kept = async (said: Partial<StatedCustomer>) => {
+      await read(store, [{ address: 'a@x.example', ...said }]);
+      const { rows } = await sql<{ said: string }>`
+        select concat_ws(' ', orders_count, trim_scale(spent), coalesce(currency, 'unknown'), bought_with_code) as said
+        from intake.customers where brand_id = ${store.brandId}`.execute(store.db);
+      return rows[0]?.said;
+    };
+    expect(await kept({ ordersCount: 1, spent: '5.00', currency: 'EUR', boughtWithCode: false })).toBe(
+      '1 5 EUR f',
     );
-    expect(rows).toEqual([{ orders_count: 2, spent: '7.5000', currency: 'EUR', bought_with_code: true }]);
+    expect(await kept({ ordersCount: 2, boughtWithCode: true })).toBe('2 5 EUR t');
+    expect(await kept({ spent: '5.00', boughtWithCode: false })).toBe('2 5 unknown t');
+    expect(await kept({ spent: '7.50', currency: 'USD' })).toBe('2 7.5 USD t');
+    expect(await kept({ spent: '7.50', currency: 'JPY' })).toBe('2 7.5 JPY t');
+    expect(await kept({})).toBe('2 7.5 JPY t');
   });
 });
 

@@ -14,6 +14,7 @@ const BOOKKEEPING = [
   'items',
   'line',
   'lines',
+  'note',
   'record',
   'rowCount',
 ];

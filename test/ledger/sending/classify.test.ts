@@ -68,6 +68,21 @@ describe('an exchange that posted a referral', () => {
     expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
   });
 
+  it.each([
+    ['an error within a member', 200, { deal_id: 'D1', data: { error: 'nope' } }],
+    ['no success within a member', 200, { deal_id: 'D1', meta: { success: false } }],
+    ['the status of another answer', 200, { deal_id: 'D1', statusCode: 400 }],
+    ['several results', 207, { deal_id: 'D1' }],
+    ['a part of an answer', 206, { deal_id: 'D1' }],
+  ])('is in doubt if a 2xx that names the deal has %s', (_what, status, body) => {
+    expect(classifyFor('referral', answer(status, body)).kind).toBe('in_doubt');
+  });
+
+  it('is accepted whatever the state of the deal is that a 2xx shows', () => {
+    const body = { deal_id: 'D1', deal: { status: 'rejected', errors: [], error: null, ok: true } };
+    expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
+  });
+
   it('is in doubt if a 2xx names another deal or collaboration than the request', () => {
     const sent = JSON.stringify({ deal_id: 'D1', collab_id: 'C1', order_id: '1' });
     expect(classifyFor('referral', answer(200, { deal_id: 'D2', collab_id: 'C1' }), sent)).toMatchObject({
@@ -116,6 +131,18 @@ describe('an exchange that posted a referral', () => {
       });
     },
   );
+
+  it.each([
+    [200, 'HTTP 200 that does not say yes'],
+    [299, 'HTTP 299 that does not say yes'],
+    [300, 'HTTP 300: later'],
+  ])('is in doubt after a %i that does not say the yes of its service', (status, reason) => {
+    const unclear = { kind: 'unclear', isStated: false, isOwnWord: true, reason: 'later' } as const;
+    const verdict = { ...unclear, isNotFound: false, isOutOfCredits: false };
+    expect(classifyFor('referral', { ...answer(status, { deal_id: 'D1' }), verdict } as Exchange)).toEqual({
+      ...{ kind: 'in_doubt', httpStatus: status, reason },
+    });
+  });
 
   it('is throttled after a 429, which may say how long to wait', () => {
     expect(classifyFor('referral', answer(429, '', { 'retry-after': '7' }))).toMatchObject({

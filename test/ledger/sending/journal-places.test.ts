@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import type { PipelineConfig } from '../../../src/core/config.ts';
 import { ensureLedgerId } from '../../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../../src/ledger/continuity/journal.ts';
-import { compare } from '../../../src/ledger/open-ledger.ts';
+import { compare } from '../../../src/ledger/sending/compare-ledger.ts';
 import {
   beginRecord,
   describeBlindness,

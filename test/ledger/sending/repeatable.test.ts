@@ -11,6 +11,8 @@ import { readProfile } from '../../../src/ledger/sending/read-profile.ts';
 import type { RequestGate } from '../../../src/ledger/sending/request-gate.ts';
 import { sendRepeatable } from '../../../src/ledger/sending/send-repeatable.ts';
 import { withoutAddresses } from '../../../src/ledger/sending/without-addresses.ts';
+import { specifiedService } from '../../../src/service/description/schema.ts';
+import { judge } from '../../../src/service/description/verdict.ts';
 
 const classifyRepeatable = (exchange: Exchange, read: ClassifyOptions['read']) =>
   classify(exchange, { isRepeatable: true, isDivisible: true, read, now: new Date(0) });
@@ -63,11 +65,40 @@ describe('the outcome of an exchange for a batch of customers', () => {
     expect(classify(exchange, { ...options, isDivisible: true }).kind).toBe('rejected');
   });
 
-  test('a lookup is answered by any JSON or an empty body, but not by an HTML page', () => {
-    for (const text of ['', 'null', '[]', '{}', '{"is_influencer":false}'])
-      expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
-    for (const text of ['<html>', '{"error":"down"}', '{"success":false,"is_influencer":false}'])
-      expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('in_doubt');
+  test.each([
+    'null',
+    '[]',
+    '{}',
+    '{"is_influencer":false}',
+    '{"is_influencer":"no","followers":10}',
+    '{"is_influencer":null,"username":" ","fullname":null}',
+    '{"message":"nobody"}',
+    '{"user_id":77}',
+  ])('a look-up is answered by JSON that says whether it is an influencer: %s', (text) => {
+    expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
+  });
+
+  test.each([
+    '',
+    '<html>',
+    '"none"',
+    '1',
+    'true',
+    '[{"username":"mia"}]',
+    '{"error":"down"}',
+    '{"success":false,"is_influencer":false}',
+    '{"is_influencer":"perhaps"}',
+    '{"is_influencer":null,"followers":1200}',
+    '{"user_id":{"id":77}}',
+    '{"found":false}',
+  ])('a look-up is not answered by anything else: %s', (text) => {
+    expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('in_doubt');
+  });
+
+  test('a look-up without a body is answered only by a status that states it, or by the description', () => {
+    expect(classifyRepeatable(answer(204, ''), readLookupAnswer).kind).toBe('accepted');
+    const verdict = judge(answer(200, ''), specifiedService, { statuses: [200], path: null, values: null });
+    expect(classifyRepeatable({ ...answer(200, ''), verdict }, readLookupAnswer).kind).toBe('accepted');
   });
 });
 

@@ -4,6 +4,7 @@ import {
   createRequestGate,
   PROBES,
   type RequestGateOptions,
+  reasonOf,
 } from '../../../src/ledger/sending/request-gate.ts';
 
 const accepted: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
@@ -256,6 +257,37 @@ describe('a request gate', () => {
     expect(await entering).toBe(false);
     expect(probes).toBe(0);
     expect(gate.stopped()).toEqual({ kind: 'drained' });
+  });
+
+  it('says how many requests got no clear answer, and why the first did not; why it is stopped counts before that', () => {
+    const { gate } = gateWith();
+    expect(gate.unfinished()).toBeNull();
+    gate.leaveUnanswered('HTTP 502');
+    expect(gate.unfinished()).toEqual({
+      kind: 'unanswered',
+      message:
+        'One request got no clear answer, not even when repeated (HTTP 502). What it is about waits for the next run.',
+    });
+    gate.leaveUnanswered('timeout');
+    expect(gate.unfinished()).toMatchObject({
+      message:
+        '2 requests got no clear answer, not even when repeated (HTTP 502). What they are about waits for the next run.',
+    });
+    gate.stop({ kind: 'drained' });
+    expect(gate.unfinished()).toEqual({ kind: 'drained' });
+  });
+
+  it.each([
+    [{ kind: 'throttled', httpStatus: 429, retryAfterMs: null }, 'HTTP 429: the service asks to slow down'],
+    [
+      { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false },
+      'HTTP 404: no such deal',
+    ],
+    [doubt, 'HTTP 500'],
+    [notWritten, 'connection refused'],
+    [accepted, 'accepted'],
+  ] as const)('says why an outcome is not the end of a request: %o → %s', (outcome, reason) => {
+    expect(reasonOf(outcome)).toBe(reason);
   });
 
   it('keeps the reason for which it was stopped first', () => {

@@ -133,6 +133,35 @@ describe('doctor', () => {
     const found = troubles(await examine(workshop), 'problem');
     expect(found).toHaveLength(1);
     expect(found[0]).toContain('database: This user lacks rights: DELETE on intake.');
+
+    await sql
+      .raw(`grant usage on schema reporting to ${role};
+      grant select, insert, update, delete on all tables in schema intake, ledger, mirror, ops, reporting to ${role}`)
+      .execute(workshop.db);
+    const [functions = ''] = troubles(await examine(workshop), 'problem');
+    expect(functions).toContain('EXECUTE on ledger.acknowledge_double_credit(bigint, bigint, text, text)');
+    expect(functions).toContain('EXECUTE on ops.record_audit(jsonb) and 1 more');
+  });
+
+  it('reports a role that may not execute what a later migration added for it, but none of another database', async () => {
+    const workshop = await openHealthy();
+    const role = 'influencer_sync_operator';
+    const made = await sql
+      .raw(
+        `do $$ begin create role ${role} login; exception when duplicate_object or unique_violation then null; end $$`,
+      )
+      .execute(workshop.db);
+    expect(made).toBeDefined();
+    expect(troubles(await examine(workshop), 'problem')).toEqual([]);
+    await sql
+      .raw(`grant usage on schema ledger to ${role};
+      grant execute on function ledger.reap_lost(), ops.record_audit(jsonb) to ${role}`)
+      .execute(workshop.db);
+    expect(troubles(await examine(workshop), 'problem')).toEqual([
+      expect.stringMatching(
+        /^database: influencer_sync_operator lacks rights: EXECUTE on ledger\.acknowledge_double_credit\(.*\), EXECUTE on ledger\.decide\(.*\)\./,
+      ),
+    ]);
   });
 
   it('reports a source that does not exist, has no files, or whose latest file does not match its layout', async () => {

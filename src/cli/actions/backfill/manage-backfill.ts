@@ -14,6 +14,7 @@ import { explainStale, refreshReporting } from '../../../rollups/refresh-reporti
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { ReasonOption } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { givenReason } from '../../usage-error.ts';
@@ -28,19 +29,23 @@ export async function showBackfills(
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  return withDatabase(await openConfig(options), async (db) => {
-    const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
-    if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
-    const shown = [];
-    for (const backfill of backfills) {
-      const progress = await readBackfillProgress(db, backfill);
-      shown.push({ backfill, progress });
-      const { backfillId, job, state, period, planHash, problem } = backfill;
-      output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
-    }
-    output.print(renderBackfills(shown, output.terminal));
-    return EXIT.ok;
-  });
+  return withDatabase(
+    await openConfig(options),
+    async (db) => {
+      const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
+      if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
+      const shown = [];
+      for (const backfill of backfills) {
+        const progress = await readBackfillProgress(db, backfill);
+        shown.push({ backfill, progress });
+        const { backfillId, job, state, period, planHash, problem } = backfill;
+        output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
+      }
+      output.print(renderBackfills(shown, output.terminal));
+      return EXIT.ok;
+    },
+    reading(output),
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   continueBackfill,
   resumeBackfill,
 } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { executeBackfill } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { executeBackfill, tellReports } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import {
   planBackfill,
   planRules,
@@ -31,6 +31,7 @@ import { analyzeGrown } from '../../../db/analyze.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
 import { type OpenLedger, openLedger } from '../../../ledger/open-ledger.ts';
+import { requireWholeLedger } from '../../../ledger/sending/compare-ledger.ts';
 import { createLogger } from '../../../monitoring/observe/logger.ts';
 import { renderBlocks } from '../../../render/render-blocks.ts';
 import { describeCodeProblems } from '../../../reports/codes/code-problems.ts';
@@ -92,7 +93,10 @@ export async function performBackfill(
       const isWhole = await warnOfHeldFiles(run, { output, options });
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true) return planned;
-      if (hasNothingToPost(backfill)) return planned === EXIT.ok ? exitCodeOfIdle(backfill) : planned;
+      if (hasNothingToPost(backfill)) {
+        const idle = await endIdle(run, backfill);
+        return planned === EXIT.ok ? idle : planned;
+      }
       if (!(await approve(backfill, changes, { output, options }))) return planned;
       return start(run, backfill, { output, options });
     },
@@ -118,7 +122,7 @@ export async function performResume(
     // The plan must still hold with the files and codes that are new since then.
     await readNews(run);
     showPlan(run, now, { output, options });
-    if (hasNothingToPost(now)) return exitCodeOfIdle(now);
+    if (hasNothingToPost(now)) return endIdle(run, now);
     if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
     if (!(await approve(now, null, { output, options }))) return EXIT.ok;
     return start(run, now, { output, options });
@@ -182,6 +186,8 @@ async function withWorkshop(
   try {
     const open = isPlan ? withPlanDatabase : withMigratedDatabase;
     return await open(config, { progress, stopping }, async (db, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(db, config);
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
       const log = quietLogger(output);
@@ -209,7 +215,7 @@ function quietLogger(output: Output): Logger {
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
-  const { client, db, runId } = run;
+  const { client, db, runId, job } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const { backfillId, period } = backfill;
   const ledger = await openLedger(run, client);
@@ -218,12 +224,27 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   const approvedBy = readOperator();
   const reason = givenReason(context.options);
   const started = await inTransaction(db, (trx) =>
-    approveBackfill(trx, { backfillId, rules, runId, approvedBy, ...share, reason, audit: auditIn(trx) }),
+    approveBackfill(trx, {
+      backfillId,
+      rules,
+      runId,
+      approvedBy,
+      ...share,
+      orderNotes: job.orderNotes,
+      reason,
+      audit: auditIn(trx),
+    }),
   );
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
   return execute(run, { ...backfill, ...share }, { ...context, ledger });
+}
+
+/** Ends without posting. Brings the reports up to date, in case the process that posted was killed before it did. */
+async function endIdle(run: BackfillRun, backfill: Backfill): Promise<ExitCode> {
+  await tellReports(run);
+  return exitCodeOfIdle(backfill);
 }
 
 async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {

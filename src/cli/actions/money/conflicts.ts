@@ -5,6 +5,7 @@ import { compareRules, listConflicts } from '../../../reports/money/list-conflic
 import { configOption } from '../../commands/command.ts';
 import type { ConflictsOptions } from '../../commands/money/conflicts.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /** Maximum number of owners to compare. */
@@ -14,10 +15,14 @@ const OWNERS = 200;
 export async function showConflicts(output: Output, options: ConflictsOptions): Promise<ExitCode> {
   const { from = null, to = null, deal: dealId = null, limit } = options;
   const filter = { from, to, dealId };
-  const { orders, sums } = await withDatabase(await openConfig(options), async (db) => ({
-    orders: await listConflicts(db, { ...filter, limit: limit + 1 }),
-    sums: await compareRules(db, { ...filter, limit: OWNERS }),
-  }));
+  const { orders, sums } = await withDatabase(
+    await openConfig(options),
+    async (db) => ({
+      orders: await listConflicts(db, { ...filter, limit: limit + 1 }),
+      sums: await compareRules(db, { ...filter, limit: OWNERS }),
+    }),
+    reading(output),
+  );
   const shown = orders.slice(0, limit);
   for (const order of shown) output.emit({ event: 'conflicting_order', ...order });
   for (const sum of sums) output.emit({ event: 'rule_sum', ...sum });

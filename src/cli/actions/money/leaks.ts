@@ -9,6 +9,7 @@ import { describeLeaks } from '../../../reports/money/leaks.ts';
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { AcknowledgeLeakOptions } from '../../commands/money/leaks.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason } from '../../usage-error.ts';
@@ -18,7 +19,11 @@ import { requireReason } from '../../usage-error.ts';
  * @returns 3 if one of them is not acknowledged.
  */
 export async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const leaks = await withDatabase(await openConfig(options), (db) => findLeaks(db, { now: new Date() }));
+  const leaks = await withDatabase(
+    await openConfig(options),
+    (db) => findLeaks(db, { now: new Date() }),
+    reading(output),
+  );
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
   output.print(renderBlocks(describeLeaks(leaks, configOption(options)), output.terminal));
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;

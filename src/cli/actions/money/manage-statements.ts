@@ -14,6 +14,7 @@ import { describeStatement, narrowStatement, renderStatementCsv } from '../../..
 import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 import { decidedHere } from '../../terminal/read-operator.ts';
 import { requireReason, usageError } from '../../usage-error.ts';
@@ -33,6 +34,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
     async (db) =>
       (await readClosed(db, month)) ??
       readStatement(db, { month, rules: loadStatementRules(config.statements) }),
+    reading(output),
   ).catch((error: unknown) => {
     // What cannot be read of the configuration comes before a database that does not exist yet.
     throw broken[0] ?? error;
@@ -121,7 +123,7 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
  */
 export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const config = await openConfig(options);
-  const { statements, broken } = await withDatabase(config, verifyStatements);
+  const { statements, broken } = await withDatabase(config, verifyStatements, reading(output));
   output.emit({ event: 'statements_verified', statements, broken });
   if (broken.length === 0) {
     output.print(

@@ -9,6 +9,7 @@ import { describeReconciliation } from '../../../reports/money/reconciliation.ts
 import { configOption } from '../../commands/command.ts';
 import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /**
@@ -19,12 +20,16 @@ export async function reconcile(output: Output, options: ReconcileOptions): Prom
   const config = await openConfig(options);
   const dealId = options.deal ?? null;
   const { accountCurrency } = config.reconcile;
-  const { deals, orders, payouts } = await withDatabase(config, async (db) => {
-    const deals = await reconcileDeals(db, { accountCurrency, dealId });
-    const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
-    const orders = await listDisputedOrders(db, { dealId, fewerIn });
-    return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
-  });
+  const { deals, orders, payouts } = await withDatabase(
+    config,
+    async (db) => {
+      const deals = await reconcileDeals(db, { accountCurrency, dealId });
+      const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
+      const orders = await listDisputedOrders(db, { dealId, fewerIn });
+      return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
+    },
+    reading(output),
+  );
   const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
   for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
   for (const order of orders) output.emit({ event: 'disputed_order', ...order });

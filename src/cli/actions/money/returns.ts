@@ -12,6 +12,7 @@ import {
 } from '../../../reports/money/returns.ts';
 import type { CustomersWonOptions, ReturnsOptions } from '../../commands/money/returns.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /** Prints what deals brought in and cost, as of the last run. */
@@ -19,8 +20,10 @@ export async function showReturns(output: Output, options: ReturnsOptions): Prom
   const { by, from = null, to = null, limit, oneCurrency = false } = options;
   const config = await openConfig(options);
   const inCurrency = oneCurrency ? requireReportingCurrency(config.statements) : null;
-  const sums = await withDatabase(config, (db) =>
-    listReturns(db, { by, from, to, inCurrency, limit: limit + 1 }),
+  const sums = await withDatabase(
+    config,
+    (db) => listReturns(db, { by, from, to, inCurrency, limit: limit + 1 }),
+    reading(output),
   );
   const shown = sums.slice(0, limit);
   for (const { rank: _rank, ...sum } of shown) output.emit({ event: 'return', by, ...sum });
@@ -38,10 +41,14 @@ export async function showReturns(output: Output, options: ReturnsOptions): Prom
 export async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<ExitCode> {
   const { from = null, to = null, limit } = options;
   const days = SELF_PURCHASE_DAYS;
-  const { won, own } = await withDatabase(await openConfig(options), async (db) => ({
-    won: await listCustomersWon(db, { from, to, limit: limit + 1 }),
-    own: await listSelfPurchases(db, { days, limit: limit + 1 }),
-  }));
+  const { won, own } = await withDatabase(
+    await openConfig(options),
+    async (db) => ({
+      won: await listCustomersWon(db, { from, to, limit: limit + 1 }),
+      own: await listSelfPurchases(db, { days, limit: limit + 1 }),
+    }),
+    reading(output),
+  );
   const [wonShown, ownShown] = [won.slice(0, limit), own.slice(0, limit)];
   for (const row of wonShown) output.emit({ event: 'customers_won', ...row });
   for (const order of ownShown) output.emit({ event: 'self_purchase', ...order });

@@ -14,6 +14,7 @@ import { renderChannelTest, renderNotices } from '../../../reports/notices/notic
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { HistoryOptions } from '../../commands/notify.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /**
@@ -50,7 +51,11 @@ export async function testChannels(
 /** Lists notices and their deliveries. */
 export async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
   const config = await openConfig(options);
-  const notices = await withDatabase(config, (db) => listNotices(db, { limit: options.limit }));
+  const notices = await withDatabase(
+    config,
+    (db) => listNotices(db, { limit: options.limit }),
+    reading(output),
+  );
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
   output.print(renderNotices(notices, output.terminal));
   return EXIT.ok;

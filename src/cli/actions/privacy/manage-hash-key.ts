@@ -16,6 +16,7 @@ import { openSourceClients } from '../../../store/source-clients.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason, usageError } from '../../usage-error.ts';
@@ -23,7 +24,7 @@ import { readersOf } from './customer-readers.ts';
 
 /** Prints whether the previous key is still needed. */
 export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const previous = await withDatabase(await openConfig(options), readPreviousKey);
+  const previous = await withDatabase(await openConfig(options), readPreviousKey, reading(output));
   output.emit({ event: 'hash_key', ...previous });
   output.print(describe(previous));
   return EXIT.ok;

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../db/in-transaction.ts';
 import { prune } from '../../../privacy/prune.ts';
 import type { PruneOptions } from '../../commands/privacy/prune.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { reading } from '../../open/reading.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
 import { auditIn } from '../../terminal/read-operator.ts';
@@ -34,7 +35,7 @@ export async function pruneData(output: Output, options: PruneOptions): Promise<
         if (!isDryRun && classes !== '') await inTransaction(db, (trx) => auditIn(trx)(record));
         return prune(db, { retention, isDryRun, isOver: () => stopping.signal.aborted });
       },
-      { stopping },
+      isDryRun ? { stopping, ...reading(output) } : { stopping },
     );
     for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
     output.print(renderPruned(pruned, { retention, isDryRun, terminal: output.terminal }));

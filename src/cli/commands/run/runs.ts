@@ -27,6 +27,7 @@ export const runsCommand: CommandDefinition = {
       act(async (output, options: Options) => {
         const { didOf, findJob } = await import('../../../../jobs/index.ts');
         const { openConfig, withDatabase } = await import('../../open/open-config.ts');
+        const { reading } = await import('../../open/reading.ts');
         const { listRuns } = await import('../../../reports/runs/list-runs.ts');
         const { listSlotTroubles } = await import('../../../reports/runs/list-slots.ts');
         const { renderRuns } = await import('../../../reports/runs/runs.ts');
@@ -34,10 +35,14 @@ export const runsCommand: CommandDefinition = {
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = await openConfig(options);
-        const { runs, troubles } = await withDatabase(config, async (db) => ({
-          runs: await listRuns(db, which),
-          troubles: await listSlotTroubles(db, which),
-        }));
+        const { runs, troubles } = await withDatabase(
+          config,
+          async (db) => ({
+            runs: await listRuns(db, which),
+            troubles: await listSlotTroubles(db, which),
+          }),
+          reading(output),
+        );
         // A job with runs may be missing from the configuration, for example the job of a backfill. A job
         // without runs must be in it.
         if (job !== undefined && runs.length === 0) findJob(config, job);

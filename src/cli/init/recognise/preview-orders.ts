@@ -1,12 +1,14 @@
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
+import { compareAges, type FileAge, readFileAge } from '../../../core/file-age.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout } from '../../../core/layout.ts';
-import type { Money } from '../../../core/money.ts';
+import { type Money, sumMoney } from '../../../core/money.ts';
 import type { DecimalText, InstantText, MissingRow, StagedOrder } from '../../../core/order.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
+import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../../intake/values/parse-currency.ts';
@@ -118,6 +120,9 @@ export async function previewOrders(
     missingColumns: source.missingColumns,
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
+  const ageOf = createAgeOf(source);
+  const stated: StatedOrders = new Map();
+  const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
     const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
@@ -152,13 +157,54 @@ export async function previewOrders(
         if (collected.rows >= maxRows) break;
       }
       marks?.require();
-      for (const order of isSummed ? withDoubts(orders, missing) : orders) collected.takeOrder(order);
+      state(stated, isSummed ? withDoubts(orders, missing) : orders, { age: ageOf(file), isSummed });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
-      collected.takeHeldFile(error.message, orders);
+      heldFiles.push({ why: error.message, orders });
     }
   }
+  for (const { order } of stated.values()) collected.takeOrder(order);
+  for (const { why, orders } of heldFiles) {
+    const others = orders.filter(({ orderId }) => !stated.has(orderId));
+    state(stated, others, { age: NO_AGE, isSummed: false });
+    collected.takeHeldFile(why, [...new Map(others.map((order) => [order.orderId, order])).values()]);
+  }
   return collected.toPreview(collected.rows >= maxRows);
+}
+
+type StatedOrders = Map<string, { readonly order: StagedOrder; readonly age: FileAge }>;
+
+/** The age of a file that is held. */
+const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
+
+/**
+ * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
+ * two states differ and nothing says which is newer. Distant rows of one file say the same, or a run would reject them,
+ * unless they add up.
+ */
+function state(
+  stated: StatedOrders,
+  orders: readonly StagedOrder[],
+  { age, isSummed }: { readonly age: FileAge; readonly isSummed: boolean },
+): void {
+  for (const order of orders) {
+    const known = stated.get(order.orderId);
+    const isNewer = known === undefined ? 1 : compareAges(age, known.age);
+    const isSameFile = known?.age === age;
+    if (known !== undefined && isSameFile && isSummed)
+      stated.set(order.orderId, { order: addUp(known.order, order), age });
+    else if (isNewer > 0) stated.set(order.orderId, { order, age });
+    else if (isNewer === 0 && !isSameFile && known?.order.contentHash !== order.contentHash)
+      stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age });
+  }
+}
+
+function addUp(one: StagedOrder, other: StagedOrder): StagedOrder {
+  const sum = (field: 'total' | 'subtotal' | 'refunded'): DecimalText | null => {
+    const amounts = [one[field], other[field]].filter((amount) => amount !== null);
+    return amounts.length === 0 ? null : sumMoney(amounts);
+  };
+  return { ...one, total: sum('total'), subtotal: sum('subtotal'), refunded: sum('refunded') };
 }
 
 /** Marks orders that may lack a row, as intake does when it seals a file of rows that add up. */

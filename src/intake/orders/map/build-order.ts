@@ -2,7 +2,7 @@ import type { Layout, LayoutField, SummedField } from '../../../core/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.ts';
 import { statusReader } from '../../layout/status-rules.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
-import { findIds, linkFinder, linkOf } from '../../map/find-links.ts';
+import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
@@ -111,6 +111,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
+      note: noteOf(this.#plan.keptNotes, open.values),
       lines: closeLines(open.lines, currency),
       items: toItems(open),
       changedAt: this.#changeOf(open),

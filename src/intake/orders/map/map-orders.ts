@@ -1,4 +1,3 @@
-import type { SourceSettings } from '../../../core/config.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout, OtherLayouts } from '../../../core/layout.ts';
 import type {
@@ -22,14 +21,13 @@ import { newestOf } from './last-change.ts';
 import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
-import { planColumns } from './plan-columns.ts';
+import { planColumns, type ReadSource } from './plan-columns.ts';
 import { resolveForOrders } from './resolve-for-orders.ts';
 
 export type MapOptions = {
   readonly layout: Layout;
   /** Provides what the layout's format lacks; see `checkSource`. */
-  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> &
-    Partial<Pick<SourceSettings, 'age' | 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>>;
+  readonly source: ReadSource;
   /** Receives every date, to check at the end that their order was read correctly. */
   readonly dates?: DateWatch | null;
   /** Receives every amount, to check at the end that its decimal mark was read correctly. */

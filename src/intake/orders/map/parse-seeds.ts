@@ -31,7 +31,7 @@ export type ParsedSeeds = { readonly rows: readonly SeedRow[]; readonly problems
  * Parses the rows of a seed file of orders that were credited elsewhere: order_platform, order_id, and
  * optionally amount, currency, deal_id, collab_id, reason.
  *
- * @param file its rows, header first, and the rows that are not valid CSV.
+ * @param file its rows, header first, and the rows that cannot be read.
  * @param platforms the platforms of the sources. A row with another platform would protect no order, so it is
  * a problem. An id is written as an export of its platform writes it, or as it is stored.
  */
@@ -67,9 +67,11 @@ function headerProblems(names: readonly string[]): readonly SeedProblem[] {
   const help = `The first line names the columns: ${COLUMNS.join(',')}; the first two must be there.`;
   const missing = REQUIRED.filter((name) => !names.includes(name));
   const unknown = names.filter((name) => name !== '' && !(COLUMNS as readonly string[]).includes(name));
+  const twice = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
   return [
     ...missing.map((name) => problem(1, name, 'The column is missing.', help)),
     ...unknown.map((name) => problem(1, maskAddresses(name), 'The column is unknown.', help)),
+    ...twice.map((name) => problem(1, name, 'The column appears twice.', 'Remove one of them.')),
   ];
 }
 

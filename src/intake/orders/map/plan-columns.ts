@@ -21,6 +21,13 @@ export type Slot = Column & { readonly merge: Merge };
 /** A column that is added up. */
 export type SumColumn = Column & { readonly field: SummedField; readonly sign: 1n | -1n };
 
+/** The settings of a source, and of the job that reads it, by which its orders are mapped. */
+export type ReadSource = Pick<SourceSettings, 'timeZone' | 'currency'> &
+  Partial<Pick<SourceSettings, 'age' | 'dateOrder' | 'decimalMark' | 'orderLines' | 'missingColumns'>> & {
+    /** True if the job sends the notes of the shop. */
+    readonly keepsNotes?: boolean;
+  };
+
 /** The columns of a file that mapping reads. All others are ignored. */
 export type ColumnPlan = {
   readonly group: Column;
@@ -31,6 +38,8 @@ export type ColumnPlan = {
   readonly slots: readonly Slot[];
   /** Slots of each field, in order of preference. */
   readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
+  /** Slots whose text is kept as the note of the order. Empty unless the job asks for it. */
+  readonly keptNotes: readonly number[];
   readonly timeOfDay: number | null;
   /** Slot with the time zone of the row. */
   readonly zone: number | null;
@@ -102,7 +111,7 @@ function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
 export function planColumns(
   layout: Layout,
   header: ResolvedHeader,
-  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
+  source: Pick<ReadSource, 'missingColumns' | 'keepsNotes'>,
 ): ColumnPlan {
   const slots: Slot[] = [];
   const { lineItems, sum, addsNothing } = layout.grouping;
@@ -175,6 +184,7 @@ export function planColumns(
     orderIdOf: orderIdParser(layout.orderIdPattern),
     slots,
     fields,
+    keptNotes: source.keepsNotes === true ? fields.notes : [],
     timeOfDay,
     zone,
     refundLists,

@@ -2,7 +2,9 @@ import type { Finding } from '../../../core/finding.ts';
 import { pendingMigrations } from '../../../db/migrate.ts';
 import {
   inspectServer,
+  type LackedRight,
   missingGrants,
+  missingRoleGrants,
   needlessReaderRights,
   OLDEST_VERSION,
   type ServerFacts,
@@ -31,7 +33,11 @@ export const database: Check = {
     // Without these privileges, the applied migrations cannot be read.
     const missing = rightsOf(await missingGrants(db));
     if (missing.length > 0) return [...findings, ...missing];
-    if (!isEmbedded) findings.push(...readerRightsOf(await needlessReaderRights(db)));
+    if (!isEmbedded)
+      findings.push(
+        ...readerRightsOf(await needlessReaderRights(db)),
+        ...roleRightsOf(await missingRoleGrants(db)),
+      );
     return [...findings, ...migrationsOf(await pendingMigrations(db), server)];
   },
 };
@@ -101,6 +107,16 @@ function readerRightsOf(needless: readonly string[]): readonly Finding[] {
       fix: 'As the user that migrates:  npx influencer-sync migrate --roles',
     },
   ];
+}
+
+function roleRightsOf(lacked: readonly LackedRight[]): readonly Finding[] {
+  return [...Map.groupBy(lacked, ({ role }) => role)].map(([role, rights]) => ({
+    status: 'problem',
+    about: ABOUT,
+    what: `${role} lacks rights: ${rights.map(({ right }) => right).join(', ')}.`,
+    why: 'A migration has added what this role needs, so its commands fail.',
+    fix: 'As the user that migrates:  npx influencer-sync migrate --roles',
+  }));
 }
 
 function rightsOf(missing: readonly string[]): readonly Finding[] {

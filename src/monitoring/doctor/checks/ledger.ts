@@ -1,9 +1,9 @@
 import type { Finding } from '../../../core/finding.ts';
+import type { KnownError } from '../../../core/known-error.ts';
 import { isLoopback } from '../../../core/text/is-loopback.ts';
-import { boundAccount } from '../../../ledger/bind-account.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
 import { countMachines } from '../../../ledger/continuity/machines.ts';
-import { compare, explainContinuity } from '../../../ledger/open-ledger.ts';
+import { compare } from '../../../ledger/sending/compare-ledger.ts';
 import { describeBlindness, describeJournals } from '../../../ledger/sending/journal-places.ts';
 import { spoolFolder } from '../../../ledger/sending/recover-previous-runs.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
@@ -21,7 +21,7 @@ const ABOUT = 'ledger';
 export const ledger: Check = {
   name: ABOUT,
   async look(patient) {
-    const { db, config, hasTables } = patient;
+    const { db, config, hasTables, databaseProblem } = patient;
     const unreadable = countUnreadable(spoolFolder({ config }));
     const spool: readonly Finding[] =
       unreadable === 0
@@ -35,7 +35,9 @@ export const ledger: Check = {
               fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
             },
           ];
-    if (db === null || !hasTables) return spool;
+    // A run creates the database and applies the migrations, and then compares it.
+    if (db === null || !hasTables)
+      return databaseProblem === null ? [...(await lossOf(patient)), ...spool] : spool;
     const opened = { ...patient, db };
     return [
       ...(await continuityOf(opened)),
@@ -49,20 +51,24 @@ export const ledger: Check = {
 
 type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
 
+async function lossOf({ db, config }: Patient): Promise<readonly Finding[]> {
+  const { problem } = await compare(db, { config });
+  return problem === null ? [] : [toFinding(problem)];
+}
+
+function toFinding({ details: { message, help } }: KnownError): Finding {
+  return {
+    status: 'problem',
+    about: ABOUT,
+    what: message,
+    why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
+    fix: help,
+  };
+}
+
 async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]> {
-  const accountId = await boundAccount(db);
-  const { continuity } = await compare(db, { config, accountId });
-  const problem = explainContinuity(continuity, config)?.details;
-  if (problem !== undefined)
-    return [
-      {
-        status: 'problem',
-        about: ABOUT,
-        what: problem.message,
-        why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
-        fix: problem.help,
-      },
-    ];
+  const { continuity, problem } = await compare(db, { config });
+  if (problem !== null) return [toFinding(problem)];
   const ledgerId = await readLedgerId(db);
   const name = ledgerId === null ? 'A new ledger' : `Ledger ${shortLedgerId(ledgerId)}`;
   if (continuity.kind === 'unmarked' && continuity.hasClaims)
@@ -138,20 +144,21 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
   return findings;
 }
 
-async function strandedIn({ db, config }: Opened): Promise<readonly Finding[]> {
+async function strandedIn({ db, config, kinds }: Opened): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  const known = { ...config.jobs };
+  const known = Object.keys(config.jobs);
   for (const job of Object.values(config.jobs)) {
-    const renamed = await findRenamedJob(db, { config, job });
+    const kind = kinds.find((one) => one.kind === job.kind);
+    const renamed = kind === undefined ? null : await findRenamedJob(db, { config, job, kind });
     if (renamed === null) continue;
-    known[renamed] = job;
+    known.push(renamed);
     findings.push({
       status: 'ok',
       about: ABOUT,
       what: `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
     });
   }
-  const stranded = await describeStranded(db, { jobs: known });
+  const stranded = await describeStranded(db, known);
   if (stranded === null) return findings;
   const why = 'They stay as they are until a run of their job posts them.';
   return [...findings, { status: 'problem', about: ABOUT, ...stranded, why }];

@@ -1,10 +1,7 @@
-import { EXIT } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
 import { isUnexplained } from '../../../core/money/reconciliation.ts';
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import { boundAccount } from '../../../ledger/bind-account.ts';
-import { compare, explainContinuity } from '../../../ledger/open-ledger.ts';
+import { compare } from '../../../ledger/sending/compare-ledger.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubts/list-doubts.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
@@ -146,10 +143,8 @@ export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
   title: 'Ledger lost claims',
   async find({ db, config, at }) {
-    const { continuity } = await compare(db, { config, accountId: await boundAccount(db) });
-    const problem = explainContinuity(continuity, config);
+    const { continuity, problem } = await compare(db, { config });
     if (problem === null) return [];
-    if (!(problem instanceof KnownError) || problem.details.exitCode !== EXIT.ledgerWentBack) throw problem;
     return [
       {
         job: null,

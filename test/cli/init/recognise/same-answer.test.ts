@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { OrdersPreview } from '../../../../src/cli/init/recognise/preview-orders.ts';
@@ -87,6 +87,37 @@ function answerOf(event: unknown): object {
     held: heldOf(held.map((group) => ({ ...group, amount: group.revenue[0]?.amount }))),
   };
 }
+
+test.each([
+  ['says which is newer', ['orders-2026-04-12.csv', 'orders-2026-04-19.csv']],
+  ['does not say which is newer', ['one.csv', 'other.csv']],
+])('init counts an order of several files once, as a run does, if their age %s', async (_what, names) => {
+  const shop = await openWorkshop({ flow: flowOf('') });
+  const later = FILE.replace('#1000,paid', '#1000,refunded').replace(
+    '#1001,PAID,EUR,11.00',
+    '#1001,PAID,EUR,21.00',
+  );
+  for (const [at, name] of names.entries()) {
+    shop.drop(name, at === 0 ? FILE : later);
+    utimesSync(join(shop.folder, 'exports', name), 1_780_000_000, 1_780_000_000);
+  }
+  cpSync(join(shop.folder, 'exports'), join(shop.folder, 'again'), {
+    recursive: true,
+    preserveTimestamps: true,
+  });
+  const answers = ['--brand', '4819', '--yes', '--json'];
+  const init = eventsOf((await shop.cli('init', 'again', '--out', 'new', ...answers)).stdout);
+  const previewed = answerOf(init.find((one) => one.event === 'source')?.preview);
+  const counts = (await shop.run()).finished?.counts;
+  const held = eventsOf((await shop.cli('review', '--held', '--json')).stdout);
+  expect(previewed).toEqual({
+    credited: counts?.entries.accepted,
+    organic: counts?.organic,
+    excluded: counts?.excluded,
+    held: heldOf(held.filter((one) => one.event === 'held_orders')),
+  });
+  expect((previewed as { credited: number }).credited).toBe(names[0] === 'one.csv' ? 1 : 2);
+});
 
 test.each(['', ', revenue: total_less_refunds', ', include: any'])(
   'init, layouts test, plan and run say the same about a file; settings of the job: %j',

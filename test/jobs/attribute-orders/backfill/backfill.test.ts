@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { expectSums, repeated, trueCents } from '../../../runs/workshop.ts';
 import {
@@ -31,6 +32,46 @@ describe('a job with a start date', () => {
     expect(finished?.counts.entries).toMatchObject({ accepted: 2 });
     if (finished !== null) expectSums(finished);
     expect(await workshop.posted()).toEqual(['first', 'new']);
+  });
+});
+
+describe('the reports', () => {
+  it('contain the orders of a backfill, and of their file no others, before any run of the job', async () => {
+    const workshop = await openHistory();
+    workshop.drop(
+      'orders.csv',
+      toHistory([
+        { id: 'old', placedAt: '2024-03-01T12:00:00Z', revenue: '10.00' },
+        { id: 'dollars', placedAt: '2024-03-01T12:00:00Z', revenue: '20.00', currency: 'USD' },
+        { id: 'organic', placedAt: '2024-03-01T12:00:00Z', code: '' },
+        { id: 'new', placedAt: '2025-06-01T00:00:00Z' },
+      ]),
+    );
+    const sums = async () => {
+      const { rows } = await sql<Record<string, unknown>>`
+        select currency, sum(orders)::integer as orders, sum(accepted_orders)::integer as accepted, sum(accepted_amount)::float8 as amount
+        from bi.attribution_funnel_daily group by currency order by currency`.execute(workshop.db);
+      return rows;
+    };
+    const credited = [
+      { currency: 'EUR', orders: 1, accepted: 1, amount: 10 },
+      { currency: 'USD', orders: 1, accepted: 1, amount: 20 },
+    ];
+    expect((await backfill(workshop, 'orders', ...PERIOD, '--yes')).exitCode).toBe(0);
+    expect(await sums()).toEqual(credited);
+
+    // As if the process had been killed before it updated them: the next one finds nothing to post, and updates them.
+    await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days`.execute(
+      workshop.db,
+    );
+    expect((await backfill(workshop, 'orders', ...PERIOD, '--yes')).exitCode).toBe(0);
+    expect(await sums()).toEqual(credited);
+
+    expect((await workshop.run()).exitCode).toBe(0);
+    expect(await sums()).toEqual([
+      { currency: 'EUR', orders: 3, accepted: 2, amount: 20 },
+      { currency: 'USD', orders: 1, accepted: 1, amount: 20 },
+    ]);
   });
 });
 

@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
+import { isDead, openJournal } from '../../src/ledger/continuity/journal.ts';
+import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
+import { type ClaimPlace, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
+import { closedName } from '../../src/ledger/continuity/journal-names.ts';
+import { readLineCount } from '../../src/ledger/continuity/line-count.ts';
+import type { NotedClaims } from '../../src/ledger/continuity/mark.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+const LEDGER = { ledgerId: randomUUID(), accountId: 'A1', mark: null };
+const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
+
+function place(claimNo: number): ClaimPlace & ClaimedEntry {
+  const hash = createHash('sha256').update(String(claimNo)).digest('hex');
+  const { ledgerId, accountId } = LEDGER;
+  const claim = {
+    ...{ ledgerId, accountId, claimNo, claimId: randomUUID(), effect: 'referral' },
+    ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
+  };
+  return { claim, entryId: String(claimNo), attempt: 1 } as unknown as ClaimPlace & ClaimedEntry;
+}
+
+const read = (path: string) => readJournal(linesOf(path), async () => {});
+
+it('an open journal shows at once what was claimed and written; answers follow in the same turn', async () => {
+  const folder = join(makeTestFolder(), 'journals');
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, folder, owner });
+  const path = join(folder, `${owner}.open.ndjson`);
+  expect(await read(path)).toMatchObject({ head: { owner, pid: process.pid }, last: null, open: [] });
+  expect([statSync(folder).mode & 0o777, statSync(path).mode & 0o777], 'only its user reads it').toEqual([
+    ...[0o700, 0o600],
+  ]);
+  const [one, two] = [place(1), place(2)];
+  await journal.claimed([one, two]);
+  expect(journal.last()).toBe(two);
+  expect((await read(path))?.open).toMatchObject([{ isWriting: false }, { isWriting: false }]);
+  await Promise.all([journal.writing(one), journal.writing(two)]);
+  expect((await read(path))?.open).toMatchObject([{ isWriting: true }, { isWriting: true }]);
+  journal.answered(one, ACCEPTED);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect((await read(path))?.open).toMatchObject([{ entryId: '2' }]);
+  expect(readLineCount(owner)?.lines).toBe(6);
+  expect(isDead(path)).toBe(false);
+  journal.answered(two, ACCEPTED);
+  await journal.close();
+  const closed = join(folder, closedName(LEDGER.ledgerId, 2, owner));
+  expect(await read(closed)).toMatchObject({ isClosed: true, isDamaged: false, open: [] });
+  expect(readdirSync(folder), 'nothing else is left').toEqual([closedName(LEDGER.ledgerId, 2, owner)]);
+});
+
+it('nothing is sent by a process whose journal is closed or cannot be written; it stays open for the next one', async () => {
+  const folder = makeTestFolder();
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, folder, owner });
+  await journal.claimed([place(1)]);
+  await journal.close();
+  await expect(journal.writing(place(1))).rejects.toThrow('the journal is closed');
+  journal.answered(place(1), ACCEPTED);
+  await journal.close();
+  expect(readdirSync(folder)).toEqual([closedName(LEDGER.ledgerId, 1, owner)]);
+
+  writeFileSync(join(folder, 'no folder'), '');
+  const broken = openJournal({ ...LEDGER, folder: join(folder, 'no folder'), owner: randomUUID() });
+  await broken.claimed([place(2)]);
+  expect(broken.last()).toBeNull();
+  await expect(broken.writing(place(2))).rejects.toThrow(/ENOTDIR|EEXIST/);
+  await broken.close();
+});
+
+it('a journal in two places is written in both, closed in both, and only then known to be whole without its count', async () => {
+  const [folder, copyFolder] = [makeTestFolder(), makeTestFolder()];
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, folder, copyFolder, owner });
+  await journal.claimed([place(1)]);
+  const text = readFileSync(join(folder, `${owner}.open.ndjson`), 'utf8');
+  expect(readFileSync(join(copyFolder, `${owner}.open.ndjson`), 'utf8')).toBe(text);
+  // Another folder is in the way of its closed name.
+  const name = closedName(LEDGER.ledgerId, 1, owner);
+  mkdirSync(join(copyFolder, name));
+  await journal.close();
+  expect(existsSync(join(folder, name))).toBe(true);
+  expect(existsSync(join(copyFolder, `${owner}.open.ndjson`))).toBe(true);
+  expect(isDead(join(copyFolder, `${owner}.open.ndjson`)), 'another process can close it').toBe(true);
+  expect(readLineCount(owner)).not.toBeNull();
+});
+
+it('the mark gets the claims of each commit as a journal of their own, before any of them may be sent', async () => {
+  const noted: NotedClaims[] = [];
+  const mark = {
+    note: async (claims: NotedClaims) => void noted.push(claims),
+    keep: async () => {},
+  } as unknown as NonNullable<Parameters<typeof openJournal>[0]['mark']>;
+  const folder = makeTestFolder();
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, mark, folder, owner });
+  await journal.claimed([place(1), place(2)]);
+  await journal.claimed([place(3)]);
+  await journal.claimed([]);
+  await journal.close();
+  expect(noted.slice(0, 2).map(({ newest }) => newest)).toEqual([2, 3]);
+  const [first] = noted;
+  writeFileSync(join(folder, 'part'), first?.text ?? '');
+  expect(await read(join(folder, 'part'))).toMatchObject({
+    ...{ head: { owner, ledger: LEDGER.ledgerId }, isDamaged: false },
+    open: [{ entryId: '1' }, { entryId: '2' }],
+  });
+});

@@ -1,0 +1,222 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { keepEarnings } from '../../src/money/keep-earnings.ts';
+import { findKept } from '../../src/money/kept-earnings.ts';
+import { readStatement } from '../../src/money/read-statement.ts';
+import { sumStatement } from '../../src/money/sum-statement.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  addedUp,
+  compare,
+  type History,
+  MONTHS,
+  perform,
+  rulesOf,
+  type Step,
+  toTerms,
+} from './earnings-history.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** D1 earns 10 %, D2 nothing but a fee, D4 nothing for gifts, MIA 20 %, and D3 what the service says. */
+const TERMS = [
+  { of: 'D1', rate: 10, fee: null, sku: null, month: '2025-01' },
+  { of: 'D2', rate: 0, fee: 9, sku: null, month: '2025-01' },
+  { of: 'D4', rate: 10, fee: null, sku: 'gift-*', month: '2025-01' },
+  { of: 'MIA', rate: 20, fee: null, sku: null, month: '2025-01' },
+].map(toTerms);
+const RULES = rulesOf(TERMS);
+
+const order = (given: Partial<Extract<Step, { kind: 'order' }>>): Step => ({
+  ...{ kind: 'order', dealId: 'D1', collabId: null, currency: 'EUR', code: null, handle: 'mia' },
+  ...{ state: 'accepted', hasLines: true, dayNo: 3, amount: 1_000, ...given },
+});
+/** At least one order of each standing in January. */
+const ORDERS: readonly Step[] = [
+  order({ code: 'MIA' }),
+  order({ handle: null, dayNo: 5, amount: 200 }),
+  order({ dealId: 'D2', currency: 'JPY', code: 'BEN', handle: 'ben', amount: 5_000 }),
+  order({ dealId: 'D3', collabId: 'C1', handle: 'ben' }),
+  order({ dealId: 'D4', hasLines: false }),
+  order({ dealId: null, currency: 'JPY' }),
+  order({ dealId: 'D4', currency: 'JPY', amount: 999 }),
+  order({ state: 'in_doubt' }),
+  order({ dayNo: 40, amount: 300 }),
+  order({ dealId: 'D3', collabId: 'C2', dayNo: 60 }),
+];
+
+async function open(): Promise<{
+  readonly db: Database;
+  readonly happens: (...steps: Step[]) => Promise<void>;
+}> {
+  const { db } = await setup();
+  await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+  const history: History = { orders: 0, versions: 0, rates: 0, closed: -1, terms: TERMS };
+  const happens = async (...steps: Step[]) => {
+    for (const step of steps) await perform(db, step, history);
+  };
+  await happens(...ORDERS, { kind: 'rate', collabId: 'C1', rate: 15, dayNo: 0 });
+  return { db, happens };
+}
+const keep: Step = { kind: 'keep' };
+
+describe('the kept earnings of orders', () => {
+  it('give each statement, sum and page as all orders do, while orders, rates and closed months change', async () => {
+    const { db, happens } = await open();
+    const isSame = async (month: string) => {
+      expect(await compare(db, RULES, month), 'kept earnings are used').toBe(1);
+    };
+    await happens(keep);
+    const restated = { dayNo: 5, code: null, outcome: 'attributed', isOtherCurrency: false } as const;
+    await happens(
+      { kind: 'adjust', of: 0, amount: 700 },
+      { kind: 'restate', of: 1, ...restated, refunded: -1 },
+      { kind: 'accept', of: 7 },
+      { kind: 'rate', collabId: 'C1', rate: 30, dayNo: 1 },
+      { kind: 'rate', collabId: 'C2', rate: 5, dayNo: 1 },
+      { kind: 'unlink', of: 6 },
+    );
+    await isSame('2025-01');
+    await happens(keep);
+    expect(await addedUp(db)).toEqual([]);
+    await happens(
+      { kind: 'close' },
+      keep,
+      { kind: 'revenue', revenue: 'total' },
+      { kind: 'adjust', of: 0, amount: null },
+      { kind: 'restate', of: 3, ...restated, code: 'MIA', refunded: 3 },
+      { kind: 'adjust', of: 8, amount: 400, isElsewhere: true },
+      { kind: 'restate', of: 9, ...restated, dayNo: 2, outcome: 'held', refunded: null },
+    );
+    await isSame('2025-02');
+    await happens(keep);
+    await isSame('2025-02');
+    expect(await addedUp(db)).toEqual([]);
+    const { rows } = await sql<{ entry_id: string; standing: string }>`
+      select entry_id, standing from reporting.order_earnings order by entry_id`.execute(db);
+    expect(rows.map(({ entry_id: id, standing }) => `${id} ${standing}`)).toEqual([
+      ...['1 correction', '2 unknown_net', '3 nothing', '4 correction', '5 unknown_lines', '6 unknown_rate'],
+      ...['8 settled', '9 new', '10 new'],
+    ]);
+  });
+
+  it('are computed again with other rules, and with the same ones only for orders that changed', async () => {
+    const { db, happens } = await open();
+    await happens(keep);
+    const stored = async () => {
+      const { rows } = await sql<{ id: string; version: string; earned: string | null }>`
+        select entry_id as id, xmin::text as version, trim_scale(earned_amount)::text as earned
+        from reporting.order_earnings order by entry_id`.execute(db);
+      return rows;
+    };
+    const before = await stored();
+    expect(before.map(({ earned }) => earned)).toEqual(
+      // Those of 5, 6 and 10 are unknown, and 8 is in doubt. Of 7, 25 of 28 is a gift: 892 of 999.
+      ['200', '20', '0', '150', null, null, '11', '30', null],
+    );
+    await happens({ kind: 'rate', collabId: 'C1', rate: 30, dayNo: 1 }, keep);
+    const after = await stored();
+    expect(after.filter(({ version }, at) => version !== before[at]?.version)).toMatchObject([
+      { id: '4', earned: '300' },
+    ]);
+    const double = rulesOf(TERMS.map((row) => (row.dealId === 'D1' ? { ...row, ratePercent: '20' } : row)));
+    await keepEarnings(db, { rules: double });
+    expect((await stored()).map(({ earned }) => earned)).toEqual([
+      '200',
+      '40',
+      '0',
+      '300',
+      null,
+      null,
+      '11',
+      '60',
+      null,
+    ]);
+  });
+
+  it('are used only with the rules by which they were kept, after all closed months, and with few changes', async () => {
+    const { db, happens } = await open();
+    await happens(keep);
+    const find = (given: { month?: string | null; rules?: typeof RULES } = {}) =>
+      inTransaction(db, (trx) => findKept(trx, { month: null, rules: RULES, ...given }));
+    expect(await find()).toEqual({ hasChanges: false });
+    for (const rules of [
+      { ...RULES, returnWindowDays: 15 },
+      { ...RULES, timeZone: 'Europe/Paris' },
+      { ...RULES, terms: [] },
+    ])
+      expect(await find({ rules })).toBeNull();
+    // Fees are not kept, so another one changes nothing.
+    expect(await find({ rules: rulesOf(TERMS.map((row) => ({ ...row, fixedFee: null }))) })).not.toBeNull();
+    await happens({ kind: 'close' });
+    expect(await find()).toEqual({ hasChanges: true });
+    const usable = async () => Promise.all(['2024-12', '2025-01', '2025-02'].map((month) => find({ month })));
+    expect(await usable()).toEqual([null, null, { hasChanges: true }]);
+    await sql`truncate reporting.changed_earnings`.execute(db);
+    const change = (times: number) =>
+      sql`insert into reporting.changed_earnings (entry_id) select 1 from generate_series(1, ${times}::integer)`.execute(
+        db,
+      );
+    await change(20_000);
+    expect(await find()).toEqual({ hasChanges: true });
+    await change(1);
+    expect(await find()).toBeNull();
+    // A step takes 20,000 changes.
+    let steps = 0;
+    const onStep = () => {
+      steps += 1;
+    };
+    await keepEarnings(db, { rules: RULES, onStep });
+    expect([steps, await find()]).toEqual([2, { hasChanges: false }]);
+  });
+
+  it('are updated by one process at a time', async () => {
+    const { db } = await open();
+    const holder = await db.startTransaction().execute();
+    await sql`select from reporting.refresh for update`.execute(holder);
+    const keeping = keepEarnings(db, { rules: RULES });
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return rows.length > 0;
+    });
+    await holder.rollback().execute();
+    await keeping;
+    const count = async () => (await sql`select from reporting.order_earnings`.execute(db)).rows.length;
+    expect(await count()).toBe(9);
+  });
+});
+
+describe('the sums of an open month', () => {
+  it('have the deals page by page in the order of their ids, those without a deal first', async () => {
+    const { db, happens } = await open();
+    await happens(keep);
+    const month = MONTHS[1] ?? '';
+    const page = async (given: { limit: number; after?: string; currency?: string }) => {
+      const { deals, currencies } = await sumStatement(db, { month, rules: RULES, ...given });
+      return [
+        deals.map(({ dealId, currency, amount }) => `${dealId} ${Number(amount)} ${currency}`),
+        currencies.map(({ currency, lines, amount }) => `${lines}: ${Number(amount)} ${currency}`),
+      ];
+    };
+    const all = ['5: 409 EUR', '1: 11 JPY'];
+    expect(await page({ limit: 9 })).toEqual([['D1 250 EUR', 'D2 9 EUR', 'D3 150 EUR', 'D4 11 JPY'], all]);
+    expect(await page({ limit: 1 })).toEqual([['D1 250 EUR', 'D4 11 JPY'], all]);
+    expect(await page({ limit: 1, after: 'D1' })).toEqual([['D2 9 EUR', 'D4 11 JPY'], all]);
+    expect(await page({ limit: 9, currency: 'JPY' })).toEqual([['D4 11 JPY'], ['1: 11 JPY']]);
+    const { uncounted, unknownFees } = await readStatement(db, { month, rules: RULES });
+    expect(
+      uncounted.map(
+        ({ why, dealId, orders, netAmount, earnedAmount }) =>
+          `${why} ${dealId}: ${orders}, ${Number(netAmount)}, ${earnedAmount}`,
+      ),
+    ).toEqual(['unknown_lines D4: 1, 1000, null', 'unknown_rate null: 1, 1000, null']);
+    expect(unknownFees).toEqual([]);
+  });
+});
