@@ -14,7 +14,12 @@ import type { ClaimedEntry } from '../../src/core/ledger.ts';
 import type { FileStore } from '../../src/core/source.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
-import { eachJournal, readEdges, removeOldJournals } from '../../src/ledger/continuity/journal-folder.ts';
+import {
+  eachJournal,
+  listJournals,
+  readEdges,
+  removeOldJournals,
+} from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
@@ -61,6 +66,19 @@ it('a journal that its process closes while all are read is read under its new n
   });
   expect(read.sort()).toEqual(readdirSync(folder).sort());
   expect(read).toHaveLength(3);
+});
+
+it('each journal is listed once: the open ones first, then the closed ones by ledger and newest claim', () => {
+  const folder = makeTestFolder();
+  const [one, other] = ['aaaaaaaa-0000', 'bbbbbbbb-0000'];
+  const owner = randomUUID();
+  const names = [closedName(one, 9, owner), closedName(one, 10, owner), closedName(other, 2, owner)];
+  const open = partName(randomUUID(), 1);
+  for (const name of [...names, open, 'machine', `${open}.lock`]) writeFileSync(join(folder, name), '');
+  expect(listJournals(folder).map(({ name, isOpen }) => [name, isOpen])).toEqual([
+    [open, true],
+    ...names.map((name) => [name, false]),
+  ]);
 });
 
 it('a journal that was compared is not kept open', async () => {

@@ -193,6 +193,23 @@ describe('an order that is ready, and whose claim was lost', () => {
   });
 });
 
+it.each([
+  ['the deal', { dealId: 'D1', collabId: null }],
+  ['the collaboration', { dealId: null, collabId: 'C1' }],
+])(
+  'an order whose lost claim was accepted for %s alone is accepted for that, without another reason',
+  async (_, credited) => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    const entryId = await insertEntry(db, { runId, orderId: '1' });
+    await lose(db, '1', { outcome: { kind: 'accepted', httpStatus: 200, ...credited } });
+    expect(await readEntry(db, entryId)).toMatchObject({
+      ...{ state: 'accepted', state_reason: null },
+      ...{ deal_id: credited.dealId, collab_id: credited.collabId },
+    });
+  },
+);
+
 it('a lost claim is in the history of its entry and linked to it, from now on if its time is not known', async () => {
   const { db } = await setup();
   const { runId } = await startWorker(db);

@@ -61,4 +61,10 @@ it('a database that moved must be compared on the other machines that posted in 
   const { now, isSame } = await readPlace(db, mine);
   const { rows } = await sql<{ place: string }>`select ledger.place() as place`.execute(db);
   expect({ now, isSame }).toEqual({ now: rows[0]?.place, isSame: true });
+  await sql`create or replace function ledger.place() returns text language sql as 'select null::text'`.execute(
+    db,
+  );
+  expect(await readPlace(db, mine), 'a server that does not report it').toMatchObject({
+    ...{ now: null, isSame: true },
+  });
 });

@@ -54,26 +54,25 @@ async function leaveJournal() {
         await sql`delete from ${sql.table(`ledger.${table}`)}`.execute(trx);
     });
   const options = { folders: [folder], accountId: ACCOUNT, machineId: null, isShared: true };
-  return {
-    db,
-    folder,
-    ledgerId,
-    open,
-    settle,
-    states,
-    restore,
-    options,
-    runId: worker.runId,
-    unsent,
-    answered,
-  };
+  const claims = { unsent, answered, recorded };
+  return { db, folder, ledgerId, open, settle, states, restore, options, runId: worker.runId, ...claims };
 }
 
 describe('the journal of a process that has ended', () => {
   it('settles what it knows: a claim that was never written is ready again, an answer is recorded, any other stays', async () => {
-    const { folder, open, settle, states } = await leaveJournal();
+    const { db, folder, open, settle, states, unsent, answered, recorded } = await leaveJournal();
     expect(await settle()).toMatchObject({ answered: 1, neverSent: 1, unreadable: [], closed: [{}] });
     expect(await states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
+    const answers = await db
+      .selectFrom('ledger.answers')
+      .select(['entry_id', 'kind', 'via'])
+      .orderBy('entry_id')
+      .execute();
+    expect(answers, 'one that was recorded is not recorded again').toEqual([
+      { entry_id: unsent.entryId, kind: 'not_written', via: 'journal' },
+      { entry_id: answered.entryId, kind: 'accepted', via: 'journal' },
+      { entry_id: recorded.entryId, kind: 'accepted', via: 'direct' },
+    ]);
     expect(readdirSync(folder).filter((name) => open.endsWith(name))).toEqual([]);
     expect(await settle(), 'it is closed').toMatchObject({ answered: 0, neverSent: 0, closed: [] });
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
@@ -202,6 +202,17 @@ it('several processes can replay the same files at once', async () => {
   await Promise.all([1, 2, 3].map(() => replaySpool(db, spool, randomUUID())));
   for (const entryId of ids) expect((await readFacts(db, entryId)).state).toBe('accepted');
   expect(readdirSync(spool)).toEqual([]);
+});
+
+it('a file that another process has recorded and removed since the listing is passed over', async () => {
+  const { db, folder } = await setup();
+  const [worker, other] = [await startWorker(db), randomUUID()];
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  const spool = join(folder, 'spool');
+  openSpool(spool, worker.owner).append(accepted(entryId));
+  symlinkSync(join(folder, 'removed'), join(spool, `${other}.ndjson`));
+  expect(await replaySpool(db, spool, worker.owner)).toEqual({ answers: 1, lost: 0, unreadable: 0 });
 });
 
 it('a missing spool replays nothing', async () => {

@@ -147,6 +147,17 @@ async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]
   return rows.map((row) => row.event);
 }
 
+it('a late refusal settles the doubt about its own attempt, and none about an earlier one', () => {
+  const sent: readonly LedgerEvent[] = [
+    { kind: 'claimed' },
+    { kind: 'answered', attempt: 1, answer: 'in_doubt' },
+  ];
+  const refused = (attempt: number) => ({ kind: 'answered', attempt, answer: 'rejected' }) as const;
+  expect(foldEvents([...sent, refused(1)])).toMatchObject({ state: 'rejected', doubtfulAttempt: null });
+  const again = [...sent, { kind: 'decided', decision: 'resend' }, { kind: 'claimed' }] as const;
+  expect(foldEvents([...again, refused(2)])).toMatchObject({ state: 'in_doubt', doubtfulAttempt: 1 });
+});
+
 describe('a ledger entry in Postgres', () => {
   it('follows the state machine for any sequence of events, and its history folds to its state; a doubt is as old as its first doubtful claim, and a state as its change', async () => {
     const { db } = await setup();

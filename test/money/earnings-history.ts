@@ -29,6 +29,8 @@ export type Step =
       readonly amount: number | null;
       readonly isHeld?: boolean;
       readonly isElsewhere?: boolean;
+      /** True if it was recorded because of the last state that was read. */
+      readonly isOfLastState?: boolean;
     }
   | { readonly kind: 'accept'; readonly of: number }
   | { readonly kind: 'unlink'; readonly of: number }
@@ -86,9 +88,10 @@ export async function perform(db: Database, each: Step, history: History): Promi
   else if (history.orders === 0) return;
   else if (each.kind === 'adjust')
     await sql`
-      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, is_elsewhere, run_id)
+      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, is_elsewhere, order_version_id, run_id)
       select entry_id, ${each.isHeld === true ? 'held' : each.amount === null ? 'cancelled' : 'changed'}, amount, ${each.amount}::numeric, currency, '',
-        ${each.isElsewhere === true}, 1
+        ${each.isElsewhere === true}, case when ${each.isOfLastState === true} then (
+          select max(o.order_version_id) from intake.orders o where o.order_id = ${String(idOf(each.of))}) end, 1
       from ledger.entries where entry_id = ${idOf(each.of)}`.execute(db);
   else if (each.kind === 'accept')
     await sql`

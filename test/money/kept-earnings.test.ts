@@ -193,7 +193,7 @@ describe('the kept earnings of orders', () => {
   });
 });
 
-describe('the sums of an open month', () => {
+describe('the sums of a month', () => {
   it('have the deals page by page in the order of their ids, those without a deal first', async () => {
     const { db, happens } = await open();
     await happens(keep);
@@ -218,5 +218,12 @@ describe('the sums of an open month', () => {
       ),
     ).toEqual(['unknown_lines D4: 1, 1000, null', 'unknown_rate null: 1, 1000, null']);
     expect(unknownFees).toEqual([]);
+  });
+
+  it('have no exchange rates once it is closed, if no currency was configured for its total', async () => {
+    const { db, happens } = await open();
+    await happens({ kind: 'close' });
+    const { closed, exchange, lines } = await readStatement(db, { month: MONTHS[0] ?? '', rules: RULES });
+    expect([closed?.by, exchange, lines.length]).toEqual(['test', null, 5]);
   });
 });

@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/db/in-transaction.ts';
+import { ratedOrders } from '../../src/money/rated-orders.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import type { Terms } from '../../src/money/statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
+import { type History, perform, rulesOf, type Step, toTerms as termsOf } from './earnings-history.ts';
 
 const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
 const DAY_MS = 86_400_000;
@@ -138,6 +140,87 @@ describe('the rate and the excluded products of an order', () => {
     });
     expect(lines.lines).toHaveLength(4_000);
   });
+});
+
+/** A step of an order, whose number is filled in. */
+type Change = Omit<Extract<Step, { kind: 'adjust' }>, 'of'> | Omit<Extract<Step, { kind: 'restate' }>, 'of'>;
+const adjusted = (
+  amount: number | null,
+  given: { isHeld?: true; isElsewhere?: true; isOfLastState?: true } = {},
+): Change => ({
+  ...{ kind: 'adjust', amount, ...given },
+});
+const restated = (given: Partial<Extract<Step, { kind: 'restate' }>>): Change => ({
+  ...{
+    kind: 'restate',
+    dayNo: 3,
+    code: 'MIA',
+    outcome: 'attributed',
+    isOtherCurrency: false,
+    refunded: null,
+    ...given,
+  },
+});
+
+/** Orders of 100 EUR by MIA, what happened to them since, and what they have earned at 20 %, or why that is unknown. */
+const CHANGED: readonly (readonly [what: string, changes: readonly Change[], earned: string])[] = [
+  ['nothing', [], '100 × 20'],
+  ['a refund', [restated({ refunded: 3 })], '97 × 20'],
+  ['a refund of all', [restated({ refunded: 100 })], 'nothing'],
+  ['a refund of more than the total', [restated({ refunded: 101 })], 'unknown_net'],
+  ['a refund below zero', [restated({ refunded: -1 })], 'unknown_net'],
+  ['another currency', [restated({ isOtherCurrency: true, refunded: 99 })], '100 × 20'],
+  [
+    'a refund, and then another currency',
+    [restated({ refunded: 30 }), restated({ isOtherCurrency: true, refunded: 99 })],
+    '70 × 20',
+  ],
+  ['another amount', [adjusted(60)], '60 × 20'],
+  ['hardly anything', [adjusted(1)], '1 × 20'],
+  [
+    'less, in another currency',
+    [restated({ isOtherCurrency: true }), adjusted(5, { isOfLastState: true })],
+    '100 × 20',
+  ],
+  ['a cancellation', [adjusted(null)], 'nothing'],
+  ['less, in a state that is held', [adjusted(80, { isHeld: true })], '80 × 20'],
+  ['more, in a state that is held', [adjusted(150, { isHeld: true })], '100 × 20'],
+  ['less, and more in a state that is held', [adjusted(60), adjusted(80, { isHeld: true })], '60 × 20'],
+  ['a state that was held, and then another one', [adjusted(80, { isHeld: true }), adjusted(90)], '90 × 20'],
+  ['a state without an amount that is held', [adjusted(null, { isHeld: true })], '100 × 20'],
+  ['less, according to another source', [adjusted(5, { isElsewhere: true })], '100 × 20'],
+  ['held, so that any of its codes may win', [restated({ outcome: 'held' })], 'unknown_rate'],
+  ['held, and no code has terms', [restated({ outcome: 'held', code: 'BEN' })], '100 × 10'],
+  ['another code, without terms', [restated({ code: 'BEN' })], '100 × 10'],
+];
+
+it('an order earns its rate of what is left of it, and what is not known is not more than before', async () => {
+  const { db } = await setup();
+  await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+  const terms = [
+    { of: 'D1', rate: 10, fee: null, sku: null, month: '2025-01' },
+    { of: 'MIA', rate: 20, fee: null, sku: null, month: '2025-01' },
+  ].map(termsOf);
+  const history: History = { orders: 0, versions: 0, rates: 0, closed: -1, terms };
+  await perform(db, { kind: 'revenue', revenue: 'total' }, history);
+  for (const [, changes] of CHANGED) {
+    const of = history.orders;
+    const about = { dealId: 'D1', collabId: null, currency: 'EUR', code: 'MIA', handle: null } as const;
+    await perform(
+      db,
+      { kind: 'order', ...about, state: 'accepted', hasLines: true, dayNo: 3, amount: 100 },
+      history,
+    );
+    for (const change of changes) await perform(db, { ...change, of }, history);
+  }
+  const { rows } = await sql<{ id: string; said: string }>`
+    with ${ratedOrders(rulesOf(terms))}
+    select entry_id as id, case when net_amount is null then 'unknown_net' when net_amount = 0 then 'nothing'
+      when earned_amount is null then 'unknown_rate' else trim_scale(net_amount) || ' × ' || trim_scale(rate_percent) end as said
+    from earnings order by entry_id`.execute(db);
+  expect(rows.map(({ id, said }) => [CHANGED[Number(id) - 1]?.[0], said])).toEqual(
+    CHANGED.map(([what, , earned]) => [what, earned]),
+  );
 });
 
 function toTerms(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
@@ -42,6 +43,21 @@ describe('a requested run', () => {
     await worker.look();
     expect((await ask(db)).kind).toBe('under_way');
     await worker.die();
+    const lease = { owner: randomUUID(), host: 'test', pid: 1, expires_at: new Date(Date.now() + 60_000) };
+    await db
+      .insertInto('ops.leases')
+      .values({ ...lease, name: 'serve:living' })
+      .execute();
+    await db
+      .insertInto('ops.leases')
+      .values({ ...lease, name: 'job:other', expires_at: new Date(0) })
+      .execute();
+    expect((await ask(db, 'other')).kind, 'its lease is over').toBe('requested');
+    await db
+      .updateTable('ops.leases')
+      .set({ expires_at: new Date(0) })
+      .execute();
+    expect((await ask(db, 'third')).kind, 'whoever served is gone').toBe('nobody_serves');
   });
 
   it('is rejected while a slot of its job is due, and not while one waits for the job before it', async () => {

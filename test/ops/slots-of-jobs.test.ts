@@ -8,6 +8,7 @@ import { openCalendar } from '../../src/ops/schedule/calendar.ts';
 import { pollSchedule } from '../../src/ops/schedule/poll-schedule.ts';
 import { claimSlot, noteRun, releaseLostSlots, settleWaiting } from '../../src/ops/schedule/slots.ts';
 import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const SLOT = new Date('2026-05-01T10:05Z');
 const later = (minutes: number) => new Date(SLOT.getTime() + 60_000 * minutes);
@@ -171,6 +172,28 @@ describe('a slot that waits for the job before it', () => {
       expect(await settle('queue')).toMatchObject([{ state: 'due', reason: null }]);
     },
   );
+
+  it('is left to the process that has made it due and runs it, although another one settles it at the same time', async () => {
+    const { db, owner, settle, done } = await wait();
+    await done();
+    const running = await db.startTransaction().execute();
+    await sql`update ops.slots set state = 'running', owner = ${owner}::uuid, attempts = 1, started_at = clock_timestamp()
+      where job = 'report' and slot = ${SLOT}`.execute(running);
+    let isDone = false;
+    const settling = settle('queue').finally(() => {
+      isDone = true;
+    });
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return isDone || rows.length > 0;
+    });
+    await running.commit().execute();
+    expect(await settling).toEqual([]);
+    expect(await slotsOf(db)).toContain('report running 0 -');
+  });
 
   it('is skipped while its job is paused, and if the job before it is', async () => {
     const { db, settle, done } = await wait();

@@ -168,7 +168,7 @@ async function prepareStages(runner: TestRunner): Promise<(mutant: Mutant) => re
 }
 
 /**
- * Tries a fault. If a test took too long, the same tests run without the fault: if they do not pass in the same time either, the
+ * Tries a fault. If a test took too long, its file runs without the fault: if that does not pass in the same time either, the
  * machine was busy, and the fault is tried once more with more time. A fault that is still undecided counts as not noticed.
  */
 async function tryFairly(
@@ -181,12 +181,11 @@ async function tryFairly(
       ...stage,
       ...{ limitMs: patience * limitMs, testTimeoutMs: patience * testTimeoutMs },
     }));
-    const { by, isLate } = await runner.tryMutant(mutant, patient);
-    if (!isLate) return by;
-    let isFair = true;
-    for (const { tests, ...limits } of patient)
-      isFair &&= (await runner.run(tests, { ...limits, recordsCalls: false }))?.failed === null;
-    if (isFair) return by;
+    const { by, late } = await runner.tryMutant(mutant, patient);
+    if (late === null) return by;
+    const { tests, limitMs, testTimeoutMs } = late;
+    const fair = await runner.run(tests, { limitMs, testTimeoutMs, recordsCalls: false });
+    if (fair?.failed === null) return by;
     say(`the machine is busy: ${by}`);
   }
   return null;

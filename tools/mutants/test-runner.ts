@@ -16,8 +16,8 @@ export type Stage = {
   readonly testTimeoutMs: number;
 };
 
-/** What noticed a fault; null if nothing did. `isLate`: a test, or all of them, took too long. */
-export type Notice = { readonly by: string | null; readonly isLate: boolean };
+/** What noticed a fault; null if nothing did. `late` has the tests that took too long; null if none did. */
+export type Notice = { readonly by: string | null; readonly late: Stage | null };
 
 export type TestRunner = {
   /** Runs test files of the copy until one fails. Null if they do not end within the limit. */
@@ -105,11 +105,14 @@ export function openTestRunner(root: string): TestRunner {
           if (answer === null)
             return {
               by: `no end of ${stage.tests[0]} within ${Math.round(stage.limitMs / 1000)} s`,
-              isLate: true,
+              late: stage,
             };
-          if (answer.failed !== null) return { by: answer.failed, isLate: answer.isLate };
+          const { failed, isLate } = answer;
+          if (failed === null) continue;
+          const late = { ...stage, tests: stage.tests.filter((test) => failed.startsWith(test)) };
+          return { by: failed, late: isLate ? late : null };
         }
-        return { by: null, isLate: false };
+        return { by: null, late: null };
       } finally {
         writeFileSync(path, source);
         changed.add(mutant.file);

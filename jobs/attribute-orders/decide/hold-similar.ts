@@ -67,6 +67,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
 
 /**
  * The same id, amount and minute under another platform, for example because source and platform were renamed together.
+ * So is an order of which nobody knows the minute: it has no time, or the other one's rows were deleted since.
  */
 async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   await sql`
@@ -74,12 +75,14 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
     from ${placesOf(sources)}
     where p.source = d.source and ${isOpen(job, 'similar_order')} and exists (
       select from ledger.entries e
-      cross join lateral (
-        select x.placed_at from intake.orders x where x.source = e.source and x.order_id = e.order_id and x.is_current limit 1) x
+      left join lateral (
+        select x.placed_at from intake.orders x where x.source = e.source and x.order_id = e.order_id and x.is_current limit 1) x on true
       cross join lateral (select o.placed_at from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
       where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id) and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
         and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId} and e.amount = d.amount and e.currency = d.currency
-        and date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at))`.execute(trx);
+        and (date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at)) is not false)`.execute(
+    trx,
+  );
 }
 
 /**

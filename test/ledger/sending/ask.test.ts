@@ -58,6 +58,7 @@ describe('the answer to a question', () => {
     [404, '<html>Not here</html>', 'failed', 'HTTP 404: Not here'],
     [403, '{"error":"no such deal"}', 'failed', 'HTTP 403: no such deal'],
     [500, '{"error":"no such deal"}', 'failed', 'HTTP 500: no such deal'],
+    [200, '{"success":false,"message":"quota"}', 'failed', 'HTTP 200 that says no: quota'],
   ])(
     'that is a %i with %o is %s: only the reason of the service itself says that an object is gone',
     async (status, text, kind, problem) => {

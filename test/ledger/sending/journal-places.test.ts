@@ -10,6 +10,7 @@ import { compare } from '../../../src/ledger/sending/compare-ledger.ts';
 import {
   beginRecord,
   describeBlindness,
+  describeJournals,
   ownJournalFolders,
 } from '../../../src/ledger/sending/journal-places.ts';
 import { makeTestFolder, setup } from '../../support/setup.ts';
@@ -42,6 +43,18 @@ async function openPosted() {
     (await compare(db, { config: given, accountId: ACCOUNT })).continuity;
   return { db, folder, config, ledgerId, places, kindOf };
 }
+
+it('messages name the folder of the journals or the mark, and the folder outside of the data folder if there is one', () => {
+  const folder = makeTestFolder();
+  const config = configOf(folder, { stateFolder: '' });
+  const local = join(folder, '.data', 'journal');
+  const mark = { uri: 's3://mark/' };
+  const of = (ledger: object) => describeJournals({ ...config, ledger } as PipelineConfig);
+  expect(of({ mark: null, stateFolder: '' })).toBe(local);
+  expect(of({ mark: null, stateFolder: null })).toBe(local);
+  expect(of({ mark, stateFolder: null })).toBe('s3://mark/');
+  expect(of({ mark: null, stateFolder: '/state' })).toBe(`${local} and /state`);
+});
 
 it('an embedded ledger keeps the same journal in the data folder and outside of it, closed under the same name', async () => {
   const { places, kindOf } = await openPosted();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { storeRulings } from '../../../../jobs/attribute-orders/decide/rulings.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
@@ -124,7 +125,9 @@ describe('the same id under another platform of the brand', () => {
     ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, {}, 'held similar_order'],
     ['another spelling of the amount', { total: '10.0000' }, {}, 'held similar_order'],
     ['another minute', { placedAt: '2026-04-10T09:01:00Z' }, {}, 'attributed'],
-    ['no time', { placedAt: null }, {}, 'attributed'],
+    // Nobody knows whether it is the same minute.
+    ['no time', { placedAt: null }, {}, 'held similar_order'],
+    ['no time, and another amount', { placedAt: null, total: '10.01' }, {}, 'attributed'],
     ['another amount', { total: '10.01' }, {}, 'attributed'],
     ['another currency', { currency: 'USD' }, {}, 'attributed'],
     ['another brand', {}, { isOtherBrand: true }, 'attributed'],
@@ -138,6 +141,17 @@ describe('the same id under another platform of the brand', () => {
     const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
     await state(second, { 7: given, 8: {} });
     expect(await decided(second)).toEqual([`7: ${expected}`, '8: attributed']);
+  });
+
+  test('is held although the rows of the one that was sent were deleted since', async () => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {} });
+    await first.prepare();
+    await sql`delete from intake.orders where source = ${first.source}`.execute(database());
+    const { context: second } = await openJob(brandId, 'woocommerce');
+    await state(second, { 7: {} });
+    expect(await decided(second)).toEqual(['7: held similar_order']);
   });
 
   test('is not held if the other one is not to be sent', async () => {
