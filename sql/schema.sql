@@ -366,6 +366,26 @@ end $$;
 
 COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
 
+CREATE FUNCTION ops.record_actor() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  field text;
+  given text;
+  named jsonb := '{}';
+begin
+  foreach field in array tg_argv loop
+    given := to_jsonb(new) ->> field;
+    if tg_op = 'INSERT' or given is distinct from to_jsonb(old) ->> field then
+      named := named || jsonb_build_object(field, ops.acting_name(given));
+    end if;
+  end loop;
+  return jsonb_populate_record(new, named);
+end $$;
+
+COMMENT ON FUNCTION ops.record_actor() IS 'Trigger: writes the name of ops.acting_name into the columns that it is given, where a statement sets them to another value.';
+
 CREATE FUNCTION ops.record_audit(p_record jsonb) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -735,7 +755,7 @@ COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its stat
 
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
 
-COMMENT ON COLUMN ledger.entries.details IS 'Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
+COMMENT ON COLUMN ledger.entries.details IS 'What is no part of the body, or special to the effect: of a referral the note of the shop that is sent with it, and whether without the reference; of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
 
 COMMENT ON COLUMN ledger.entries.doubted_at IS 'When doubtful_attempt was claimed. Null for doubts of a process of the previous version: then state_changed_at is the nearest.';
 
@@ -3118,11 +3138,13 @@ CREATE TABLE intake.orders (
     items jsonb,
     changed_at timestamp with time zone,
     other_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    note text,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
     CONSTRAINT orders_items_check CHECK ((jsonb_typeof(items) = 'array'::text)),
     CONSTRAINT orders_lines_check CHECK ((jsonb_typeof(lines) = 'array'::text)),
+    CONSTRAINT orders_note_check CHECK ((char_length(note) <= 500)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
 
@@ -3205,6 +3227,8 @@ COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of
 COMMENT ON COLUMN intake.orders.changed_at IS 'When the order last changed, as the latest row that states this version says (age: column of the source). infinity: a row does not say it, so it may be newer than any other. Null: the source does not go by the column.';
 
 COMMENT ON COLUMN intake.orders.other_ids IS 'Ids of orders at other channels that its tags and notes name, folded: it may be one of them.';
+
+COMMENT ON COLUMN intake.orders.note IS 'What the notes of the shop say, with e-mail addresses and phone numbers masked, cut to 500 characters. Only for jobs that send it (order_notes); null otherwise. As first read: another note makes no other version.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -7960,6 +7984,16 @@ CREATE TRIGGER note_earnings_inserted AFTER INSERT ON intake.attributions REFERE
 
 CREATE TRIGGER note_earnings_updated AFTER UPDATE ON intake.attributions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_changed_attribution();
 
+CREATE TRIGGER record_actor BEFORE UPDATE OF acknowledged_by ON intake.check_findings FOR EACH ROW EXECUTE FUNCTION ops.record_actor('acknowledged_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF assigned_by ON intake.code_assignments FOR EACH ROW EXECUTE FUNCTION ops.record_actor('assigned_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by ON intake.expected_dates FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF decided_by ON intake.rulings FOR EACH ROW EXECUTE FUNCTION ops.record_actor('decided_by');
+
+CREATE TRIGGER record_actor BEFORE UPDATE OF released_by, reread_by, newest_by ON intake.source_files FOR EACH ROW EXECUTE FUNCTION ops.record_actor('released_by', 'reread_by', 'newest_by');
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.answers FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
@@ -7992,6 +8026,12 @@ CREATE TRIGGER note_earnings_inserted AFTER INSERT ON ledger.entries REFERENCING
 
 CREATE TRIGGER note_earnings_updated AFTER UPDATE ON ledger.entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_updated_entries();
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF decided_by ON ledger.recoveries FOR EACH ROW EXECUTE FUNCTION ops.record_actor('decided_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF undone_by ON ledger.seed_undos FOR EACH ROW EXECUTE FUNCTION ops.record_actor('undone_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF seeded_by ON ledger.seeds FOR EACH ROW EXECUTE FUNCTION ops.record_actor('seeded_by');
+
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versions FOR EACH ROW WHEN ((old.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
 
 CREATE TRIGGER note_earnings_inserted AFTER INSERT ON mirror.collaboration_versions FOR EACH ROW WHEN ((new.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
@@ -8003,6 +8043,16 @@ CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfills FOR EACH ROW EXECUTE FUNCTION ops.record_actor('approved_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by, confirmed_by, aborted_by ON ops.bulk_actions FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by', 'confirmed_by', 'aborted_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_jobs FOR EACH ROW EXECUTE FUNCTION ops.record_actor('paused_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 

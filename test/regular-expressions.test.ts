@@ -14,6 +14,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/service/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
     '4,000 characters of an answer are looked at',
   'src/cli/actions/api/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
+  'src/db/create-roles.ts /[\\w.]+\\([^)]*\\)/g': 'sql/roles.sql of the project',
   'src/core/money.ts /0+$/': 'numeric(18,4) of the database',
   'src/core/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
   'src/core/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',

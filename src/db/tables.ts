@@ -1290,6 +1290,10 @@ export interface IntakeOrders {
    */
   links_folded: Generated<string[]>;
   /**
+   * What the notes of the shop say, with e-mail addresses and phone numbers masked, cut to 500 characters. Only for jobs that send it (order_notes); null otherwise. As first read: another note makes no other version.
+   */
+  note: string | null;
+  /**
    * Identity at the shop platform. Text, never a number.
    */
   order_id: string;
@@ -2106,7 +2110,7 @@ export interface LedgerEntries {
    */
   deal_id: string | null;
   /**
-   * Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.
+   * What is no part of the body, or special to the effect: of a referral the note of the shop that is sent with it, and whether without the reference; of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.
    */
   details: Json | null;
   /**

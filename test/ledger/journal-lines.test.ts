@@ -83,14 +83,12 @@ describe('a journal', () => {
     expect((await read(lines)).summary?.isDamaged).toBe(isDamaged);
   });
 
-  it.each([
-    '',
-    '{"journal":1,',
-    'null',
-    JSON.stringify({ ...HEAD, ledger: undefined }),
-  ])('without a head that can be read contains nothing: %o', async (head) => {
-    expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
-  });
+  it.each(['', '{"journal":1,', 'null', JSON.stringify({ ...HEAD, ledger: undefined })])(
+    'without a head that can be read contains nothing: %o',
+    async (head) => {
+      expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
+    },
+  );
 
   it('of a later version is refused, because its claims may be described in another way', async () => {
     await expect(read([claimLine(place(1), 0)], JSON.stringify({ ...HEAD, journal: 2 }))).rejects.toThrow(

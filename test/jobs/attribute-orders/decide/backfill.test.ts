@@ -82,7 +82,15 @@ async function open(count = 1): Promise<Shop> {
       }),
     start: (backfillId) =>
       startBackfill(db, {
-        ...{ backfillId, rules, runId, approvedBy: 'jane', requestsPerSecond: 2.5, concurrency: 3, orderNotes: 'ours' },
+        ...{
+          backfillId,
+          rules,
+          runId,
+          approvedBy: 'jane',
+          requestsPerSecond: 2.5,
+          concurrency: 3,
+          orderNotes: 'ours',
+        },
       }),
   };
 }
@@ -353,7 +361,14 @@ describe('a backfill that is started', () => {
       }),
     ]);
     expect(await findUnfinished(shop.db, shop.job)).toMatchObject({
-      ...{ backfillId: id, state: 'running', approvedBy: 'jane', requestsPerSecond: 2.5, concurrency: 3, orderNotes: 'ours' },
+      ...{
+        backfillId: id,
+        state: 'running',
+        approvedBy: 'jane',
+        requestsPerSecond: 2.5,
+        concurrency: 3,
+        orderNotes: 'ours',
+      },
     });
     expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
     expect(await shop.groups()).toEqual(['2025-05 organic -: 1, 10 EUR', '2025-05 waiting -: 2, 20 EUR']);
