@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { findLooseCommands, readProse } from './support/read-commands.ts';
+import { findLooseCommands, readAnchors, readProse, readSectionLinks } from './support/read-commands.ts';
 
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md']).sort();
 const GLOSSARY = 'docs/glossary.md';
@@ -28,6 +28,15 @@ it('docs/README.md lists each page of docs once', () => {
   );
   const pages = globSync('docs/**/*.md').filter((page) => page !== 'docs/README.md');
   expect(listed.toSorted()).toEqual(pages.toSorted());
+});
+
+it('a link to a section names a heading of that page', () => {
+  const dead = PAGES.flatMap((page) =>
+    readSectionLinks(page)
+      .filter(({ document, anchor }) => !readAnchors(document).includes(anchor))
+      .map(({ document, anchor }) => `${page}: ${document}#${anchor}`),
+  );
+  expect(dead).toEqual([]);
 });
 
 it('a line of prose has 100 characters at most; tables and code may be wider', () => {

@@ -4,25 +4,42 @@ import { EXIT } from '../../src/core/exit-code.ts';
 
 export const TROUBLESHOOTING_FILE = 'docs/troubleshooting.md';
 
-/** The meaning of each exit code, with links to further pages. */
-const EXIT_CODES: Readonly<Record<Exclude<keyof typeof EXIT, 'ok'>, string>> = {
-  crash: `Something unexpected. A stack trace below the message means a bug; please report it. Without one,
-the database or the service failed. The next run continues from what the ledger has recorded.`,
-  configuration: `The configuration, the command line, or a file, folder or credential that they name. Nothing was
-sent. \`npx influencer-sync doctor\` checks all of it at once ([doctor.md](doctor.md)).`,
-  rowsRejected: `The run did its work, and some rows or files could not be used. \`rejected\` and \`files\` list
-them ([held-files.md](held-files.md)); correct them in the export and upload it again.`,
-  authentication: `The service refused the API key, or the key belongs to another account. Nothing was credited
-with it.`,
-  alreadyRunning: `Another process is doing this work. This is not a failure: the next run continues.`,
-  doubts: `Requests that the service may have processed, without an answer that says so. They are not sent
-again. \`npx influencer-sync review\` lists them and says how to settle each
-([ledger.md](ledger.md)).`,
-  nothingKnown: 'Nothing was stored about the customer to forget. The tombstone was written.',
-  ledgerWentBack: `The database lacks claims that this machine made: it was restored, failed over or
-replaced. Nothing is sent until you decide ([disaster.md](disaster.md)).`,
-  interrupted: `The run was told to stop (Ctrl-C, SIGTERM). Requests in flight were recorded; the next run
-continues.`,
+/** The meaning of each exit code, and what to do about it. */
+const EXIT_CODES: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, whatToDo: string]>> = {
+  ok: ['success', ''],
+  crash: [
+    'a database, store or service is unreachable; requests got no clear answer, or orders wait because the service asked to slow down; everything was posted but the reports could not be updated (the run says so); or a crash',
+    'run again: it continues from what the ledger has recorded. A stack trace below the message means a bug: please report it',
+  ],
+  configuration: [
+    'the configuration, `codes.csv`, the command line, or a file, folder or credential that they name is wrong, or there are no files; nothing was sent',
+    'fix what it names; `doctor` checks all of it at once ([doctor.md](doctor.md)); `--allow-empty` if there may be no files',
+  ],
+  rowsRejected: [
+    'the run did its work; rows were rejected, files or orders are held, the mirror is not complete, or orders wait under a job that is not configured',
+    '`rejected`, `files`, `status` and `review --held` list them ([held-files.md](held-files.md), [meaning.md](meaning.md)); or follow the message',
+  ],
+  authentication: [
+    'the service refused the API key, or the key belongs to another account; nothing was credited with it',
+    'check `INFLUENCER_API_KEY`',
+  ],
+  alreadyRunning: ['another process is doing this work', 'nothing, or wait for it: the next run continues'],
+  doubts: [
+    'requests that the service may have processed, without an answer that says so; they are not sent again',
+    '`review` lists them and says how to settle each ([ledger.md](ledger.md#settling-a-doubt))',
+  ],
+  ledgerWentBack: [
+    'the database lacks claims that were made, holds another ledger, or was moved before every machine had compared it with its journal; nothing is sent until you decide',
+    'use the previous database, or run `ledger recover` ([disaster.md](disaster.md))',
+  ],
+  nothingKnown: [
+    'only `forget`: nothing was stored about the customer; the tombstone was written',
+    'nothing ([privacy.md](privacy.md#forget-a-customer))',
+  ],
+  interrupted: [
+    'the run was told to stop (Ctrl-C, SIGTERM); requests in flight were recorded, and no new ones started',
+    'run again: it continues',
+  ],
 };
 
 type KnownFailure = {
@@ -38,17 +55,24 @@ type KnownFailure = {
  */
 export function describeErrors(): string {
   const failures = globSync('{src,jobs}/**/*.ts').sort().flatMap(readFailures);
-  const exits = Object.entries(EXIT_CODES) as [keyof typeof EXIT_CODES, string][];
+  const names = Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[];
   return [
     INTRODUCTION,
-    ...exits.map(([name, text]) => {
+    toTable(
+      '| Code | Meaning | What to do |',
+      names.map((name) => `| ${EXIT[name]} | ${EXIT_CODES[name].join(' | ')} |`),
+    ),
+    ...names.flatMap((name) => {
       const rows = failures.filter(({ exits }) => exits.includes(name)).map(toRow);
-      const table = ['| Error | Message | What to do |', '|---|---|---|', ...new Set(rows.toSorted())];
-      return [`## Exit code ${EXIT[name]}`, '', text, ...(rows.length === 0 ? [] : ['', ...table]), ''].join(
-        '\n',
-      );
+      if (rows.length === 0) return [];
+      return [`## Exit code ${EXIT[name]}\n`, toTable('| Error | Message | What to do |', rows.toSorted())];
     }),
   ].join('\n');
+}
+
+/** A table of three columns, each row once. */
+function toTable(head: string, rows: readonly string[]): string {
+  return `${[head, '|---|---|---|', ...new Set(rows)].join('\n')}\n`;
 }
 
 const INTRODUCTION = `# Troubleshooting
@@ -57,7 +81,8 @@ const INTRODUCTION = `# Troubleshooting
 
 Every error says what happened, where, how to fix it, and what is safe. With \`--json\` it is an event
 with a \`code\`, by which you find it here. \`…\` stands for text that differs from case to case. Some
-files are held instead of failing a run: see [held-files.md](held-files.md).
+files are held instead of failing a run: see [held-files.md](held-files.md). The exit code of a
+command says what kind of error it is:
 `;
 
 /** Reads the errors that a module creates with a literal code. */

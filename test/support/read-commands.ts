@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -60,6 +61,31 @@ export function readProse(path: string): readonly { readonly line: number; reado
 /** Targets of the document's links to files, relative to the document. */
 export function readLinks(path: string): readonly string[] {
   return [...readDocument(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? '');
+}
+
+/** The document's links to sections, of other documents and its own: the path of the document, and the anchor. */
+export function readSectionLinks(
+  path: string,
+): readonly { readonly document: string; readonly anchor: string }[] {
+  return [...readDocument(path).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(
+    ([, target = '', anchor = '']) => ({
+      document: target === '' ? path : join(dirname(path), target),
+      anchor,
+    }),
+  );
+}
+
+/** The anchors of the document's headings, as code hosts derive them. */
+export function readAnchors(path: string): readonly string[] {
+  return readProse(path).flatMap(({ text }) => {
+    const heading = /^#+ (.+)$/.exec(text)?.[1]?.replaceAll(/\[(.+?)\]\(.+?\)/g, '$1');
+    return (
+      heading
+        ?.toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-') ?? []
+    );
+  });
 }
 
 function readDocument(path: string): string {
