@@ -7,7 +7,7 @@ import { apiCommand } from './commands/api/api.ts';
 import { sandboxCommand } from './commands/api/sandbox.ts';
 import { webhooksCommand } from './commands/api/webhooks.ts';
 import { checksCommand } from './commands/checks.ts';
-import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
+import type { Act, CommandDefinition, ConfigOptions } from './commands/command.ts';
 import { consoleCommand } from './commands/console.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -39,7 +39,6 @@ import { configCommand } from './commands/setup/config.ts';
 import { initCommand } from './commands/setup/init.ts';
 import { layoutsCommand } from './commands/setup/layouts.ts';
 import { statusCommand } from './commands/status.ts';
-import { completeCommands } from './complete-commands.ts';
 import { createOutput } from './terminal/output.ts';
 
 /** All commands, in the order of the help text. */
@@ -99,15 +98,14 @@ or is another one, 8 no data of a customer to forget, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  const output = createOutput({ stdout, stderr, json: argv.includes('--json') });
+  let output = createOutput({ stdout, stderr, json: argv.includes('--json') });
   let exitCode: ExitCode = EXIT.ok;
-  let configuration = '';
   const act: Act =
     (action) =>
     async (...args) => {
       const command: unknown = args.at(-1);
       if (command instanceof Command) {
-        configuration = configOption(command.opts<ConfigOptions>());
+        output = output.about(command.opts<ConfigOptions>());
         const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
           output.warn(renderWarning(`${message} ${help}`, output.terminal));
         command.setOptionValueWithSource('onMisled', onMisled, 'implied');
@@ -121,7 +119,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     // Commander has already printed the help text or the problem with the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
     if (error instanceof KnownError) {
-      output.fail({ ...error.details, help: completeCommands(error.details.help, configuration) });
+      output.fail(error.details);
       return error.details.exitCode;
     }
     output.crash(error);

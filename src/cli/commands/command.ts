@@ -46,14 +46,6 @@ export function addConfigOptions(command: Command): Command {
     .option('--json', 'write events for programs to standard output, one JSON object per line');
 }
 
-/** The options that name the configuration of a command, with a leading blank; empty for the default. */
-export function configOption({ config, envFile }: ConfigOptions): string {
-  return [
-    config === undefined ? '' : ` --config ${config}`,
-    envFile === undefined ? '' : ` --env-file ${envFile}`,
-  ].join('');
-}
-
 /** Adds lines under `Examples:` at the end of a command's help. */
 export function addExamples(
   command: Command,

@@ -61,7 +61,7 @@ export const queryCommand: CommandDefinition = {
           { migrated: biUrl === '' },
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
-        output.print(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
+        output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
         if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
         return EXIT.ok;
       }),

@@ -7,7 +7,6 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
-  configOption,
   parseCount,
   parseId,
 } from './command.ts';
@@ -64,7 +63,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         }));
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
         const isFiltered = Object.keys(filter).length > 0;
-        const shown = { rows, total, isFiltered, configOption: configOption(options) };
+        const shown = { rows, total, isFiltered };
         output.print(renderRejected(shown, output.terminal));
         return EXIT.ok;
       }),

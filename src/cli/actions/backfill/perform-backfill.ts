@@ -58,7 +58,6 @@ import { exitCodeOf, exitCodeOfIdle, hasNothingToPost } from './exit-codes.ts';
 import {
   approve,
   type CommandContext,
-  commandOf,
   showPlan,
   wantedShare,
   warnOfHeldFiles,
@@ -89,7 +88,7 @@ export async function performBackfill(
       const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
       showPlan(run, backfill, { output, options, isKept });
       output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
-      const isWhole = await warnOfHeldFiles(run, { output, options });
+      const isWhole = await warnOfHeldFiles(run, output);
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true) return planned;
       if (hasNothingToPost(backfill)) return planned === EXIT.ok ? exitCodeOfIdle(backfill) : planned;
@@ -240,7 +239,7 @@ async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContex
 async function execute(
   run: BackfillRun,
   backfill: Backfill,
-  { output, options, ledger }: CommandContext & { readonly ledger: OpenLedger },
+  { output, ledger }: CommandContext & { readonly ledger: OpenLedger },
 ): Promise<ExitCode> {
   if (run.client === null) throw new Error('a plan posts nothing');
   const end = await executeBackfill(run, backfill, { client: run.client, ledger });
@@ -257,8 +256,7 @@ async function execute(
     problem,
     ...progress,
   });
-  const command = commandOf(options);
-  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.terminal));
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress }, output.terminal));
   return exitCodeOf(end, progress);
 }
 

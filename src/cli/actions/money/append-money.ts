@@ -9,30 +9,22 @@ import { readMoneyOverview } from '../../../reports/money/read-money-overview.ts
  * Returns what the page of a run shows about money below the summary of the run. The run has ended by then,
  * and its page matters more, so if this cannot be read, the page says so.
  *
- * @param options.fills what runs of the kind fill (`JobKind.fills`).
+ * @param fills what runs of the kind fill (`JobKind.fills`).
  */
 export async function appendMoney(
   db: Database,
-  options: {
-    readonly config: PipelineConfig;
-    readonly fills: readonly string[];
-    readonly configOption: string;
-  },
+  { config, fills }: { readonly config: PipelineConfig; readonly fills: readonly string[] },
 ): Promise<readonly Block[]> {
-  const { config, fills, configOption } = options;
   try {
     const { accountCurrency } = config.reconcile;
     return describeMoney(await readMoneyOverview(db, { fills, accountCurrency, now: new Date() }), {
       settings: config.reconcile,
       mirrorJob: Object.values(config.jobs).find(isMirrorAccount)?.name ?? null,
-      configOption,
     });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     const text = `What creators brought and cost could not be read from the database${code}. The run is not affected.`;
-    const lines = ['returns', 'reconcile', 'conflicts'].map(
-      (command) => `npx influencer-sync ${command}${configOption}`,
-    );
+    const lines = ['returns', 'reconcile', 'conflicts'].map((command) => `npx influencer-sync ${command}`);
     return [{ kind: 'text', text, tone: 'yellow', commands: { lines } }];
   }
 }

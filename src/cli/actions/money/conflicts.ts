@@ -2,7 +2,6 @@ import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import { renderBlocks } from '../../../render/render-blocks.ts';
 import { describeConflicts } from '../../../reports/money/conflicts.ts';
 import { compareRules, listConflicts } from '../../../reports/money/list-conflicts.ts';
-import { configOption } from '../../commands/command.ts';
 import type { ConflictsOptions } from '../../commands/money/conflicts.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -21,10 +20,7 @@ export async function showConflicts(output: Output, options: ConflictsOptions): 
   const shown = orders.slice(0, limit);
   for (const order of shown) output.emit({ event: 'conflicting_order', ...order });
   for (const sum of sums) output.emit({ event: 'rule_sum', ...sum });
-  const blocks = describeConflicts(
-    { orders: shown, sums },
-    { hasMore: orders.length > limit, configOption: configOption(options) },
-  );
+  const blocks = describeConflicts({ orders: shown, sums }, { hasMore: orders.length > limit });
   output.print(renderBlocks(blocks, output.terminal));
   return EXIT.ok;
 }

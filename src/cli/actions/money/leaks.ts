@@ -6,7 +6,7 @@ import { acknowledgeLeak } from '../../../decisions/acknowledge-leak.ts';
 import { findLeaks } from '../../../money/find-leaks.ts';
 import { renderBlocks } from '../../../render/render-blocks.ts';
 import { describeLeaks } from '../../../reports/money/leaks.ts';
-import { type ConfigOptions, configOption } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
 import type { AcknowledgeLeakOptions } from '../../commands/money/leaks.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -20,7 +20,7 @@ import { requireReason } from '../../usage-error.ts';
 export async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const leaks = await withDatabase(await openConfig(options), (db) => findLeaks(db, { now: new Date() }));
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
-  output.print(renderBlocks(describeLeaks(leaks, configOption(options)), output.terminal));
+  output.print(renderBlocks(describeLeaks(leaks), output.terminal));
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
 }
 

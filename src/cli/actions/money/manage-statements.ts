@@ -11,7 +11,7 @@ import { renderBlocksPage } from '../../../render/html/report-page.ts';
 import { renderBlocks } from '../../../render/render-blocks.ts';
 import { plural } from '../../../render/text.ts';
 import { describeStatement, narrowStatement, renderStatementCsv } from '../../../reports/money/statement.ts';
-import { type ConfigOptions, configOption } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -54,7 +54,6 @@ export async function showStatement(output: Output, options: StatementOptions): 
   });
   const blocks = describeStatement(statement, {
     showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
-    configOption: configOption(options),
     total,
   });
   const title = `Statement of ${month}`;
@@ -63,8 +62,9 @@ export async function showStatement(output: Output, options: StatementOptions): 
     // The same statement is always the same file.
     const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
     if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
-  } else if (options.format === 'csv') output.print(renderStatementCsv(statement));
-  else if (options.format === 'html') output.print(renderBlocksPage(blocks, { title, madeAt: new Date() }));
+  } else if (options.format === 'csv') output.printRows(renderStatementCsv(statement));
+  else if (options.format === 'html')
+    output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
   else output.print(renderBlocks(blocks, output.terminal));
   if (closed !== null) warnOfBrokenRules(output, broken);
   return EXIT.ok;

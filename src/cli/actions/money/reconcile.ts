@@ -6,7 +6,6 @@ import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.
 import { listPayouts } from '../../../reports/money/list-payouts.ts';
 import { reconcileDeals } from '../../../reports/money/reconcile-deals.ts';
 import { describeReconciliation } from '../../../reports/money/reconciliation.ts';
-import { configOption } from '../../commands/command.ts';
 import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -31,7 +30,7 @@ export async function reconcile(output: Output, options: ReconcileOptions): Prom
   for (const payout of payouts) output.emit({ event: 'deal_payout', ...payout });
   output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
   const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
-  const shown = { deals, orders, payouts, unexplained, configOption: configOption(options), mirrorJob };
+  const shown = { deals, orders, payouts, unexplained, mirrorJob };
   output.print(renderBlocks(describeReconciliation(shown), output.terminal));
   return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
