@@ -6,7 +6,7 @@ import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { renderJobs } from '../../reports/runs/jobs.ts';
 import { listRuns } from '../../reports/runs/list-runs.ts';
 import { isServed, listPausedJobs } from '../../reports/runs/list-slots.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { ControlJobOptions } from '../commands/run/jobs.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';

@@ -6,7 +6,7 @@ import { listSeeds } from '../../ledger/seed.ts';
 import type { ActorlessRecord } from '../../ops/record-audit.ts';
 import { plural } from '../../render/text.ts';
 import { renderSeeded, renderSeeds } from '../../reports/seeds.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { SeedOptions } from '../commands/ledger.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { seedOrders, unseedOrders } from '../seed-orders.ts';

@@ -14,7 +14,7 @@ import { renderFinding, renderVerdict } from '../../reports/findings.ts';
 import type { Patient } from '../../runs/doctor-check.ts';
 import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';

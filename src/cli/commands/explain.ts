@@ -3,8 +3,8 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
 type Options = ConfigOptions & { readonly source?: string };
 

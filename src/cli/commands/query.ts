@@ -5,7 +5,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & {
   readonly csv?: boolean;

@@ -9,7 +9,7 @@ import {
   type ConfigOptions,
   parseCount,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & {
   readonly run?: string;

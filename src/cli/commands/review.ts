@@ -8,7 +8,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
 

@@ -1,5 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 type Options = ConfigOptions & { readonly exact?: true };
 

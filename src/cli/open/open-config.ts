@@ -20,7 +20,7 @@ import { ping } from '../../db/server/inspect-server.ts';
 import { listJournals } from '../../ledger/continuity/journal-folder.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';

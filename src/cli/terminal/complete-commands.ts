@@ -1,4 +1,4 @@
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 
 /**
  * Commands that read a configuration, with their second word if they have one. Wrapped text may break a command

@@ -4,7 +4,7 @@ import { toPrintable, toPrintableJson } from '../../core/text/printable.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from '../../render/error.ts';
 import { html } from '../../render/html/html.ts';
 import { createTerminal, type Terminal } from '../../render/terminal.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import { completeCommands, configOption } from './complete-commands.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 

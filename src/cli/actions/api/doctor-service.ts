@@ -7,7 +7,7 @@ import { type Compared, compareService, joinProposals } from '../../../monitorin
 import { renderFinding } from '../../../reports/findings.ts';
 import { createClient } from '../../../service/client.ts';
 import { specifiedService } from '../../../service/description/schema.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import { openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 

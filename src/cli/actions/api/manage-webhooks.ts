@@ -5,7 +5,7 @@ import { renderTable } from '../../../render/table.ts';
 import { ApiError } from '../../../service/api-error.ts';
 import { webhookTypes } from '../../../service/contract/webhook-types.ts';
 import { type Api, toApi } from '../../../service/create-api.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import { findService, openClient } from '../../open/open-service.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';

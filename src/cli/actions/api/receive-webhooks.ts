@@ -5,7 +5,7 @@ import { migrate } from '../../../db/migrate.ts';
 import { createEventStore } from '../../../ledger/receiver/receive-event.ts';
 import { startReceiver } from '../../../ledger/receiver/start-receiver.ts';
 import { createLogger } from '../../../monitoring/observe/logger.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import { listenForStop, untilAborted } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';

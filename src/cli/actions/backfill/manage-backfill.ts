@@ -11,7 +11,7 @@ import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import type { Database } from '../../../db/connect.ts';
 import { inTransaction } from '../../../db/in-transaction.ts';
 import { explainStale, refreshReporting } from '../../../rollups/refresh-reporting.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import type { ReasonOption } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';

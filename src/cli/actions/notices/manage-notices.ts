@@ -11,7 +11,7 @@ import {
 } from '../../../monitoring/notify/test-channels.ts';
 import { listNotices } from '../../../reports/notices/list-notices.ts';
 import { renderChannelTest, renderNotices } from '../../../reports/notices/notices.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import type { HistoryOptions } from '../../commands/notify.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';

@@ -13,7 +13,7 @@ import { customerLeases } from '../../../privacy/customer-jobs.ts';
 import { type RecoverCustomersOptions, recoverCustomers } from '../../../privacy/recover-customers.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';

@@ -17,7 +17,7 @@ import type { PossibleEncoding } from '../../../intake/decode/guess-encoding.ts'
 import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../../store/source-clients.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
 import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../init/describe/layouts.ts';
 import { describeColumns } from '../../init/recognise/describe-columns.ts';

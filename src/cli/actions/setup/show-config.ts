@@ -6,7 +6,7 @@ import { databasePlace } from '../../../config/locate.ts';
 import type { PipelineConfig } from '../../../core/config.ts';
 import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import { openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 

@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../../command.ts';
 
 /**
  * `influencer-sync api <operation>`: the words after `api` are parsed according to the contract of the

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Act, addConfigOptions, addExamples, type CommandDefinition, parsePort } from '../command.ts';
+import { type Act, addConfigOptions, addExamples, type CommandDefinition, parsePort } from '../../command.ts';
 
 /**
  * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which

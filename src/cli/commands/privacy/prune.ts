@@ -1,4 +1,4 @@
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../../command.ts';
 
 export type PruneOptions = ConfigOptions & { readonly yes?: boolean };
 

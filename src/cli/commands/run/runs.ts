@@ -5,7 +5,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from '../command.ts';
+} from '../../command.ts';
 
 type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
 

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { addExamples, type CommandDefinition } from '../command.ts';
+import { addExamples, type CommandDefinition } from '../../command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];

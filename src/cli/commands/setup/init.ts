@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { COLUMN_ROLES, type StatedRoles } from '../../../core/column-role.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
 export type SourceAnswers = ReadonlyMap<string, string>;

@@ -5,7 +5,7 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
-} from '../command.ts';
+} from '../../command.ts';
 
 export type LayoutTestOptions = ConfigOptions & {
   readonly layout?: string;

@@ -1,28 +1,77 @@
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { monthBefore } from '../../../core/time/month.ts';
-import { inTransaction } from '../../../db/in-transaction.ts';
-import { closeMonth, whyNotClosed } from '../../../decisions/close-month.ts';
-import { verifyStatements } from '../../../money/close-statement.ts';
-import { convertLines } from '../../../money/convert-lines.ts';
-import { findBrokenRules, loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
-import { readClosed, readStatement } from '../../../money/read-statement.ts';
-import { renderBlocksPage } from '../../../render/html/report-page.ts';
-import { renderBlocks } from '../../../render/render-blocks.ts';
-import { plural } from '../../../render/text.ts';
-import { describeStatement, narrowStatement, renderStatementCsv } from '../../../reports/money/statement.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
-import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
-import { openConfig, withDatabase } from '../../open/open-config.ts';
-import type { Output } from '../../terminal/output.ts';
-import { decidedHere } from '../../terminal/read-operator.ts';
-import { requireReason, usageError } from '../../usage-error.ts';
+import { Option } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { monthBefore } from '../../core/time/month.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseMonth,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
+
+type StatementOptions = ConfigOptions & {
+  readonly month?: string;
+  readonly brand?: string;
+  readonly deal?: string;
+  readonly format: (typeof STATEMENT_FORMATS)[number];
+};
+type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
+
+export const statementCommand: CommandDefinition = {
+  name: 'statement',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show what influencers earned in a month, net of refunds and cancellations'),
+    )
+      .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
+      .option('--brand <id>', 'one brand only')
+      .option('--deal <id>', 'one deal only, with every order')
+      .addOption(new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'))
+      .action(act(showStatement));
+    addExamples(command, [
+      ['statement', 'what each deal earned last month'],
+      ['statement --month 2026-10 --deal D1', 'every order of one deal'],
+      ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
+      ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
+      [
+        "statement close --month 2026-10 --reason 'paid out'",
+        'freeze it; later changes go into the next statement',
+      ],
+      ['statement verify', 'check that closed statements have not been changed'],
+    ]);
+    addConfigOptions(
+      command
+        .command('close')
+        .description('freeze a month: later changes are corrections in the next statement'),
+    )
+      .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
+      .requiredOption('--reason <text>', 'why; kept with the statement')
+      .action(act(performClosing));
+    addConfigOptions(
+      command.command('verify').description('check closed statements against their hashes'),
+    ).action(act(performVerifying));
+  },
+};
 
 /**
  * Prints a statement: as it was closed, or as closing it now would write it.
  * @throws KnownError if the terms cannot be loaded.
  */
-export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { convertLines } = await import('../../money/convert-lines.ts');
+  const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
+  const { readClosed, readStatement } = await import('../../money/read-statement.ts');
+  const { renderBlocksPage } = await import('../../render/html/report-page.ts');
+  const { renderBlocks } = await import('../../render/render-blocks.ts');
+  const { describeStatement, narrowStatement, renderStatementCsv } = await import(
+    '../../reports/money/statement.ts'
+  );
   if (options.format === 'pdf' && output.terminal.isInteractive)
     throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
   const config = await openConfig(options);
@@ -58,7 +107,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
   });
   const title = `Statement of ${month}`;
   if (options.format === 'pdf') {
-    const { renderBlocksPdf } = await import('../../../render/render-pdf.ts');
+    const { renderBlocksPdf } = await import('../../render/render-pdf.ts');
     // The same statement is always the same file.
     const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
     if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
@@ -88,7 +137,13 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
  * Closes a month and records who closed it.
  * @throws KnownError `statement_not_closed` (exit 2) if the month cannot be closed.
  */
-export async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
+async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
+  const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
+  const { plural } = await import('../../render/text.ts');
   const config = await openConfig(options);
   const { month } = options;
   const reason = requireReason(options.reason, {
@@ -119,7 +174,10 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
  * Verifies the hashes of all closed statements.
  * @returns 3 if a statement was changed after it was closed.
  */
-export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { verifyStatements } = await import('../../money/close-statement.ts');
+  const { plural } = await import('../../render/text.ts');
   const config = await openConfig(options);
   const { statements, broken } = await withDatabase(config, verifyStatements);
   output.emit({ event: 'statements_verified', statements, broken });

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Misled } from '../../config/environment/unused-variables.ts';
-import type { ExitCode } from '../../core/exit-code.ts';
-import { isMonth } from '../../core/time/month.ts';
-import type { Output } from '../terminal/output.ts';
+import type { Misled } from '../config/environment/unused-variables.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import { isMonth } from '../core/time/month.ts';
+import type { Output } from './terminal/output.ts';
 
 /**
  * Turns the function of a command into an action: passes the output to it and stores its exit code. A command

@@ -1,9 +1,9 @@
-import { isMirrorAccount } from '../../../../jobs/mirror-account/settings.ts';
-import type { PipelineConfig } from '../../../core/config.ts';
-import type { Database } from '../../../db/connect.ts';
-import type { Block } from '../../../render/block.ts';
-import { describeMoney } from '../../../reports/money/money-overview.ts';
-import { readMoneyOverview } from '../../../reports/money/read-money-overview.ts';
+import { isMirrorAccount } from '../../../jobs/mirror-account/settings.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import type { Database } from '../../db/connect.ts';
+import type { Block } from '../../render/block.ts';
+import { describeMoney } from '../../reports/money/money-overview.ts';
+import { readMoneyOverview } from '../../reports/money/read-money-overview.ts';
 
 /**
  * Returns what the page of a run shows about money below the summary of the run. The run has ended by then,
