@@ -16,9 +16,6 @@ import { filesCommand } from './commands/files.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { notifyCommand } from './commands/notify.ts';
-import { forgetCommand } from './commands/privacy/forget.ts';
-import { hashKeyCommand } from './commands/privacy/hash-key.ts';
-import { pruneCommand } from './commands/privacy/prune.ts';
 import { queryCommand } from './commands/query.ts';
 import { rejectedCommand } from './commands/rejected.ts';
 import { reviewCommand } from './commands/review.ts';
@@ -39,6 +36,9 @@ import { leaksCommand } from './money/leaks.ts';
 import { reconcileCommand } from './money/reconcile.ts';
 import { returnsCommand } from './money/returns.ts';
 import { statementCommand } from './money/statement.ts';
+import { forgetCommand } from './privacy/forget.ts';
+import { hashKeyCommand } from './privacy/hash-key.ts';
+import { pruneCommand } from './privacy/prune.ts';
 import { createOutput } from './terminal/output.ts';
 
 /** All commands, in the order of the help text. */

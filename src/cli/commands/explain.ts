@@ -92,7 +92,7 @@ export const explainCommand: CommandDefinition = {
 
 /** Reads which rows of which files name the person. */
 async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
-  const { readersOf } = await import('../actions/privacy/customer-readers.ts');
+  const { readersOf } = await import('../privacy/customer-readers.ts');
   const { traceCustomer } = await import('../../privacy/trace-customer.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const clients = openSourceClients();

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { monthBefore } from '../../core/time/month.ts';
+import { plural } from '../../render/text.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -143,7 +144,6 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
-  const { plural } = await import('../../render/text.ts');
   const config = await openConfig(options);
   const { month } = options;
   const reason = requireReason(options.reason, {
@@ -177,7 +177,6 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
 async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { verifyStatements } = await import('../../money/close-statement.ts');
-  const { plural } = await import('../../render/text.ts');
   const config = await openConfig(options);
   const { statements, broken } = await withDatabase(config, verifyStatements);
   output.emit({ event: 'statements_verified', statements, broken });

@@ -1,6 +1,6 @@
-import { kindOf } from '../../../../jobs/index.ts';
-import type { PipelineConfig } from '../../../core/config.ts';
-import type { CustomerReader } from '../../../privacy/recover-customers.ts';
+import { kindOf } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import type { CustomerReader } from '../../privacy/recover-customers.ts';
 
 /** Lists the sources that the jobs of a configuration read for their customers, with the rule of the job. */
 export function readersOf(config: PipelineConfig): readonly CustomerReader[] {

@@ -1,8 +1,8 @@
-import { type Pruned, RETENTION_CLASSES, type RetentionSettings } from '../../../core/privacy/retention.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import { renderTable } from '../../../render/table.ts';
-import type { Terminal } from '../../../render/terminal.ts';
-import { formatBytes, formatCount } from '../../../render/text.ts';
+import { type Pruned, RETENTION_CLASSES, type RetentionSettings } from '../../core/privacy/retention.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import { renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { formatBytes, formatCount } from '../../render/text.ts';
 
 const COLUMNS = [
   { title: 'class' },

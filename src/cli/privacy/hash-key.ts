@@ -1,28 +1,53 @@
-import type { PipelineConfig } from '../../../core/config.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import type { Database } from '../../../db/connect.ts';
-import { inTransaction } from '../../../db/in-transaction.ts';
-import {
-  type PreviousKey,
-  readPreviousKey,
-  retirePreviousKey,
-} from '../../../intake/customers/rekey-customers.ts';
-import { withLeases } from '../../../ops/with-leases.ts';
-import { customerLeases } from '../../../privacy/customer-jobs.ts';
-import { type RecoverCustomersOptions, recoverCustomers } from '../../../privacy/recover-customers.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { openSourceClients } from '../../../store/source-clients.ts';
-import type { ConfigOptions } from '../../command.ts';
-import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';
-import { openConfig, withDatabase } from '../../open/open-config.ts';
-import type { Output } from '../../terminal/output.ts';
-import { auditIn } from '../../terminal/read-operator.ts';
-import { requireReason, usageError } from '../../usage-error.ts';
-import { readersOf } from './customer-readers.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
+import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+type HashKeyOptions = ConfigOptions & { readonly reason: string };
+
+/** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
+export const hashKeyCommand: CommandDefinition = {
+  name: 'hash-key',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show how many customers are known only under the previous key'),
+    ).action(act(showHashKey));
+    addExamples(command, [
+      ['hash-key', 'which key is in force, and whether the previous one is still needed'],
+      [
+        "hash-key retire --reason 'the old shop is closed'",
+        'delete the customers whom no export has named since',
+      ],
+    ]);
+    addConfigOptions(
+      command
+        .command('retire')
+        .description('give up the previous key, and delete the customers who are known only under it'),
+    )
+      .requiredOption('--reason <text>', 'why; kept in the audit')
+      .action(act(retireHashKey));
+    addConfigOptions(
+      command
+        .command('lost')
+        .description(
+          'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
+        ),
+    )
+      .requiredOption('--reason <text>', 'what happened; kept in the audit')
+      .action(act(replaceLostHashKey));
+  },
+};
 
 /** Prints whether the previous key is still needed. */
-export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
   const previous = await withDatabase(await openConfig(options), readPreviousKey);
   output.emit({ event: 'hash_key', ...previous });
   output.print(describe(previous));
@@ -47,7 +72,8 @@ function describe(previous: PreviousKey): string {
  * Retires the previous key. Customers that are known only under it are given up: the next export that
  * contains them submits them again.
  */
-export async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const config = await openConfig(options);
   const reason = requireReason(options.reason, {
     message: 'You must give a reason to retire the previous key.',
@@ -61,10 +87,15 @@ export async function retireHashKey(output: Output, options: HashKeyOptions): Pr
   return EXIT.ok;
 }
 
-function retire(
+async function retire(
   db: Database,
   { config, reason }: { readonly config: PipelineConfig; readonly reason: string },
 ): Promise<PreviousKey> {
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { readPreviousKey, retirePreviousKey } = await import('../../intake/customers/rekey-customers.ts');
+  const { withLeases } = await import('../../ops/with-leases.ts');
+  const { customerLeases } = await import('../../privacy/customer-jobs.ts');
   const draining = new AbortController().signal;
   const leases = { names: customerLeases(config), ttlMs: config.api.leaseSeconds * 1000, draining };
   return withLeases(db, leases, () =>
@@ -91,7 +122,12 @@ function retire(
 }
 
 /** Replaces a lost key with the configured one. */
-export async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { readersOf } = await import('./customer-readers.ts');
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
   const config = await openConfig(options);
   const reason = requireReason(options.reason, {
     message: 'You must say what happened to the key.',

@@ -1,9 +1,9 @@
-import { type Certificate, type FoundRows, isUnknown, OUT_OF_REACH } from '../../../core/privacy/forget.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import { wrap } from '../../../core/text/wrap.ts';
-import { renderTable } from '../../../render/table.ts';
-import type { Terminal } from '../../../render/terminal.ts';
-import { formatCount, plural } from '../../../render/text.ts';
+import { type Certificate, type FoundRows, isUnknown, OUT_OF_REACH } from '../../core/privacy/forget.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import { wrap } from '../../core/text/wrap.ts';
+import { renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { formatCount, plural } from '../../render/text.ts';
 
 /** Renders the certificate of what was removed about a customer, without the e-mail address. */
 export function renderCertificate(certificate: Certificate, terminal: Terminal): string {
