@@ -19,7 +19,7 @@ export const doctorCommand: CommandDefinition = {
     command.action(
       act(async (output, options: ConfigOptions & { readonly service?: boolean }) =>
         options.service === true
-          ? (await import('../actions/api/doctor-service.ts')).doctorService(output, options)
+          ? (await import('../api/doctor-service.ts')).doctorService(output, options)
           : (await import('../actions/perform-doctor.ts')).performDoctor(output, options),
       ),
     );

@@ -1,5 +1,5 @@
-import { EXIT } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 
 /** The words after `api`, parsed. */
 export type ApiWords = {

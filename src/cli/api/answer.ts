@@ -1,7 +1,7 @@
-import { isObject, numberText, parseExactJson } from '../../../core/text/exact-json.ts';
-import { type Column, renderTable } from '../../../render/table.ts';
-import type { Terminal } from '../../../render/terminal.ts';
-import { cut, plural } from '../../../render/text.ts';
+import { isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import { type Column, renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { cut, plural } from '../../render/text.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import type { Output } from '../../terminal/output.ts';
-import { usageError } from '../../usage-error.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
 
 export type ListenOptions = {
   readonly forwardTo: string;

@@ -1,16 +1,84 @@
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { didYouMean } from '../../../core/text/did-you-mean.ts';
-import { renderTable } from '../../../render/table.ts';
-import { ApiError } from '../../../service/api-error.ts';
-import { webhookTypes } from '../../../service/contract/webhook-types.ts';
-import { type Api, toApi } from '../../../service/create-api.ts';
-import type { ConfigOptions } from '../../command.ts';
-import { findService, openClient } from '../../open/open-service.ts';
-import type { Output } from '../../terminal/output.ts';
-import { usageError } from '../../usage-error.ts';
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import type { ApiError } from '../../service/api-error.ts';
+import { webhookTypes } from '../../service/contract/webhook-types.ts';
+import type { Api } from '../../service/create-api.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parsePort,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
 
-export type ManageOptions = ConfigOptions & {
+/**
+ * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
+ * the service sends them, and `listen` forwards the events of a sandbox.
+ */
+export const webhooksCommand: CommandDefinition = {
+  name: 'webhooks',
+  define(command, act) {
+    command.enablePositionalOptions();
+    addConfigOptions(
+      command.description(
+        'receive events from the service; register, list or delete the addresses to which it sends them',
+      ),
+    )
+      .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
+      .action(
+        act(async (output, options) =>
+          (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
+        ),
+      );
+    addExamples(command, [
+      ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
+      ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
+      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
+      ['webhooks list', 'list the registered addresses'],
+    ]);
+    defineListening(command, act);
+    defineRegistration(command, act);
+  },
+};
+
+function defineListening(command: Command, act: Act): void {
+  command
+    .command('listen')
+    .description('forward every event of a running sandbox to an address, without registering it')
+    .requiredOption('--forward-to <url>', 'where your receiver listens')
+    .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+    .option('--account <id>', 'events of this account only')
+    .option('--kind <kind>', KINDS, collect)
+    .option('--json', 'print NDJSON events')
+    .action(
+      act(async (output, options) => (await import('./listen-webhooks.ts')).listenWebhooks(output, options)),
+    );
+}
+
+const KINDS = 'one kind of event only (repeatable; default: all)';
+const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
+
+function defineRegistration(command: Command, act: Act): void {
+  addConfigOptions(command.command('register').description('register an address for events'))
+    .argument('<url>', 'public address of the receiver, with its path')
+    .option('--kind <kind>', KINDS, collect)
+    .option('--same-address', 'one address for all kinds, without the kind at the end', false)
+    .action(act(registerWebhooks));
+  addConfigOptions(command.command('list').description('list the registered addresses')).action(
+    act(listWebhooks),
+  );
+  addConfigOptions(command.command('delete').description('remove the registration of an address'))
+    .argument('<url>', 'as it was registered, or as you gave it to `register`')
+    .option('--kind <kind>', KINDS, collect)
+    .action(act(deleteWebhooks));
+}
+
+type ManageOptions = ConfigOptions & {
   readonly kind?: readonly string[];
   readonly sameAddress?: boolean;
 };
@@ -21,11 +89,7 @@ type WebhookType = (typeof webhookTypes)[number];
  * Registers webhooks for kinds of events: at the address itself with `--same-address`, otherwise at
  * `address/kind`. Existing registrations stay.
  */
-export async function registerWebhooks(
-  output: Output,
-  url: string,
-  options: ManageOptions,
-): Promise<ExitCode> {
+async function registerWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
   const kinds = readKinds(options.kind);
   const base = readAddress(url);
   return withApi(options, async ({ webhooks: { createWebhook } }) => {
@@ -41,7 +105,8 @@ export async function registerWebhooks(
 }
 
 /** Lists the registered webhooks. */
-export async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
+async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
+  const { renderTable } = await import('../../render/table.ts');
   return withApi(options, async ({ webhooks: { getWebhooks } }) => {
     const { webhooks } = await getWebhooks();
     // The specification does not show the items; a webhook consists of these two members.
@@ -57,7 +122,7 @@ export async function listWebhooks(output: Output, options: ManageOptions): Prom
 }
 
 /** Deletes the webhooks of an address, including those at `address/kind`. */
-export async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
+async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
   const kinds = options.kind === undefined ? null : readKinds(options.kind);
   const base = readAddress(url);
   return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
@@ -83,6 +148,9 @@ function textOf(value: unknown): string {
 }
 
 async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitCode>): Promise<ExitCode> {
+  const { findService, openClient } = await import('../open/open-service.ts');
+  const { ApiError } = await import('../../service/api-error.ts');
+  const { toApi } = await import('../../service/create-api.ts');
   const api = toApi(openClient(await findService(options, { needsKey: true })));
   try {
     return await work(api);
@@ -95,6 +163,7 @@ async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitC
 
 /** @returns false if the service answers with the status that means that nothing needs to be done. */
 async function unless(status: number, work: () => Promise<unknown>): Promise<boolean> {
+  const { ApiError } = await import('../../service/api-error.ts');
   try {
     await work();
     return true;

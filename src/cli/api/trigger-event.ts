@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { EXIT } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { toPrintable } from '../../../core/text/printable.ts';
-import { webhookTypes } from '../../../service/contract/webhook-types.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { toPrintable } from '../../core/text/printable.ts';
+import { webhookTypes } from '../../service/contract/webhook-types.ts';
 
 type Flags = {
   readonly url: string;

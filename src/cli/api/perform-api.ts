@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import type { Exchange } from '../../../core/http/exchange.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { didYouMean } from '../../../core/text/did-you-mean.ts';
-import { formatJson } from '../../../core/text/exact-json.ts';
-import { isLoopback } from '../../../core/text/is-loopback.ts';
-import { type ApiError, toApiError } from '../../../service/api-error.ts';
-import { buildRequest, type RequestProblem } from '../../../service/build-request.ts';
-import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../../service/client.ts';
-import { type OperationName, operationNames, operationOf } from '../../../service/contract.ts';
-import { specifiedService } from '../../../service/description/schema.ts';
-import { requestFieldsOf } from '../../../service/reference/operation-fields.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { Exchange } from '../../core/http/exchange.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { formatJson } from '../../core/text/exact-json.ts';
+import { isLoopback } from '../../core/text/is-loopback.ts';
+import { type ApiError, toApiError } from '../../service/api-error.ts';
+import { buildRequest, type RequestProblem } from '../../service/build-request.ts';
+import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../service/client.ts';
+import { type OperationName, operationNames, operationOf } from '../../service/contract.ts';
+import { specifiedService } from '../../service/description/schema.ts';
+import { requestFieldsOf } from '../../service/reference/operation-fields.ts';
 import {
   createUnknownMemberFinder,
   explainUnknownMembers,
   type UnknownMember,
-} from '../../../service/unknown-members.ts';
-import { findService, openClient } from '../../open/open-service.ts';
-import type { Output } from '../../terminal/output.ts';
+} from '../../service/unknown-members.ts';
+import { findService, openClient } from '../open/open-service.ts';
+import type { Output } from '../terminal/output.ts';
 import { renderAnswer } from './answer.ts';
 import { renderOperationHelp, renderOperations } from './operations.ts';
 import { type ApiWords, readApiWords } from './read-api-words.ts';

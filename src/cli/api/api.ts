@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../../command.ts';
+import type { CommandDefinition } from '../command.ts';
 
 /**
  * `influencer-sync api <operation>`: the words after `api` are parsed according to the contract of the
@@ -16,7 +16,7 @@ export const apiCommand: CommandDefinition = {
       .action(
         act(async (output, words: readonly string[]) => {
           // Imported only here, so that `--help` of other commands does not load the contract.
-          const { performApi } = await import('../../actions/api/perform-api.ts');
+          const { performApi } = await import('./perform-api.ts');
           return performApi(output, words);
         }),
       );

@@ -1,14 +1,14 @@
-import { shortPath } from '../../../config/locate.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { migrate } from '../../../db/migrate.ts';
-import { createEventStore } from '../../../ledger/receiver/receive-event.ts';
-import { startReceiver } from '../../../ledger/receiver/start-receiver.ts';
-import { createLogger } from '../../../monitoring/observe/logger.ts';
-import type { ConfigOptions } from '../../command.ts';
-import { openConfig, withDatabase } from '../../open/open-config.ts';
-import { listenForStop, untilAborted } from '../../terminal/listen-for-stop.ts';
-import type { Output } from '../../terminal/output.ts';
+import { shortPath } from '../../config/locate.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createEventStore } from '../../ledger/receiver/receive-event.ts';
+import { startReceiver } from '../../ledger/receiver/start-receiver.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import type { ConfigOptions } from '../command.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 
