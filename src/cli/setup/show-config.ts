@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { findStoredSecrets, waysToSet } from '../../../config/environment/read-variable.ts';
-import { isSecretSetting } from '../../../config/fields.ts';
-import { databasePlace } from '../../../config/locate.ts';
-import type { PipelineConfig } from '../../../core/config.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { toPrintableLine } from '../../../core/text/printable.ts';
-import type { ConfigOptions } from '../../command.ts';
-import { openConfig } from '../../open/open-config.ts';
-import type { Output } from '../../terminal/output.ts';
+import { findStoredSecrets, waysToSet } from '../../config/environment/read-variable.ts';
+import { isSecretSetting } from '../../config/fields.ts';
+import { databasePlace } from '../../config/locate.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
+import type { ConfigOptions } from '../command.ts';
+import { openConfig } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
 
 /** One effective setting. */
 type Setting = {

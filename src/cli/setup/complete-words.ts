@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command, Option } from 'commander';
 import { parse } from 'yaml';
-import { NAME } from '../../../config/fields.ts';
-import { layoutNames } from '../../../config/layout-folders.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import type { Shell } from '../../commands/setup/completion.ts';
-import type { Output } from '../../terminal/output.ts';
+import { NAME } from '../../config/fields.ts';
+import { layoutNames } from '../../config/layout-folders.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { Output } from '../terminal/output.ts';
+import type { Shell } from './completion.ts';
 
 const BASH = `# Completion of influencer-sync for bash.
 _influencer_sync() {

@@ -1,4 +1,4 @@
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../../command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 export const configCommand: CommandDefinition = {
   name: 'config',
@@ -12,7 +12,7 @@ export const configCommand: CommandDefinition = {
         ),
     ).action(
       act(async (output, options: ConfigOptions) =>
-        (await import('../../actions/setup/show-config.ts')).showConfig(output, options),
+        (await import('./show-config.ts')).showConfig(output, options),
       ),
     );
     addExamples(command, [

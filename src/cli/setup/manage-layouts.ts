@@ -1,38 +1,34 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  type JobOfSource,
-  jobOfSource,
-  proposedJob,
-} from '../../../../jobs/attribute-orders/previewed-job.ts';
-import { layoutFolders } from '../../../config/layout-folders.ts';
-import { sourceAt } from '../../../config/load-config-file.ts';
-import type { SourceSettings } from '../../../core/config.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { FileHeld } from '../../../core/held/file-held.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import type { Layout } from '../../../core/layout.ts';
-import type { SourceFile } from '../../../core/source.ts';
-import type { PossibleEncoding } from '../../../intake/decode/guess-encoding.ts';
-import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
-import { listFiles } from '../../../store/list-files.ts';
-import { openSourceClients, type SourceClients } from '../../../store/source-clients.ts';
-import type { ConfigOptions } from '../../command.ts';
-import type { LayoutTestOptions } from '../../commands/setup/layouts.ts';
-import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../init/describe/layouts.ts';
-import { describeColumns } from '../../init/recognise/describe-columns.ts';
-import { type CustomersExamined, examineCustomers } from '../../init/recognise/examine-customers.ts';
-import { examineOrders, type OrdersExamined } from '../../init/recognise/examine-orders.ts';
+import { type JobOfSource, jobOfSource, proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { sourceAt } from '../../config/load-config-file.ts';
+import type { SourceSettings } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { FileHeld } from '../../core/held/file-held.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Layout } from '../../core/layout.ts';
+import type { SourceFile } from '../../core/source.ts';
+import type { PossibleEncoding } from '../../intake/decode/guess-encoding.ts';
+import { loadLayout, loadLayouts } from '../../intake/layout/load-layout.ts';
+import { listFiles } from '../../store/list-files.ts';
+import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
+import type { ConfigOptions } from '../command.ts';
+import { type ListedLayout, renderLayouts, renderLayoutTest } from '../init/describe/layouts.ts';
+import { describeColumns } from '../init/recognise/describe-columns.ts';
+import { type CustomersExamined, examineCustomers } from '../init/recognise/examine-customers.ts';
+import { examineOrders, type OrdersExamined } from '../init/recognise/examine-orders.ts';
 import {
   describeEncodings,
   detectTextForm,
   type ReadingMeans,
   readTop,
-} from '../../init/recognise/open-text.ts';
-import { recogniseFile } from '../../init/recognise/recognise-file.ts';
-import { subjectOf } from '../../init/recognise/recognise-header.ts';
-import { DEFAULT_CONFIG_PATH, openConfig } from '../../open/open-config.ts';
-import type { Output } from '../../terminal/output.ts';
+} from '../init/recognise/open-text.ts';
+import { recogniseFile } from '../init/recognise/recognise-file.ts';
+import { subjectOf } from '../init/recognise/recognise-header.ts';
+import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import type { LayoutTestOptions } from './layouts.ts';
 
 /** Maximum number of rows that a test reads. */
 const MAX_ROWS = 200_000;

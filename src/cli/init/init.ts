@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { COLUMN_ROLES, type StatedRoles } from '../../../core/column-role.ts';
-import { foldHeader } from '../../../core/text/fold.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../../command.ts';
+import { COLUMN_ROLES, type StatedRoles } from '../../core/column-role.ts';
+import { foldHeader } from '../../core/text/fold.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
 export type SourceAnswers = ReadonlyMap<string, string>;
@@ -87,10 +87,10 @@ export const initCommand: CommandDefinition = {
     command.action(
       act(async (output, places: readonly string[], options: InitOptions) => {
         if (options.check === true) {
-          const { checkSources } = await import('../../init/check-sources.ts');
+          const { checkSources } = await import('./check-sources.ts');
           return checkSources(output, options);
         }
-        const { performInit } = await import('../../init/perform-init.ts');
+        const { performInit } = await import('./perform-init.ts');
         return performInit(output, places, options);
       }),
     );

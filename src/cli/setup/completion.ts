@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { addExamples, type CommandDefinition } from '../../command.ts';
+import { addExamples, type CommandDefinition } from '../command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -11,9 +11,7 @@ export const completionCommand: CommandDefinition = {
       .description('print a script that completes commands, jobs, sources and layouts in a shell')
       .addArgument(new Argument('<shell>', 'of which shell').choices(SHELLS))
       .action(
-        act(async (output, shell: Shell) =>
-          (await import('../../actions/setup/complete-words.ts')).printScript(output, shell),
-        ),
+        act(async (output, shell: Shell) => (await import('./complete-words.ts')).printScript(output, shell)),
       );
     addExamples(command, [
       ['completion bash >> ~/.bashrc', 'bash'],
@@ -38,7 +36,7 @@ export const completeWordsCommand: CommandDefinition = {
       .allowUnknownOption()
       .action(
         act(async (output, words: readonly string[], _options: object, self: Command) =>
-          (await import('../../actions/setup/complete-words.ts')).completeWords(output, words, self),
+          (await import('./complete-words.ts')).completeWords(output, words, self),
         ),
       );
   },

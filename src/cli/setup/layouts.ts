@@ -5,7 +5,7 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
-} from '../../command.ts';
+} from '../command.ts';
 
 export type LayoutTestOptions = ConfigOptions & {
   readonly layout?: string;
@@ -21,7 +21,7 @@ export const layoutsCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(command.description('list the layouts, and what a source must set for each')).action(
       act(async (output, options: ConfigOptions) =>
-        (await import('../../actions/setup/manage-layouts.ts')).listLayouts(output, options),
+        (await import('./manage-layouts.ts')).listLayouts(output, options),
       ),
     );
     addExamples(command, [
@@ -51,7 +51,7 @@ function defineTest(command: Command, act: Act): void {
     .option('--encoding <name>', 'encoding, if the letters do not show it')
     .action(
       act(async (output, file: string, options: LayoutTestOptions) =>
-        (await import('../../actions/setup/manage-layouts.ts')).testLayout(output, file, options),
+        (await import('./manage-layouts.ts')).testLayout(output, file, options),
       ),
     );
 }
