@@ -41,7 +41,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
   },
   events: (report) => [...codeProblemEvents(report.details.codeProblems), ...warningEvents(report)],
   blocks: (summary) => {
-    const { report, configOption } = summary;
+    const { report } = summary;
     const { details } = report;
     return [
       describeRead(summary),
@@ -52,11 +52,11 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...describeRejectedRows(summary),
       ...describeCodeProblems(details.codeProblems),
       ...describeUnownedCodes(report),
-      ...describeHeldOrders({ groups: details.heldOrders, configOption }),
-      ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks, configOption)),
+      ...describeHeldOrders({ groups: details.heldOrders }),
+      ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...describeRefusals(refusalsOf(report)),
-      ...describeDoubts({ ...doubtsOf(report), configOption }),
-      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeDoubts(doubtsOf(report)),
+      ...describeDoubleCredits(details.doubleCredits),
       ...describeAdjustments(report),
       ...describeOrderSums(summary),
     ];

@@ -37,7 +37,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
   },
   events: warningEvents,
   blocks: (summary) => {
-    const { report, configOption } = summary;
+    const { report } = summary;
     const { details } = report;
     return [
       describeRead(summary),
@@ -49,8 +49,8 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       ...describeHeld(report),
       ...describeDiffering(report),
       ...describeRefusals(refusalsOf(report)),
-      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
-      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS }),
+      ...describeDoubleCredits(details.doubleCredits),
       ...describeCreatorSums(report),
     ];
   },

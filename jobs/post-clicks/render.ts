@@ -34,7 +34,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
   },
   events: (report) => [...codeProblemEvents(report.details.codeProblems), ...warningEvents(report)],
   blocks: (summary) => {
-    const { report, configOption } = summary;
+    const { report } = summary;
     const { details } = report;
     return [
       describeRead(summary),
@@ -45,8 +45,8 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
       ...describeCodeProblems(details.codeProblems),
       ...describeUnowned(report),
       ...describeRefusals(refusalsOf(report)),
-      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
-      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS }),
+      ...describeDoubleCredits(details.doubleCredits),
       ...describeTooMany(report),
       ...describeClickSums(report),
     ];

@@ -34,15 +34,15 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
     ].flat(),
   events: () => [],
   blocks: (summary) => {
-    const { report, configOption } = summary;
+    const { report } = summary;
     return [
       ...describeDispositions(summary),
       ...describeCredits(summary),
       ...describeNext(summary),
       ...describeMissingApproval(summary),
       ...describeRefusals(refusalsOf(report)),
-      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
-      ...describeDoubleCredits(report.details.doubleCredits, configOption),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS }),
+      ...describeDoubleCredits(report.details.doubleCredits),
       ...describeOutreachSums(report),
     ];
   },
@@ -134,15 +134,11 @@ function describeNext({ report: { counts, details }, isPlan = false }: Summary):
   ];
 }
 
-function describeMissingApproval({
-  report: { counts },
-  finished,
-  configOption = '',
-}: Summary): readonly Block[] {
+function describeMissingApproval({ report: { counts }, finished }: Summary): readonly Block[] {
   if (counts.waiting.approval === 0) return [];
   const why =
     'Nothing was submitted, because this needs your approval. Run it with --yes, or set approve: true in the settings of the job.';
-  const lines = [`npx influencer-sync run ${finished.job} --yes${configOption}`];
+  const lines = [`npx influencer-sync run ${finished.job} --yes`];
   return [{ kind: 'text', text: why, tone: 'yellow', commands: { lines } }];
 }
 

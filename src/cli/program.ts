@@ -3,27 +3,18 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { readVersion } from '../core/package/read-version.ts';
 import { renderWarning } from '../render/error.ts';
-import { apiCommand } from './commands/api/api.ts';
-import { sandboxCommand } from './commands/api/sandbox.ts';
-import { webhooksCommand } from './commands/api/webhooks.ts';
+import { apiCommand } from './api/api.ts';
+import { sandboxCommand } from './api/sandbox.ts';
+import { webhooksCommand } from './api/webhooks.ts';
+import type { Act, CommandDefinition, ConfigOptions } from './command.ts';
 import { checksCommand } from './commands/checks.ts';
-import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
 import { consoleCommand } from './commands/console.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
 import { ledgerCommand } from './commands/ledger.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { conflictsCommand } from './commands/money/conflicts.ts';
-import { leaksCommand } from './commands/money/leaks.ts';
-import { reconcileCommand } from './commands/money/reconcile.ts';
-import { returnsCommand } from './commands/money/returns.ts';
-import { statementCommand } from './commands/money/statement.ts';
 import { notifyCommand } from './commands/notify.ts';
-import { forgetCommand } from './commands/privacy/forget.ts';
-import { hashKeyCommand } from './commands/privacy/hash-key.ts';
-import { pruneCommand } from './commands/privacy/prune.ts';
 import { queryCommand } from './commands/query.ts';
 import { rejectedCommand } from './commands/rejected.ts';
 import { reviewCommand } from './commands/review.ts';
@@ -33,13 +24,21 @@ import { planCommand, runCommand } from './commands/run/run.ts';
 import { runsCommand } from './commands/run/runs.ts';
 import { serveCommand } from './commands/run/serve.ts';
 import { workCommand } from './commands/run/work.ts';
-import { codesCommand } from './commands/setup/codes.ts';
-import { completeWordsCommand, completionCommand } from './commands/setup/completion.ts';
-import { configCommand } from './commands/setup/config.ts';
-import { initCommand } from './commands/setup/init.ts';
-import { layoutsCommand } from './commands/setup/layouts.ts';
 import { statusCommand } from './commands/status.ts';
-import { completeCommands } from './complete-commands.ts';
+import { initCommand } from './init/init.ts';
+import { conflictsCommand } from './money/conflicts.ts';
+import { leaksCommand } from './money/leaks.ts';
+import { reconcileCommand } from './money/reconcile.ts';
+import { returnsCommand } from './money/returns.ts';
+import { statementCommand } from './money/statement.ts';
+import { forgetCommand } from './privacy/forget.ts';
+import { hashKeyCommand } from './privacy/hash-key.ts';
+import { pruneCommand } from './privacy/prune.ts';
+import { codesCommand } from './setup/codes.ts';
+import { completeWordsCommand, completionCommand } from './setup/completion.ts';
+import { configCommand } from './setup/config.ts';
+import { layoutsCommand } from './setup/layouts.ts';
+import { migrateCommand } from './setup/migrate.ts';
 import { createOutput } from './terminal/output.ts';
 
 /** All commands, in the order of the help text. */
@@ -99,15 +98,14 @@ or is another one, 8 no data of a customer to forget, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  const output = createOutput({ stdout, stderr, json: argv.includes('--json') });
+  let output = createOutput({ stdout, stderr, json: argv.includes('--json') });
   let exitCode: ExitCode = EXIT.ok;
-  let configuration = '';
   const act: Act =
     (action) =>
     async (...args) => {
       const command: unknown = args.at(-1);
       if (command instanceof Command) {
-        configuration = configOption(command.opts<ConfigOptions>());
+        output = output.about(command.opts<ConfigOptions>());
         const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
           output.warn(renderWarning(`${message} ${help}`, output.terminal));
         command.setOptionValueWithSource('onMisled', onMisled, 'implied');
@@ -121,7 +119,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     // Commander has already printed the help text or the problem with the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
     if (error instanceof KnownError) {
-      output.fail({ ...error.details, help: completeCommands(error.details.help, configuration) });
+      output.fail(error.details);
       return error.details.exitCode;
     }
     output.crash(error);

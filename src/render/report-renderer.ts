@@ -8,11 +8,6 @@ import type { Terminal } from './terminal.ts';
 export type RunSummary<Report extends RunReport = RunReport> = {
   readonly finished: RunFinished;
   readonly report: Report;
-  /**
-   * The options that name the configuration in `npx influencer-sync …`, with a leading blank; empty for the
-   * default.
-   */
-  readonly configOption?: string;
   /** Whether it was a plan: nothing was sent, so the text says what would be sent. */
   readonly isPlan?: boolean;
   /** Why the run stopped early, in one sentence. */

@@ -25,7 +25,7 @@ const titles = (read('src/reports') + read('jobs/attribute-orders')).replace(
   /What each \$\{\w+\}/,
   'What each deal',
 );
-const commands = read('src/cli/commands');
+const commands = read('src/cli');
 const sections = readFileSync('src/console/pages/money/sections.ts', 'utf8');
 const pages = read('src/console/pages');
 /** The definition of each view for dbt. */

@@ -145,7 +145,7 @@ describe('the configuration of a command', () => {
     const config = PIPELINE.replace('jobs:', 'jobs:\n  new: {kind: mirror-account}');
     writeFileSync(join(context.folder, 'pipeline.yaml'), config);
     const { stdout } = await context.run('status', ...named.split(' '));
-    expect(stdout).toContain(`new: has not run yet. npx influencer-sync run new ${named}`);
+    expect(stdout).toContain(`new: has not run yet. npx influencer-sync run ${named} new`);
     expect(stdout).toContain(`npx influencer-sync review ${named}`);
     await sql`drop schema bi cascade`.execute(context.db);
     await sql`delete from public.influencer_sync_migrations`.execute(context.db);

@@ -382,7 +382,7 @@ describe('the summary of a run', () => {
   };
 
   test('explains its numbers', () => {
-    const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, terminal);
+    const text = renderSummary({ finished, report }, terminal);
     expect(text).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: finished; 6 rows were rejected, 1 file is held and 2
         orders need your attention
@@ -406,8 +406,8 @@ describe('the summary of a run', () => {
           It is not an amount of money.
           Write it like 1249.00.
         # all rejected rows, and how to export them so that you can correct them
-        npx influencer-sync rejected --run 12 --config x.yaml
-        npx influencer-sync rejected --run 12 --export fix.csv --config x.yaml
+        npx influencer-sync rejected --run 12
+        npx influencer-sync rejected --run 12 --export fix.csv
 
       Codes that credited no influencer (3): by revenue
         code     orders     revenue
@@ -426,7 +426,7 @@ describe('the summary of a run', () => {
         not sent again automatically.
         entry 17: order 1005, 10.00 EUR, 1 min 5 s ago: no answer within 30 s
         # look up each order in the service, then settle it
-        npx influencer-sync review --config x.yaml
+        npx influencer-sync review
 
       Changed after they were posted (1): refunded 1
         The service has no operation to correct an order, so nothing was sent. Each

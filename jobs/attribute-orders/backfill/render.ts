@@ -16,8 +16,6 @@ import type { Terminal } from '../../../src/render/terminal.ts';
 import { formatCount, formatDuration, plural } from '../../../src/render/text.ts';
 import type { BackfillProgress } from './report.ts';
 
-type Command = (words: string) => string;
-
 const LINES: readonly {
   readonly standing: PlanStanding;
   readonly label: string;
@@ -44,10 +42,9 @@ export function renderPlan(
     readonly terminal: Terminal;
     readonly requestsPerSecond: number;
     readonly isKept: boolean;
-    readonly command: Command;
   },
 ): string {
-  const { terminal, requestsPerSecond, isKept, command } = options;
+  const { terminal, requestsPerSecond, isKept } = options;
   const { backfillId, job, period, plan, planHash, state } = backfill;
   const total = sumOf(plan.groups);
   const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
@@ -73,10 +70,13 @@ export function renderPlan(
     ...(count === 0 || state !== 'planned'
       ? []
       : isKept
-        ? [terminal.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]
+        ? [
+            terminal.style('dim', 'to execute exactly this:'),
+            `  npx influencer-sync backfill resume ${backfillId}`,
+          ]
         : [
             terminal.style('dim', 'to plan it again and execute it:'),
-            `  ${command(`backfill ${job} --from ${period.fromDay} --to ${period.toDay}`)}`,
+            `  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay}`,
           ]),
     '',
   ].join('\n');
@@ -176,16 +176,15 @@ export function renderBackfillEnd(
     readonly end: 'done' | 'cancelled' | 'stopped';
     readonly problem: string | null;
     readonly progress: BackfillProgress;
-    readonly command: Command;
   },
   terminal: Terminal,
 ): string {
-  const { backfill, end, problem, progress, command } = input;
+  const { backfill, end, problem, progress } = input;
   const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
   const title = `${terminal.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${terminal.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
   const next = [
-    ...(end === 'stopped' ? [command(`backfill resume ${backfill.backfillId}`)] : []),
-    ...(progress.inDoubt > 0 ? [command('review')] : []),
+    ...(end === 'stopped' ? [`npx influencer-sync backfill resume ${backfill.backfillId}`] : []),
+    ...(progress.inDoubt > 0 ? ['npx influencer-sync review'] : []),
   ].map((line) => `  ${line}`);
   return [
     title,

@@ -8,9 +8,7 @@ import { judgeArrivals } from '../../reports/checks/judge-arrivals.ts';
 import { listCheckedFiles, listExpectedDates, listFindings } from '../../reports/checks/read-checks.ts';
 import { renderChecks, toFreshnessLine } from '../../reports/checks/render-checks.ts';
 import type { AcknowledgeOptions, ChecksOptions, ExpectDateOptions } from '../commands/checks.ts';
-import { configOption } from '../commands/command.ts';
-import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
-import { reading } from '../open/reading.ts';
+import { findSource, openConfig, reading, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
@@ -36,7 +34,7 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
       for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
       for (const date of expectedDates) output.emit({ event: 'expected_date', ...date });
       for (const finding of findings) output.emit({ event: 'check_finding', ...finding });
-      const shown = { files, freshness, findings, expectedDates, configOption: configOption(options) };
+      const shown = { files, freshness, findings, expectedDates };
       output.print(renderChecks(shown, output.terminal));
       return EXIT.ok;
     },
@@ -70,7 +68,7 @@ export async function acknowledge(
     if (released > 0) output.print(`The next run reads ${plural(released, 'held file')}.`);
     if (stillHeldBy.length > 0)
       output.print(
-        `The file is still held. Acknowledge ${stillHeldBy.join(' ')} too: npx influencer-sync checks acknowledge ${stillHeldBy.join(' ')} --reason '…'${configOption(options)}`,
+        `The file is still held. Acknowledge ${stillHeldBy.join(' ')} too: npx influencer-sync checks acknowledge ${stillHeldBy.join(' ')} --reason '…'`,
       );
     return EXIT.ok;
   });

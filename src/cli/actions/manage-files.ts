@@ -11,10 +11,8 @@ import { plural } from '../../render/text.ts';
 import { renderFiles } from '../../reports/files/files.ts';
 import { surveyFiles } from '../../reports/files/survey-files.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import { configOption } from '../commands/command.ts';
 import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
-import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
-import { reading } from '../open/reading.ts';
+import { findSource, openConfig, reading, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
@@ -39,7 +37,7 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
             const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
             const files = all.filter(({ state }) => options.state === undefined || state === options.state);
             for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
-            const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };
+            const shown = { source, all, files, limit: options.limit };
             output.print(renderFiles(shown, output.terminal));
           } catch (error) {
             if (!(error instanceof KnownError)) throw error;

@@ -6,10 +6,9 @@ import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction
 import { listSeeds } from '../../ledger/seed.ts';
 import { plural } from '../../render/text.ts';
 import { renderSeeded, renderSeeds } from '../../reports/seeds.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { SeedOptions } from '../commands/ledger.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
-import { reading } from '../open/reading.ts';
+import { openConfig, reading, withDatabase } from '../open/open-config.ts';
 import { seedOrders, unseedOrders } from '../seed-orders.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';

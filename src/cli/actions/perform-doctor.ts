@@ -13,8 +13,7 @@ import { renderFinding, renderVerdict } from '../../reports/findings.ts';
 import type { Patient } from '../../runs/doctor-check.ts';
 import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import { type ConfigOptions, configOption } from '../commands/command.ts';
-import { completeCommands } from '../complete-commands.ts';
+import type { ConfigOptions } from '../command.ts';
 import { isNewEmbedded, openConfig, withDatabase } from '../open/open-config.ts';
 import { openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
@@ -24,10 +23,9 @@ type Counts = Record<Finding['status'], number>;
 /** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
 export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const counts: Counts = { ok: 0, warning: 0, problem: 0 };
-  const option = configOption(options);
   const show = (found: Finding): void => {
     const { fix } = found;
-    const finding = fix === undefined ? found : { ...found, fix: completeCommands(fix, option) };
+    const finding = fix === undefined ? found : { ...found, fix: output.complete(fix) };
     counts[finding.status] += 1;
     output.emit({ event: 'finding', ...finding });
     output.print(renderFinding(finding, output.terminal));

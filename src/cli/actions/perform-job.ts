@@ -18,8 +18,8 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import { configOption } from '../commands/command.ts';
 import type { RunCommandOptions } from '../commands/run/run.ts';
+import { appendMoney } from '../money/append-money.ts';
 import {
   openConfig,
   warnOfPlainConnections,
@@ -34,7 +34,6 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
 import { givenReason, requireReason, usageError } from '../usage-error.ts';
-import { appendMoney } from './money/append-money.ts';
 import { notifyAfter, pingStart } from './notices/notify-after.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
@@ -47,7 +46,8 @@ export async function performJob(output: Output, request: Request): Promise<Exit
   const done = await performConfigured(output, config, request);
   output.emit(done.summary.finished);
   if (file !== undefined && writeReport !== null) {
-    writeReport(renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() }));
+    const page = renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() });
+    writeReport(output.completePage(page));
     if (!output.json) output.warn(`Report: ${file}`);
   }
   return done.exitCode;
@@ -112,8 +112,7 @@ export async function performConfigured(
     measured?.metrics.runEnded(finished);
     const problem = stop === null ? null : describeStop(stop);
     const { isPlan } = request;
-    const shown = configOption(request.options);
-    const summary = { finished, report, problem, configOption: shown, isPlan };
+    const summary = { finished, report, problem, isPlan };
     // A blank line between the progress and the result.
     if (!output.json) output.warn('');
     output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
@@ -123,9 +122,7 @@ export async function performConfigured(
     log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
     // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
     const isWanted = request.options.report !== undefined && !isPlan && stop === null;
-    const appendix = isWanted
-      ? await appendMoney(db, { config, fills: kind.fills, configOption: shown })
-      : [];
+    const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
     return { summary, renderer: kind.render, appendix, exitCode };
   }
   try {

@@ -9,7 +9,7 @@ import { compare } from '../../ledger/sending/compare-ledger.ts';
 import { spoolFolder } from '../../ledger/sending/recover-previous-runs.ts';
 import { replaySpool } from '../../ledger/spool.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import { openConfig, withMigratedDatabase } from '../open/open-config.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';

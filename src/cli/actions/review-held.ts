@@ -40,11 +40,7 @@ const SHOWN_ORDERS = 50;
  */
 export async function reviewHeld(
   db: Database,
-  {
-    output,
-    options,
-    configOption,
-  }: { readonly output: Output; readonly options: ReviewHeldOptions; readonly configOption: string },
+  { output, options }: { readonly output: Output; readonly options: ReviewHeldOptions },
 ): Promise<ExitCode> {
   const filter: HeldFilter = {
     job: options.job ?? null,
@@ -62,7 +58,7 @@ export async function reviewHeld(
     output.print(
       groups.length === 0
         ? 'No order is held.'
-        : renderBlocks(describeHeldOrders({ groups, orders, configOption }), output.terminal),
+        : renderBlocks(describeHeldOrders({ groups, orders }), output.terminal),
     );
     return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   }

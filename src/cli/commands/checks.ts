@@ -6,7 +6,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 export type ChecksOptions = ConfigOptions & { readonly source?: string };
 export type AcknowledgeOptions = ConfigOptions & { readonly reason: string };

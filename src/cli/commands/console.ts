@@ -4,7 +4,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parsePort,
-} from './command.ts';
+} from '../command.ts';
 
 export type ConsoleCommandOptions = ConfigOptions & {
   readonly host: string;

@@ -1,5 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
-import { addExamples, type CommandDefinition } from './command.ts';
+import { addExamples, type CommandDefinition } from '../command.ts';
 
 type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };
 

@@ -1,4 +1,4 @@
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 export const doctorCommand: CommandDefinition = {
   name: 'doctor',
@@ -19,7 +19,7 @@ export const doctorCommand: CommandDefinition = {
     command.action(
       act(async (output, options: ConfigOptions & { readonly service?: boolean }) =>
         options.service === true
-          ? (await import('../actions/api/doctor-service.ts')).doctorService(output, options)
+          ? (await import('../api/doctor-service.ts')).doctorService(output, options)
           : (await import('../actions/perform-doctor.ts')).performDoctor(output, options),
       ),
     );

@@ -3,8 +3,8 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
 type Options = ConfigOptions & { readonly source?: string };
 
@@ -31,8 +31,7 @@ export const explainCommand: CommandDefinition = {
     ]);
     order.action(
       act(async (output, id: string, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { reading } = await import('../open/reading.ts');
+        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { explainOrder } = await import('../../reports/lives/explain-order.ts');
         const { renderOrderLife } = await import('../../reports/lives/order-life.ts');
         const { source } = options;
@@ -65,8 +64,7 @@ export const explainCommand: CommandDefinition = {
     customer.action(
       act(async (output, given: string | undefined, options: ConfigOptions) => {
         const { askAddress } = await import('../terminal/ask-address.ts');
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { reading } = await import('../open/reading.ts');
+        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { hashesOf } = await import('../actions/hash-address.ts');
         const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
         const { renderCustomerLife } = await import('../../reports/lives/customer-life.ts');
@@ -100,7 +98,7 @@ export const explainCommand: CommandDefinition = {
 
 /** Reads which rows of which files name the person. */
 async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
-  const { readersOf } = await import('../actions/privacy/customer-readers.ts');
+  const { readersOf } = await import('../privacy/customer-readers.ts');
   const { traceCustomer } = await import('../../privacy/trace-customer.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const clients = openSourceClients();
@@ -115,8 +113,7 @@ async function explainByKind(
   options: ConfigOptions,
 ): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { reading } = await import('../open/reading.ts');
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { renderExplained } = await import('../../reports/lives/entry-life.ts');
   const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
   const chosen = explained.find((one) => one.what === what);

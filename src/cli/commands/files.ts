@@ -6,7 +6,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from './command.ts';
+} from '../command.ts';
 
 export type FilesOptions = ConfigOptions & {
   readonly source?: string;

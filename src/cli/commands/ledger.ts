@@ -7,7 +7,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 export type SeedOptions = ConfigOptions & { readonly reason: string };
 

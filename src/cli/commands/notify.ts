@@ -4,7 +4,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from './command.ts';
+} from '../command.ts';
 
 export type HistoryOptions = ConfigOptions & { readonly limit: number };
 

@@ -5,7 +5,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & {
   readonly csv?: boolean;
@@ -43,7 +43,7 @@ export const queryCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, text: string, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { inPhase } = await import('../../db/phase.ts');
         const { queryViews } = await import('../../reports/query-views.ts');
         const { renderQuery } = await import('../../reports/query.ts');
@@ -51,7 +51,6 @@ export const queryCommand: CommandDefinition = {
         const timeoutMs = timeout * 1000;
         // The server cancels the query; this limit is for a server that does not.
         const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
-        const { reading } = await import('../open/reading.ts');
         const config = await openConfig(options);
         const { url, biUrl } = config.database;
         // The BI login sees only schema bi, so it cannot check whether the database is migrated.
@@ -62,7 +61,7 @@ export const queryCommand: CommandDefinition = {
           { migrated: biUrl === '', ...reading(output) },
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
-        output.print(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
+        output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
         if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
         return EXIT.ok;
       }),

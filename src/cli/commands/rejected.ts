@@ -7,10 +7,9 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
-  configOption,
   parseCount,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & {
   readonly run?: string;
@@ -45,8 +44,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
     ]);
     command.action(
       act(async (output, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { reading } = await import('../open/reading.ts');
+        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const config = await openConfig(options);
         if (loadFetchRows !== null && options.export !== undefined) {
           const { exportRejected } = await import('../actions/export-rejected.ts');
@@ -71,7 +69,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         );
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
         const isFiltered = Object.keys(filter).length > 0;
-        const shown = { rows, total, isFiltered, configOption: configOption(options) };
+        const shown = { rows, total, isFiltered };
         output.print(renderRejected(shown, output.terminal));
         return EXIT.ok;
       }),

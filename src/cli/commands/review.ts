@@ -7,9 +7,8 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
-  configOption,
   parseId,
-} from './command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
 
@@ -82,8 +81,7 @@ export const reviewCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { reading } = await import('../open/reading.ts');
+        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
         const { reviewHeld } = await import('../actions/review-held.ts');
         const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
@@ -106,7 +104,7 @@ export const reviewCommand: CommandDefinition = {
         return withDatabase(
           config,
           async (db) => {
-            if (options.held) return reviewHeld(db, { output, options, configOption: configOption(options) });
+            if (options.held) return reviewHeld(db, { output, options });
             if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
             if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
             const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
@@ -115,11 +113,11 @@ export const reviewCommand: CommandDefinition = {
               output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
             const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
             for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-            const shown = { doubts, hints, doubleCredits, configOption: configOption(options) };
+            const shown = { doubts, hints, doubleCredits };
             output.print(renderDoubts(shown, output.terminal));
             const groups = await listHeldGroups(db, { job: options.job ?? null });
             for (const group of groups) output.emit({ event: 'held_orders', ...group });
-            const held = describeHeldOrders({ groups, configOption: configOption(options) });
+            const held = describeHeldOrders({ groups });
             if (held.length > 0) output.print(renderBlocks(held, output.terminal));
             if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
             return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;

@@ -1,12 +1,6 @@
 import { EXIT } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  configOption,
-} from './command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 type Options = ConfigOptions & { readonly exact?: true };
 
@@ -51,12 +45,7 @@ export const statusCommand: CommandDefinition = {
         const next = nextSlots(Object.values(config.jobs), new Date());
         const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
         output.emit({ event: 'status', ...status, ledger, nextSlots: next });
-        output.print(
-          renderStatus(
-            { status, config, did: didOf, configOption: configOption(options), next },
-            output.terminal,
-          ),
-        );
+        output.print(renderStatus({ status, config, did: didOf, next }, output.terminal));
         // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
         if (problem !== null) throw problem;
         return EXIT.ok;

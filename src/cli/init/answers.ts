@@ -1,6 +1,6 @@
 import { parseZone } from '../../intake/values/parse-zone.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from '../commands/setup/init.ts';
 import { usageError } from '../usage-error.ts';
+import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
 import type { RecognisedSource } from './recognise/recognise.ts';
 
 /** The settings that the files of a source cannot tell; null if a setting is not needed. */

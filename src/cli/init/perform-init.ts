@@ -14,7 +14,6 @@ import { searchBrands } from '../../service/account.ts';
 import { ApiError } from '../../service/api-error.ts';
 import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import type { InitOptions } from '../commands/setup/init.ts';
 import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
 import type { Output } from '../terminal/output.ts';
@@ -24,6 +23,7 @@ import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-ans
 import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
 import { renderFates, renderRefused, renderSource } from './describe/sources.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
+import type { InitOptions } from './init.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
 import { askAboutFiles, assumedOf, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';

@@ -12,6 +12,7 @@ import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
+import { wrap } from '../../core/text/wrap.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
@@ -19,8 +20,9 @@ import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
 import { findContinuityProblem, requireWholeLedger } from '../../ledger/sending/compare-ledger.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
+import { renderWarning } from '../../render/error.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
@@ -131,7 +133,7 @@ export async function withDatabase<Result>(
 export type DatabaseUse = {
   /** False if the work needs no tables or creates them. It then asks itself whether the ledger lost claims. */
   readonly migrated?: boolean;
-  /** Given by work that only reads (reading.ts). Called before it begins if the ledger lost claims. */
+  /** Given by work that only reads (`reading`). Called before it begins if the ledger lost claims. */
   readonly onLost?: (problem: KnownError) => void;
   /** Given by a command that handles signals itself and ends in order. */
   readonly stopping?: Stopping | null;
@@ -292,4 +294,19 @@ export function findSource({ sources }: PipelineConfig, name: string): SourceSet
   const source = sources[name];
   if (source !== undefined) return source;
   throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
+}
+
+/** Opens the database for work that only reads. If the ledger lost claims, it says so and goes on. */
+export function reading({ warn, terminal }: Output): Pick<DatabaseUse, 'onLost'> {
+  return {
+    onLost({ details: { message, help } }) {
+      warn(
+        renderWarning(
+          `${message} Until this is settled, nothing is posted, and what follows may be incomplete.`,
+          terminal,
+        ),
+      );
+      warn(wrap(help, { width: terminal.columns, indent: '  ' }));
+    },
+  };
 }

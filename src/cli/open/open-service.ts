@@ -6,7 +6,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
-import type { ConfigOptions } from '../commands/command.ts';
+import type { ConfigOptions } from '../command.ts';
 import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 

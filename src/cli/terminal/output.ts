@@ -2,10 +2,17 @@ import type { KnownErrorDetails } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import { toPrintable, toPrintableJson } from '../../core/text/printable.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from '../../render/error.ts';
+import { html } from '../../render/html/html.ts';
 import { createTerminal, type Terminal } from '../../render/terminal.ts';
+import type { ConfigOptions } from '../command.ts';
+import { completeCommands, configOption } from './complete-commands.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 
-/** The output of a command: results on standard output, everything else on standard error. */
+/**
+ * The output of a command: results on standard output, everything else on standard error. Texts say which
+ * command to run next as one would type it for the default configuration; `print`, `warn` and `fail` add the
+ * options that name the configuration of this command.
+ */
 export type Output = {
   /** Whether `--json` was given: standard output then contains only NDJSON events. */
   readonly json: boolean;
@@ -13,6 +20,8 @@ export type Output = {
   readonly terminal: Terminal;
   /** Prints text for a person; nothing with `--json`. */
   print(text: string): void;
+  /** Prints rows of data; nothing with `--json`. What looks like a command in them stays as it is. */
+  printRows(text: string): void;
   /** Writes bytes unchanged, when standard output is used as a file. */
   write(bytes: Buffer): void;
   /** Writes one event; nothing without `--json`. */
@@ -28,6 +37,12 @@ export type Output = {
   log(line: string): void;
   /** Creates the progress display: drawn on a terminal, line by line elsewhere, as events with `--json`. */
   createProgress(): Progress;
+  /** Adds the options to the commands in a text that is not printed here, such as a field of an event. */
+  complete(text: string): string;
+  /** Adds the options to the commands in an HTML page. */
+  completePage(page: string): string;
+  /** The same output for texts about another configuration. */
+  about(options: ConfigOptions): Output;
   /** Reports a known error to a person and, with `--json`, to a program. */
   fail(problem: KnownErrorDetails): void;
   /** Reports a bug. */
@@ -49,40 +64,51 @@ export function createOutput(options: {
   const emit = (event: object): void => {
     if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
   };
-  return {
-    json,
-    terminal,
-    emit,
-    emitText: (event) => {
-      if (json) stdout.write(`${toPrintableJson(event)}\n`);
-    },
-    print(text) {
-      if (!json) write(stdout, terminal, text);
-    },
-    write: (bytes) => void stdout.write(bytes),
-    warn: (text) => write(stderr, errorTerminal, text),
-    log: (line) => void stderr.write(line),
-    createProgress() {
-      if (json) return createEventProgress(emit);
-      return errorTerminal.isInteractive
-        ? createBarProgress(stderr, errorTerminal)
-        : createLineProgress(stderr);
-    },
-    fail(problem) {
-      const { cause: _cause, exitCode, ...details } = problem;
-      emit({ event: 'error', ...details, exit_code: exitCode });
-      write(stderr, errorTerminal, renderKnownError(problem, errorTerminal));
-    },
-    crash(error) {
-      emit({
-        event: 'error',
-        code: 'crash',
-        message: safeMessage(error),
-        exit_code: 1,
-      });
-      write(stderr, errorTerminal, renderUnknownError(error, errorTerminal));
-    },
+  const outputAbout = (option: string): Output => {
+    const complete = (text: string): string => completeCommands(text, option);
+    return {
+      json,
+      terminal,
+      emit,
+      complete,
+      completePage: (page) => completeCommands(page, html`${option}`.toString()),
+      about: (options) => outputAbout(configOption(options)),
+      emitText: (event) => {
+        if (json) stdout.write(`${toPrintableJson(event)}\n`);
+      },
+      print(text) {
+        if (!json) write(stdout, terminal, complete(text));
+      },
+      printRows(text) {
+        if (!json) write(stdout, terminal, text);
+      },
+      write: (bytes) => void stdout.write(bytes),
+      warn: (text) => write(stderr, errorTerminal, complete(text)),
+      log: (line) => void stderr.write(line),
+      createProgress() {
+        if (json) return createEventProgress(emit);
+        return errorTerminal.isInteractive
+          ? createBarProgress(stderr, errorTerminal)
+          : createLineProgress(stderr);
+      },
+      fail(problem) {
+        const completed = { ...problem, help: complete(problem.help) };
+        const { cause: _cause, exitCode, ...details } = completed;
+        emit({ event: 'error', ...details, exit_code: exitCode });
+        write(stderr, errorTerminal, complete(renderKnownError(completed, errorTerminal)));
+      },
+      crash(error) {
+        emit({
+          event: 'error',
+          code: 'crash',
+          message: safeMessage(error),
+          exit_code: 1,
+        });
+        write(stderr, errorTerminal, renderUnknownError(error, errorTerminal));
+      },
+    };
   };
+  return outputAbout('');
 }
 
 /** Writes text. Parts of it come from others, so it is made safe: see `toPrintable`. */

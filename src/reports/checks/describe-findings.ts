@@ -3,35 +3,33 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Part, Section } from '../../render/block.ts';
 
 /**
- * Describes findings of checks and how to acknowledge them.
- *
- * @param configOption as in `RunSummary`; null if the findings cannot be acknowledged.
+ * Describes findings of checks and, unless nothing of them is stored, how to acknowledge them.
  */
 export function describeFindings(
   findings: readonly CheckFinding[],
-  configOption: string | null,
+  { isStored = true }: { readonly isStored?: boolean } = {},
 ): readonly Section[] {
   const held = findings.filter(({ verdict }) => verdict === 'held');
   const counting = findings.filter(({ verdict }) => verdict !== 'held');
   return [
-    ...describeAlike(held, { configOption, title: 'Held by checks', note: 'nothing in these files counts' }),
+    ...describeAlike(held, { isStored, title: 'Held by checks', note: 'nothing in these files counts' }),
     ...describeAlike(counting, {
-      ...{ configOption, title: 'Unusual files', note: 'these files count; check that they are right' },
+      ...{ isStored, title: 'Unusual files', note: 'these files count; check that they are right' },
     }),
   ];
 }
 
 function describeAlike(
   findings: readonly CheckFinding[],
-  options: { readonly configOption: string | null; readonly title: string; readonly note: string },
+  options: { readonly isStored: boolean; readonly title: string; readonly note: string },
 ): readonly Section[] {
-  const { configOption, title, note } = options;
+  const { isStored, title, note } = options;
   const [first] = findings;
   if (first === undefined) return [];
   const parts = findings.map(describeFinding);
   const section = { kind: 'section', title, count: findings.length, note, parts } as const;
-  if (configOption === null) return [section];
-  const command = `npx influencer-sync checks acknowledge ${first.findingId} --reason '…'${configOption}`;
+  if (!isStored) return [section];
+  const command = `npx influencer-sync checks acknowledge ${first.findingId} --reason '…'`;
   return [{ ...section, commands: { about: 'if a file is correct', lines: [command] } }];
 }
 

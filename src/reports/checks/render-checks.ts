@@ -33,7 +33,6 @@ export type ChecksInput = {
   readonly freshness: readonly FreshnessLine[];
   readonly findings: readonly CheckFinding[];
   readonly expectedDates: readonly ExpectedDate[];
-  readonly configOption: string;
 };
 
 /** Display names of verdicts that differ from their identifier. */
@@ -41,7 +40,7 @@ export const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'no
 
 /** Renders the checks of each source. Findings come last, next to the prompt. */
 export function renderChecks(input: ChecksInput, terminal: Terminal): string {
-  const { files, freshness, findings, expectedDates, configOption } = input;
+  const { files, freshness, findings, expectedDates } = input;
   if (files.length + freshness.length === 0) return 'No file was checked yet. Run a job first.\n';
   const dates = expectedDates.map(
     ({ day, name, source }) => `  ${day}  ${name}${source === null ? '' : ` (source ${source})`}`,
@@ -52,7 +51,7 @@ export function renderChecks(input: ChecksInput, terminal: Terminal): string {
     dates.length === 0 ? '' : [terminal.style('bold', 'Expected dates'), ...dates].join('\n'),
     findings.length === 0
       ? terminal.style('dim', 'Nothing is unusual.')
-      : renderBlocks(describeFindings(findings, configOption), terminal),
+      : renderBlocks(describeFindings(findings), terminal),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }

@@ -26,9 +26,9 @@ export function describeHint({ counted, doubtIds, unproven, amount, currency, re
 }
 
 /** The commands for the doubts of deals: those that settle them as recorded, if all hints say so. */
-export function settleCommands(hints: readonly DoubtHint[], configOption = ''): Commands {
+export function settleCommands(hints: readonly DoubtHint[]): Commands {
   const recorded = hints.filter(({ counted }) => counted === 'all').flatMap(({ doubtIds }) => doubtIds);
-  const review = `npx influencer-sync review${configOption}`;
+  const review = 'npx influencer-sync review';
   if (recorded.length === 0) return { lines: [review] };
   return {
     about: 'lists all doubts; the others settle one that the service shows',
@@ -36,7 +36,7 @@ export function settleCommands(hints: readonly DoubtHint[], configOption = ''): 
       review,
       ...recorded
         .slice(0, SHOWN_COMMANDS)
-        .map((entryId) => `npx influencer-sync review ${entryId} --accepted --reason '…'${configOption}`),
+        .map((entryId) => `npx influencer-sync review ${entryId} --accepted --reason '…'`),
     ],
   };
 }

@@ -16,17 +16,15 @@ export function renderDoubts(
     doubts,
     hints = new Map(),
     doubleCredits = [],
-    configOption = '',
   }: {
     readonly doubts: readonly Doubt[];
     /** What totals suggest, by entry. */
     readonly hints?: ReadonlyMap<string, DoubtHint>;
     readonly doubleCredits?: readonly DoubleCredit[];
-    readonly configOption?: string;
   },
   terminal: Terminal,
 ): string {
-  const credits = renderBlocks(describeDoubleCredits(doubleCredits, configOption), terminal);
+  const credits = renderBlocks(describeDoubleCredits(doubleCredits), terminal);
   if (doubts.length === 0) return credits === '' ? 'No order is in doubt.\n' : `${credits}\n`;
   const amounts = formatAmounts(
     doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
@@ -46,19 +44,16 @@ export function renderDoubts(
       'dim',
       `  # the service shows it${doubts.some(lacksDeal) ? ' (with --deal ID if the deal is unknown)' : ''}`,
     ),
-    `  ${command} --accepted --reason '…'${configOption}`,
+    `  ${command} --accepted --reason '…'`,
     terminal.style('dim', '  # it does not: send it again'),
-    `  ${command} --resend --reason '…'${configOption}`,
+    `  ${command} --resend --reason '…'`,
     terminal.style('dim', '  # you cannot determine it: write it off'),
-    `  ${command} --write-off --reason '…'${configOption}`,
+    `  ${command} --write-off --reason '…'`,
   ].join('\n')}\n`;
 }
 
 /** Describes orders that the service accepted more than once, with the amounts. */
-export function describeDoubleCredits(
-  credits: readonly DoubleCredit[],
-  configOption = '',
-): readonly Section[] {
+export function describeDoubleCredits(credits: readonly DoubleCredit[]): readonly Section[] {
   if (credits.length === 0) return [];
   const extra = credits.flatMap(({ amount, currency, credits: times }) =>
     amount === null ? [] : Array.from({ length: times - 1 }, () => ({ amount, currency })),
@@ -85,7 +80,7 @@ export function describeDoubleCredits(
       shown: parts.length,
       commands: {
         about: 'correct each in the service, then acknowledge it',
-        lines: [`npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`],
+        lines: ["npx influencer-sync review <entry> --acknowledge --reason '…'"],
       },
     },
   ];
@@ -114,9 +109,8 @@ export function describeDoubts(section: {
   readonly note?: string;
   readonly why: string;
   readonly todo: string;
-  readonly configOption?: string | undefined;
 }): readonly Section[] {
-  const { doubts, count, note = '', why, todo, configOption } = section;
+  const { doubts, count, note = '', why, todo } = section;
   if (doubts.length === 0) return [];
   return [
     {
@@ -127,7 +121,7 @@ export function describeDoubts(section: {
       why: `${why} They are not sent again automatically.`,
       parts: doubts.map(describeDoubt),
       shown: doubts.length,
-      commands: reviewCommand(todo, configOption),
+      commands: reviewCommand(todo),
     },
   ];
 }
@@ -141,8 +135,8 @@ export function doubtsListed({ doubts, details }: RunReport & { readonly details
 }
 
 /** The command for settling doubts. */
-export function reviewCommand(todo: string, configOption = ''): Commands {
-  return { about: todo, lines: [`npx influencer-sync review${configOption}`] };
+export function reviewCommand(todo: string): Commands {
+  return { about: todo, lines: ['npx influencer-sync review'] };
 }
 
 /** @returns true if the order was sent for a handle and it is unknown which deal the service credited. */

@@ -12,14 +12,10 @@ export type FilesSection = {
   /** The files to show. */
   readonly files: readonly SurveyedFile[];
   readonly limit: number;
-  readonly configOption: string;
 };
 
 /** Renders a source: the number of files in each state, then the files with reasons. */
-export function renderFiles(
-  { source, all, files, limit, configOption }: FilesSection,
-  terminal: Terminal,
-): string {
+export function renderFiles({ source, all, files, limit }: FilesSection, terminal: Terminal): string {
   const counts = FILE_STATES.map(
     (state) => [state, all.filter((file) => file.state === state).length] as const,
   )
@@ -32,7 +28,7 @@ export function renderFiles(
   const hint = all.some(({ state }) => state === 'held')
     ? [
         terminal.style('dim', '  # end the hold of a file that you do not need'),
-        `  npx influencer-sync files release NAME --reason '…'${configOption}`,
+        "  npx influencer-sync files release NAME --reason '…'",
       ]
     : [];
   return `${[title, ...lines, ...more, ...hint].join('\n')}\n`;

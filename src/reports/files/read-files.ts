@@ -64,9 +64,9 @@ export function describeHeldFiles({ report }: FilesSummary, consequence: string)
  * Describes warnings about files that count nevertheless. After a plan there is nothing to acknowledge,
  * because it stores nothing.
  */
-export function describeWarnings({ report, configOption, isPlan }: FilesSummary): readonly Section[] {
+export function describeWarnings({ report, isPlan = false }: FilesSummary): readonly Section[] {
   const { warnings } = report.details;
-  return describeFindings(warnings, isPlan === true ? null : (configOption ?? ''));
+  return describeFindings(warnings, { isStored: !isPlan });
 }
 
 /** The events for programs, before `run_finished`. */
@@ -79,13 +79,13 @@ export function warningEvents({ details }: FilesReport): readonly Readonly<Recor
  * stores nothing.
  */
 export function describeRejectedRows(summary: FilesSummary): readonly Section[] {
-  const { report, finished, configOption = '', isPlan = false } = summary;
+  const { report, finished, isPlan = false } = summary;
   const { rejectedRows } = report.details;
   if (rejectedRows.length === 0) return [];
   const command = `npx influencer-sync rejected --run ${finished.run_id}`;
   const commands = {
     about: 'all rejected rows, and how to export them so that you can correct them',
-    lines: [`${command}${configOption}`, `${command} --export fix.csv${configOption}`],
+    lines: [command, `${command} --export fix.csv`],
   };
   const section = {
     kind: 'section',
@@ -102,12 +102,11 @@ export type RejectedInput = {
   readonly total: number;
   /** Whether a filter was given. */
   readonly isFiltered?: boolean;
-  readonly configOption?: string;
 };
 
 /** Renders rejected rows with place, value, reason and fix, and the command to export them. */
 export function renderRejected(
-  { rows, total, isFiltered = false, configOption = '' }: RejectedInput,
+  { rows, total, isFiltered = false }: RejectedInput,
   terminal: Terminal,
 ): string {
   if (rows.length === 0) return isFiltered ? 'No rejected row matches.\n' : 'No row was rejected.\n';
@@ -120,7 +119,7 @@ export function renderRejected(
     ),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
     terminal.style('dim', '# export the rows, to correct and put back'),
-    `npx influencer-sync rejected --export fix.csv${configOption}`,
+    'npx influencer-sync rejected --export fix.csv',
   ].join('\n')}\n`;
 }
 

@@ -12,14 +12,13 @@ type Shown = {
   readonly groups: readonly HeldGroup[];
   /** The orders themselves, if they are listed. */
   readonly orders?: readonly HeldOrder[];
-  readonly configOption?: string | undefined;
 };
 
 /**
  * Describes held orders: why each group is held, how much money it is, and what to do. Orders that were posted before
  * are apart: they stay posted.
  */
-export function describeHeldOrders({ groups, orders = [], configOption = '' }: Shown): readonly Section[] {
+export function describeHeldOrders({ groups, orders = [] }: Shown): readonly Section[] {
   const waiting = groups.filter((group) => group.orders > 0);
   const sent = groups.filter((group) => group.sent > 0);
   return [
@@ -36,8 +35,8 @@ export function describeHeldOrders({ groups, orders = [], configOption = '' }: S
             commands: {
               about: 'to see the orders, and to decide about one or many',
               lines: [
-                `npx influencer-sync review --held${configOption}`,
-                ...(orders.length === 0 ? [] : commandsOf(waiting, configOption)),
+                'npx influencer-sync review --held',
+                ...(orders.length === 0 ? [] : commandsOf(waiting)),
               ],
             },
           } as const,
@@ -105,15 +104,13 @@ function tableOf(orders: readonly HeldOrder[]): readonly Part[] {
 }
 
 /** Commands that decide about each group: what crediting confirms, or that it is excluded. */
-function commandsOf(groups: readonly HeldGroup[], configOption: string): readonly string[] {
+function commandsOf(groups: readonly HeldGroup[]): readonly string[] {
   return groups.slice(0, SHOWN_GROUPS).flatMap((group) => {
     const { confirms } = heldReason(group.reason);
     const select = `npx influencer-sync review --held --source ${group.source} --why ${group.reason}${group.status === null ? '' : ` --status '${group.status.replaceAll("'", '')}'`}`;
     return [
-      ...(confirms === null
-        ? []
-        : [`${select} --credit --reason '…'${configOption}   # you confirm: ${confirms}`]),
-      `${select} --exclude --reason '…'${configOption}   # they are never credited`,
+      ...(confirms === null ? [] : [`${select} --credit --reason '…'   # you confirm: ${confirms}`]),
+      `${select} --exclude --reason '…'   # they are never credited`,
     ];
   });
 }

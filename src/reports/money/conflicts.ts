@@ -55,7 +55,7 @@ function right(title: string) {
 /** Describes orders with evidence for several owners, for the terminal. */
 export function describeConflicts(
   { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
-  { hasMore, configOption = '' }: { readonly hasMore: boolean; readonly configOption?: string },
+  { hasMore }: { readonly hasMore: boolean },
 ): readonly Block[] {
   const [first] = orders;
   if (first === undefined)
@@ -95,7 +95,7 @@ export function describeConflicts(
       ],
       commands: {
         about: 'the history of one of them',
-        lines: [`npx influencer-sync explain order ${first.orderId}${configOption}`],
+        lines: [`npx influencer-sync explain order ${first.orderId}`],
       },
     },
   ];

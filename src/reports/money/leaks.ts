@@ -3,7 +3,7 @@ import type { Block, Part } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
 /** Describes the codes that may have leaked, with the evidence for each. */
-export function describeLeaks(leaks: readonly LeakedCode[], configOption = ''): readonly Block[] {
+export function describeLeaks(leaks: readonly LeakedCode[]): readonly Block[] {
   if (leaks.length === 0)
     return [{ kind: 'text', text: 'No code was used in an unusual way in the last four weeks.' }];
   const open = leaks.filter(({ acknowledged }) => acknowledged === null);
@@ -20,7 +20,7 @@ export function describeLeaks(leaks: readonly LeakedCode[], configOption = ''): 
         : {
             commands: {
               about: 'it is not a leak, or you have dealt with it',
-              lines: [`npx influencer-sync leaks acknowledge <code> --reason '…'${configOption}`],
+              lines: ["npx influencer-sync leaks acknowledge <code> --reason '…'"],
             },
           }),
     },

@@ -12,7 +12,6 @@ export type MoneyContext = {
   readonly settings: ReconcileSettings;
   /** The job that reads the totals of the service; null if none is configured. */
   readonly mirrorJob: string | null;
-  readonly configOption?: string;
 };
 
 /**
@@ -22,8 +21,8 @@ export type MoneyContext = {
 export function describeMoney(overview: MoneyOverview, context: MoneyContext): readonly Block[] {
   const { month, returns, wonFrom, won, selfPurchases, influencers, reconciled, payouts, conflicts } =
     overview;
-  const { settings, mirrorJob, configOption = '' } = context;
-  const command = (words: string) => ({ lines: [`npx influencer-sync ${words}${configOption}`] });
+  const { settings, mirrorJob } = context;
+  const command = (words: string) => ({ lines: [`npx influencer-sync ${words}`] });
   const wonMonths = { from: wonFrom, to: month };
   return [
     ...(returns === null
@@ -48,10 +47,10 @@ export function describeMoney(overview: MoneyOverview, context: MoneyContext): r
     ...(reconciled === null
       ? []
       : describeCompared({
-          ...{ deals: reconciled.rows, hasMore: reconciled.hasMore, mirrorJob, configOption },
+          ...{ deals: reconciled.rows, hasMore: reconciled.hasMore, mirrorJob },
           unexplained: reconciled.rows.filter((deal) => isUnexplained(deal, settings)),
         })),
-    ...(payouts === null ? [] : [payoutsSection(payouts.rows, { hasMore: payouts.hasMore, configOption })]),
+    ...(payouts === null ? [] : [payoutsSection(payouts.rows, payouts.hasMore)]),
     ...(conflicts === null
       ? []
       : conflicts.rows.length === 0

@@ -13,10 +13,7 @@ export const PAYOUTS_WHY =
  * Describes what deals earned and what was paid out.
  * @param shown.hasMore whether these are only the largest differences.
  */
-export function payoutsSection(
-  payouts: readonly DealPayout[],
-  { hasMore = false, configOption = '' }: { readonly hasMore?: boolean; readonly configOption?: string } = {},
-): Block {
+export function payoutsSection(payouts: readonly DealPayout[], hasMore = false): Block {
   if (payouts.length === 0)
     return {
       kind: 'text',
@@ -48,7 +45,7 @@ export function payoutsSection(
         ? [
             {
               kind: 'aside' as const,
-              text: `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile${configOption}`,
+              text: `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile`,
             },
           ]
         : []),

@@ -27,14 +27,12 @@ export function describeReconciliation({
   orders,
   payouts,
   unexplained,
-  configOption = '',
   mirrorJob,
 }: {
   readonly deals: readonly ReconciledDeal[];
   readonly orders: readonly DisputedOrder[];
   readonly payouts: readonly DealPayout[];
   readonly unexplained: readonly ReconciledDeal[];
-  readonly configOption?: string;
   /** The job that reads the totals; null if none is configured. */
   readonly mirrorJob: string | null;
 }): readonly Block[] {
@@ -52,7 +50,7 @@ export function describeReconciliation({
     ordersSection(deals, { title: 'Orders' }),
     amountsSection(deals),
     payoutsSection(payouts),
-    unexplainedBlock(deals, { unexplained, configOption }),
+    unexplainedBlock(deals, unexplained),
     ...ordersSections(orders),
     ...(inDoubt.length > 0
       ? [
@@ -67,11 +65,11 @@ export function describeReconciliation({
                 text: `deal ${hint.dealId}: ${describeHint(hint)}`,
               }),
             ),
-            commands: settleCommands(hints, configOption),
+            commands: settleCommands(hints),
           } as const,
         ]
       : []),
-    ...unreadBlocks(deals, { mirrorJob, configOption }),
+    ...unreadBlocks(deals, mirrorJob),
   ];
 }
 
@@ -80,12 +78,8 @@ export function describeCompared({
   deals,
   hasMore,
   unexplained,
-  configOption = '',
   mirrorJob,
-}: Pick<
-  Parameters<typeof describeReconciliation>[0],
-  'deals' | 'unexplained' | 'configOption' | 'mirrorJob'
-> & {
+}: Pick<Parameters<typeof describeReconciliation>[0], 'deals' | 'unexplained' | 'mirrorJob'> & {
   readonly hasMore: boolean;
 }): readonly Block[] {
   if (deals.length === 0)
@@ -103,8 +97,8 @@ export function describeCompared({
       rest: hasMore ? rest : null,
     }),
     amountsSection(deals),
-    unexplainedBlock(deals, { unexplained, configOption }),
-    ...unreadBlocks(deals, { mirrorJob, configOption }),
+    unexplainedBlock(deals, unexplained),
+    ...unreadBlocks(deals, mirrorJob),
   ];
 }
 
@@ -122,13 +116,7 @@ function ordersSection(
 }
 
 /** Lists the differences that nothing explains, or states that there are none. */
-function unexplainedBlock(
-  deals: readonly ReconciledDeal[],
-  {
-    unexplained,
-    configOption,
-  }: { readonly unexplained: readonly ReconciledDeal[]; readonly configOption: string },
-): Block {
+function unexplainedBlock(deals: readonly ReconciledDeal[], unexplained: readonly ReconciledDeal[]): Block {
   if (unexplained.length === 0) return describeNothing(deals);
   return {
     kind: 'section',
@@ -138,7 +126,7 @@ function unexplainedBlock(
     why: 'If the service counts more orders than were posted, something else posts orders of these deals. If it counts fewer, it lost or refused some after it had accepted them, or somebody removed them.',
     parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
     help: 'Look up the deals in the service, and turn off any second channel: an order that two channels post is credited twice.',
-    commands: { lines: [`npx influencer-sync reconcile --deal <id>${configOption}`] },
+    commands: { lines: ['npx influencer-sync reconcile --deal <id>'] },
   };
 }
 
@@ -152,13 +140,10 @@ function describeNothing(deals: readonly ReconciledDeal[]): Block {
 }
 
 /** States how many totals are unknown, and how to read them. Empty if all are known. */
-function unreadBlocks(
-  deals: readonly ReconciledDeal[],
-  { mirrorJob, configOption }: { readonly mirrorJob: string | null; readonly configOption: string },
-): readonly Block[] {
+function unreadBlocks(deals: readonly ReconciledDeal[], mirrorJob: string | null): readonly Block[] {
   const unread = deals.filter(({ theirs }) => theirs === null).length;
   if (unread === 0) return [];
-  const command = { lines: [`npx influencer-sync run ${mirrorJob}${configOption}`] };
+  const command = { lines: [`npx influencer-sync run ${mirrorJob}`] };
   const text = describeUnread(unread, mirrorJob);
   return [{ kind: 'text', text, tone: 'dim', ...(mirrorJob === null ? {} : { commands: command }) }];
 }

@@ -25,11 +25,9 @@ export function describeStatement(
   statement: Statement,
   {
     showsLines,
-    configOption = '',
     total = null,
   }: {
     readonly showsLines: boolean;
-    readonly configOption?: string;
     /** Total of all currencies in the reporting currency. Null if none is configured. */
     readonly total?: ConvertedTotal | null;
   },
@@ -93,7 +91,7 @@ export function describeStatement(
             text: 'To freeze the statement once the month is over:',
             tone: 'dim',
             commands: {
-              lines: [`npx influencer-sync statement close --month ${month} --reason '…'${configOption}`],
+              lines: [`npx influencer-sync statement close --month ${month} --reason '…'`],
             },
           } as const,
         ]

@@ -21,7 +21,6 @@ export type StatusInput = {
   readonly status: Status;
   readonly config: PipelineConfig;
   readonly did: DidOfRun;
-  readonly configOption?: string;
   /** The next slots, according to the schedules in the configuration. */
   readonly next?: readonly NextSlot[];
 };
@@ -41,9 +40,9 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderProblems(input, terminal),
     renderHeldOrders(input, terminal),
     renderHeld(input, terminal),
-    renderBlocks(describeFindings(input.status.warnings, input.configOption ?? ''), terminal),
+    renderBlocks(describeFindings(input.status.warnings), terminal),
     renderWaitingClaims(input, terminal),
-    renderBlocks(describeDoubleCredits(input.status.doubleCredits, input.configOption), terminal),
+    renderBlocks(describeDoubleCredits(input.status.doubleCredits), terminal),
     renderDoubts(input, terminal),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -62,14 +61,14 @@ function renderTarget({ config, status }: StatusInput, terminal: Terminal): stri
   return [line('service', service), line('account', account), line('database', place)].join('\n');
 }
 
-function renderLastRuns({ status, config, did, configOption = '' }: StatusInput, terminal: Terminal): string {
+function renderLastRuns({ status, config, did }: StatusInput, terminal: Terminal): string {
   const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
-  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}${configOption}`);
+  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}`);
   const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, { terminal, did }).trimEnd()];
   return [terminal.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
 }
 
-function renderBacklog({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
+function renderBacklog({ status }: StatusInput, terminal: Terminal): string {
   if (status.backlog.length === 0) return '';
   const columns = [
     { title: 'job' },
@@ -87,7 +86,7 @@ function renderBacklog({ status, configOption = '' }: StatusInput, terminal: Ter
   ]);
   const table = `${terminal.style('bold', 'Ledger')}\n${renderTable(columns, rows, { terminal })}`;
   if (!status.backlog.some(({ isPart }) => isPart)) return table;
-  return `${table.trimEnd()}\n${terminal.style('dim', `+ there are more. Count all: npx influencer-sync status --exact${configOption}`)}`;
+  return `${table.trimEnd()}\n${terminal.style('dim', '+ there are more. Count all: npx influencer-sync status --exact')}`;
 }
 
 function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
@@ -158,7 +157,7 @@ function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
 }
 
 /** Renders work of the last runs that no worker could complete. */
-function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
+function renderGivenUp({ status }: StatusInput, terminal: Terminal): string {
   if (status.givenUpUnits.length === 0) return '';
   const lines = status.givenUpUnits.map((unit) =>
     wrap(`${unit.job}, run ${unit.runId}: ${describeUnit(unit)} failed because each worker died.`, {
@@ -170,7 +169,7 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
     terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
     ...lines,
     '  The log of the workers says why. Fix the cause and run again; that does the rest:',
-    ...[...new Set(commands)].map((command) => `  ${command}${configOption}`),
+    ...[...new Set(commands)].map((command) => `  ${command}`),
   ].join('\n');
 }
 
@@ -196,8 +195,8 @@ function renderProblems({ status, config }: StatusInput, terminal: Terminal): st
   );
 }
 
-function renderHeldOrders({ status, configOption }: StatusInput, terminal: Terminal): string {
-  return renderBlocks(describeHeldOrders({ groups: status.heldOrders, configOption }), terminal);
+function renderHeldOrders({ status }: StatusInput, terminal: Terminal): string {
+  return renderBlocks(describeHeldOrders({ groups: status.heldOrders }), terminal);
 }
 
 function renderHeld({ status }: StatusInput, terminal: Terminal): string {
@@ -214,7 +213,7 @@ function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, termina
   return terminal.style('yellow', wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }));
 }
 
-function renderDoubts({ status, configOption }: StatusInput, terminal: Terminal): string {
+function renderDoubts({ status }: StatusInput, terminal: Terminal): string {
   if (status.doubts.length === 0) return terminal.style('dim', 'No order is in doubt.');
   const inDoubt = status.backlog.filter(({ state }) => state === 'in_doubt');
   const count = inDoubt.reduce((sum, { entries }) => sum + entries, 0);
@@ -222,6 +221,6 @@ function renderDoubts({ status, configOption }: StatusInput, terminal: Terminal)
   const lines = status.doubts.flatMap((doubt) => renderPart(describeDoubt(doubt), terminal));
   const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)}${more})`);
   const todo = 'look up each order in the service, then settle it';
-  const command = renderCommands(reviewCommand(todo, configOption), terminal);
+  const command = renderCommands(reviewCommand(todo), terminal);
   return [title, ...lines, ...command].join('\n');
 }

@@ -59,7 +59,6 @@ import { exitCodeOf, exitCodeOfIdle, hasNothingToPost } from './exit-codes.ts';
 import {
   approve,
   type CommandContext,
-  commandOf,
   showPlan,
   wantedShare,
   warnOfHeldFiles,
@@ -90,7 +89,7 @@ export async function performBackfill(
       const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
       showPlan(run, backfill, { output, options, isKept });
       output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
-      const isWhole = await warnOfHeldFiles(run, { output, options });
+      const isWhole = await warnOfHeldFiles(run, output);
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true) return planned;
       if (hasNothingToPost(backfill)) {
@@ -261,7 +260,7 @@ async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContex
 async function execute(
   run: BackfillRun,
   backfill: Backfill,
-  { output, options, ledger }: CommandContext & { readonly ledger: OpenLedger },
+  { output, ledger }: CommandContext & { readonly ledger: OpenLedger },
 ): Promise<ExitCode> {
   if (run.client === null) throw new Error('a plan posts nothing');
   const end = await executeBackfill(run, backfill, { client: run.client, ledger });
@@ -278,8 +277,7 @@ async function execute(
     problem,
     ...progress,
   });
-  const command = commandOf(options);
-  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.terminal));
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress }, output.terminal));
   return exitCodeOf(end, progress);
 }
 

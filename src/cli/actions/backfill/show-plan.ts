@@ -5,7 +5,6 @@ import type { BackfillRun } from '../../../../jobs/attribute-orders/backfill/wit
 import type { Backfill, PlanChanges } from '../../../core/backfill.ts';
 import { plural } from '../../../render/text.ts';
 import { listHeldFiles } from '../../../reports/files/list-held-files.ts';
-import { configOption } from '../../commands/command.ts';
 import type { ResumeOptions } from '../../commands/run/backfill.ts';
 import type { Output } from '../../terminal/output.ts';
 import { planChanged } from './errors.ts';
@@ -41,7 +40,6 @@ export function showPlan(
       terminal: output.terminal,
       requestsPerSecond,
       isKept,
-      command: commandOf(options),
     }),
   );
 }
@@ -50,15 +48,12 @@ export function showPlan(
  * Warns of held files: they may contain orders of the period, which the plan lacks.
  * @returns true if no file is held.
  */
-export async function warnOfHeldFiles(
-  { db, job }: BackfillRun,
-  { output, options }: CommandContext,
-): Promise<boolean> {
+export async function warnOfHeldFiles({ db, job }: BackfillRun, output: Output): Promise<boolean> {
   const held = await listHeldFiles(db, { sources: job.sources });
   for (const file of held) output.emit({ event: 'held_file', ...file });
   if (held.length > 0)
     output.warn(
-      `${plural(held.length, 'file')} of its sources could not be used, so the plan lacks ${held.length === 1 ? 'its' : 'their'} orders:  ${commandOf(options)('status')}`,
+      `${plural(held.length, 'file')} of its sources could not be used, so the plan lacks ${held.length === 1 ? 'its' : 'their'} orders:  npx influencer-sync status`,
     );
   return held.length === 0;
 }
@@ -101,9 +96,4 @@ export function withShare(backfill: Backfill, options: ResumeOptions) {
     requestsPerSecond: requestsPerSecond ?? backfill.requestsPerSecond,
     concurrency: concurrency ?? backfill.concurrency,
   };
-}
-
-/** Creates complete commands from their words, with the option that names the configuration. */
-export function commandOf(options: ResumeOptions): (words: string) => string {
-  return (words) => `npx influencer-sync ${words}${configOption(options)}`;
 }

@@ -102,7 +102,8 @@ async function performShown(
     const heading = isAgain ? 'Orders again: a second run must post 0' : kindOf(job).demo;
     output.print(`\n${output.terminal.style('bold', heading)}\n\n`);
   }
-  const done = await performConfigured(isVerbose ? output : quietly(output), config, request);
+  const shown = output.about(options);
+  const done = await performConfigured(isVerbose ? shown : quietly(shown), config, request);
   output.emit(done.summary.finished);
   const did = done.renderer.did(done.summary.report.counts);
   if (!isVerbose) output.print(`  ${job.name.padEnd(20)}${did}${isAgain ? ' the second time' : ''}`);

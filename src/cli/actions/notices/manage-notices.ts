@@ -11,10 +11,9 @@ import {
 } from '../../../monitoring/notify/test-channels.ts';
 import { listNotices } from '../../../reports/notices/list-notices.ts';
 import { renderChannelTest, renderNotices } from '../../../reports/notices/notices.ts';
-import type { ConfigOptions } from '../../commands/command.ts';
+import type { ConfigOptions } from '../../command.ts';
 import type { HistoryOptions } from '../../commands/notify.ts';
-import { openConfig, withDatabase } from '../../open/open-config.ts';
-import { reading } from '../../open/reading.ts';
+import { openConfig, reading, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   type ConfigOptions,
   parseCount,
   parseId,
-} from '../command.ts';
+} from '../../command.ts';
 
 /** The limits of a backfill. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };

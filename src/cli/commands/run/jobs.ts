@@ -1,5 +1,5 @@
 import type { JobDecision } from '../../../decisions/control-job.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../../command.ts';
 
 export type ControlJobOptions = ConfigOptions & { readonly reason: string };
 

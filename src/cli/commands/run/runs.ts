@@ -5,7 +5,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from '../command.ts';
+} from '../../command.ts';
 
 type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
 
@@ -26,8 +26,7 @@ export const runsCommand: CommandDefinition = {
     command.action(
       act(async (output, options: Options) => {
         const { didOf, findJob } = await import('../../../../jobs/index.ts');
-        const { openConfig, withDatabase } = await import('../../open/open-config.ts');
-        const { reading } = await import('../../open/reading.ts');
+        const { openConfig, reading, withDatabase } = await import('../../open/open-config.ts');
         const { listRuns } = await import('../../../reports/runs/list-runs.ts');
         const { listSlotTroubles } = await import('../../../reports/runs/list-slots.ts');
         const { renderRuns } = await import('../../../reports/runs/runs.ts');

@@ -1,0 +1,208 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import type { ApiError } from '../../service/api-error.ts';
+import { webhookTypes } from '../../service/contract/webhook-types.ts';
+import type { Api } from '../../service/create-api.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parsePort,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
+
+/**
+ * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
+ * the service sends them, and `listen` forwards the events of a sandbox.
+ */
+export const webhooksCommand: CommandDefinition = {
+  name: 'webhooks',
+  define(command, act) {
+    command.enablePositionalOptions();
+    addConfigOptions(
+      command.description(
+        'receive events from the service; register, list or delete the addresses to which it sends them',
+      ),
+    )
+      .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
+      .action(
+        act(async (output, options) =>
+          (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
+        ),
+      );
+    addExamples(command, [
+      ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
+      ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
+      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
+      ['webhooks list', 'list the registered addresses'],
+    ]);
+    defineListening(command, act);
+    defineRegistration(command, act);
+  },
+};
+
+function defineListening(command: Command, act: Act): void {
+  command
+    .command('listen')
+    .description('forward every event of a running sandbox to an address, without registering it')
+    .requiredOption('--forward-to <url>', 'where your receiver listens')
+    .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+    .option('--account <id>', 'events of this account only')
+    .option('--kind <kind>', KINDS, collect)
+    .option('--json', 'print NDJSON events')
+    .action(
+      act(async (output, options) => (await import('./listen-webhooks.ts')).listenWebhooks(output, options)),
+    );
+}
+
+const KINDS = 'one kind of event only (repeatable; default: all)';
+const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
+
+function defineRegistration(command: Command, act: Act): void {
+  addConfigOptions(command.command('register').description('register an address for events'))
+    .argument('<url>', 'public address of the receiver, with its path')
+    .option('--kind <kind>', KINDS, collect)
+    .option('--same-address', 'one address for all kinds, without the kind at the end', false)
+    .action(act(registerWebhooks));
+  addConfigOptions(command.command('list').description('list the registered addresses')).action(
+    act(listWebhooks),
+  );
+  addConfigOptions(command.command('delete').description('remove the registration of an address'))
+    .argument('<url>', 'as it was registered, or as you gave it to `register`')
+    .option('--kind <kind>', KINDS, collect)
+    .action(act(deleteWebhooks));
+}
+
+type ManageOptions = ConfigOptions & {
+  readonly kind?: readonly string[];
+  readonly sameAddress?: boolean;
+};
+
+type WebhookType = (typeof webhookTypes)[number];
+
+/**
+ * Registers webhooks for kinds of events: at the address itself with `--same-address`, otherwise at
+ * `address/kind`. Existing registrations stay.
+ */
+async function registerWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
+  const kinds = readKinds(options.kind);
+  const base = readAddress(url);
+  return withApi(options, async ({ webhooks: { createWebhook } }) => {
+    for (const kind of kinds) {
+      const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
+      const isNew = await unless(409, () => createWebhook({ webhook_url, webhook_type: kind }));
+      const state = isNew ? 'registered' : 'already registered';
+      output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
+      output.print(`${kind}: ${state}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Lists the registered webhooks. */
+async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
+  const { renderTable } = await import('../../render/table.ts');
+  return withApi(options, async ({ webhooks: { getWebhooks } }) => {
+    const { webhooks } = await getWebhooks();
+    // The specification does not show the items; a webhook consists of these two members.
+    const rows = webhooks.map((item) => [textOf(item.webhook_type), textOf(item.webhook_url)]);
+    for (const [type, url] of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: type });
+    output.print(
+      rows.length === 0
+        ? 'No webhook is registered.'
+        : renderTable([{ title: 'Kind' }, { title: 'Address' }], rows, { terminal: output.terminal }),
+    );
+    return EXIT.ok;
+  });
+}
+
+/** Deletes the webhooks of an address, including those at `address/kind`. */
+async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
+  const kinds = options.kind === undefined ? null : readKinds(options.kind);
+  const base = readAddress(url);
+  return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
+    const { webhooks } = await getWebhooks();
+    let deleted = 0;
+    for (const item of webhooks) {
+      const webhook_url = textOf(item.webhook_url);
+      const webhook_type = textOf(item.webhook_type);
+      const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
+      if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
+      await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
+      output.emit({ event: 'webhook', webhook_url, webhook_type, state: 'deleted' });
+      output.print(`${webhook_type}: deleted`);
+      deleted += 1;
+    }
+    if (deleted === 0) output.print('This address was not registered.');
+    return EXIT.ok;
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitCode>): Promise<ExitCode> {
+  const { findService, openClient } = await import('../open/open-service.ts');
+  const { ApiError } = await import('../../service/api-error.ts');
+  const { toApi } = await import('../../service/create-api.ts');
+  const api = toApi(openClient(await findService(options, { needsKey: true })));
+  try {
+    return await work(api);
+  } catch (error) {
+    throw error instanceof ApiError ? toKnownError(error) : error;
+  } finally {
+    await api.close();
+  }
+}
+
+/** @returns false if the service answers with the status that means that nothing needs to be done. */
+async function unless(status: number, work: () => Promise<unknown>): Promise<boolean> {
+  const { ApiError } = await import('../../service/api-error.ts');
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === status) return false;
+    throw error;
+  }
+}
+
+function toKnownError(error: ApiError): KnownError {
+  const isRefused = error.isKeyRefused;
+  return new KnownError({
+    code: isRefused ? 'key_refused' : 'service_refused',
+    message: error.message,
+    help: error.safe,
+    exitCode: isRefused ? EXIT.authentication : EXIT.crash,
+    cause: error,
+  });
+}
+
+function readKinds(words: readonly string[] | undefined): readonly WebhookType[] {
+  if (words === undefined) return webhookTypes;
+  return words.map((word) => {
+    const kind = webhookTypes.find((one) => one === word);
+    if (kind !== undefined) return kind;
+    const near = didYouMean(word, webhookTypes);
+    throw usageError(
+      'There is no such kind of event.',
+      `${near === null ? '' : `Did you mean ${near}? `}There are: ${webhookTypes.join(', ')}.`,
+    );
+  });
+}
+
+function readAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '')
+    return text.replace(/\/+$/, '');
+  throw usageError(
+    'Events cannot be sent to this address.',
+    'Write it like https://hooks.example.com/webhooks, without ? and #.',
+  );
+}

@@ -1,0 +1,95 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Misled } from '../config/environment/unused-variables.ts';
+import type { ExitCode } from '../core/exit-code.ts';
+import { isMonth } from '../core/time/month.ts';
+import type { Output } from './terminal/output.ts';
+
+/**
+ * Turns the function of a command into an action: passes the output to it and stores its exit code. A command
+ * imports its dependencies inside that function, so that `--help` loads none of them.
+ */
+export type Act = <Arguments extends readonly unknown[]>(
+  action: (output: Output, ...args: Arguments) => Promise<ExitCode>,
+) => (...args: Arguments) => Promise<void>;
+
+/** The definition of one command. */
+export type CommandDefinition = {
+  readonly name: string;
+  /** Whether help omits the command, because only this project's own programs use it. */
+  readonly isHidden?: boolean;
+  /** Defines the command's description, options and action. */
+  readonly define: (command: Command, act: Act) => void;
+};
+
+/** Options of every command that reads the configuration. */
+export type ConfigOptions = {
+  readonly config?: string;
+  readonly envFile?: string;
+  readonly json?: boolean;
+  /**
+   * Called with settings that have no effect, before the command does anything. The program sets it; it is
+   * not an option of any command.
+   */
+  readonly onMisled?: (misled: Misled) => void;
+};
+
+export function addConfigOptions(command: Command): Command {
+  return command
+    .option(
+      '-c, --config <path>',
+      'configuration file (default: INFLUENCER_SYNC_CONFIG, else config/pipeline.yaml)',
+    )
+    .option(
+      '--env-file <path>',
+      'read variables from a file such as .env; variables of the shell take precedence',
+    )
+    .option('--json', 'write events for programs to standard output, one JSON object per line');
+}
+
+/** Adds lines under `Examples:` at the end of a command's help. */
+export function addExamples(
+  command: Command,
+  examples: readonly (readonly [command: string, meaning: string])[],
+): Command {
+  const lines = examples.flatMap(([example, meaning]) => [
+    `  # ${meaning}`,
+    `  npx influencer-sync ${example}`,
+  ]);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** Parses `--limit`. */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count === 0)
+    throw new InvalidArgumentError('It should be a whole number from 1.');
+  return count;
+}
+
+export type MonthOptions = { readonly from?: string; readonly to?: string };
+
+/** Adds `--from` and `--to` to a command that covers all orders by default. */
+export function addMonthOptions(command: Command): Command {
+  return command
+    .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
+    .option('--to <month>', 'last month', parseMonth);
+}
+
+/** Parses a month such as 2026-10. */
+export function parseMonth(text: string): string {
+  if (isMonth(text)) return text;
+  throw new InvalidArgumentError('Write it like 2026-10.');
+}
+
+/** Parses `--port`. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It should be a whole number from 0 to 65535.');
+}
+
+/** Parses an id of a run or an entry. */
+export function parseId(text: string): string {
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
+  return text;
+}

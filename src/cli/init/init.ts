@@ -1,0 +1,121 @@
+import { InvalidArgumentError } from 'commander';
+import { COLUMN_ROLES, type StatedRoles } from '../../core/column-role.ts';
+import { foldHeader } from '../../core/text/fold.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+
+/** `VALUE` for every source, or `SOURCE=VALUE` for one. */
+export type SourceAnswers = ReadonlyMap<string, string>;
+
+export type InitOptions = ConfigOptions & {
+  readonly out: string;
+  readonly brand?: string;
+  readonly timeZone?: SourceAnswers;
+  readonly currency?: SourceAnswers;
+  readonly platform?: SourceAnswers;
+  readonly dateOrder?: SourceAnswers;
+  readonly decimalMark?: SourceAnswers;
+  readonly consent?: SourceAnswers;
+  readonly status?: SourceAnswers;
+  /** What columns of unknown files are, by `foldHeader` of their names. */
+  readonly column?: StatedRoles;
+  readonly encoding?: string;
+  readonly yes?: boolean;
+  readonly check?: boolean;
+};
+
+/** Key of an answer for every source. */
+export const EVERY_SOURCE = '';
+
+export const initCommand: CommandDefinition = {
+  name: 'init',
+  define(command, act) {
+    addConfigOptions(command.description('recognise exports, and write a configuration for them'))
+      .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
+      .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
+      .option('--brand <id>', 'brand that orders are credited for')
+      .option('--time-zone <zone>', 'time zone of times without one, such as Europe/Amsterdam', collect())
+      .option('--currency <code>', 'currency of amounts without one, such as EUR', collect())
+      .option(
+        '--platform <name>',
+        'name of the shop platform, such as shopify; never change it later',
+        collect(),
+      )
+      .option('--date-order <order>', 'MDY or DMY, if the dates do not show it', collect(['MDY', 'DMY']))
+      .option(
+        '--decimal-mark <mark>',
+        '"." or ",": the mark before the decimals, if no amount shows it',
+        collect(['.', ',']),
+      )
+      .option(
+        '--consent <answer>',
+        'not_recorded, if an export of customers does not say who consented and nobody in it refused',
+        collect(['not_recorded']),
+      )
+      .option(
+        '--status <answer>',
+        'any, if no column says which orders were paid and every order of the export was',
+        collect(['any']),
+      )
+      .option(
+        '--column <role>',
+        'what an unclear column is: "Name of the column=refunded", or =unused if it does not matter',
+        collectRoles,
+      )
+      .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
+      .option('--yes', 'write the files without being asked')
+      .option('--check', 'compare an existing configuration with its newest files instead');
+    addExamples(command, [
+      [
+        'init ./exports',
+        'show what the files are, ask for what they do not say, and write the configuration here',
+      ],
+      [
+        'init ./exports --out my-shop --env-file .env',
+        'with a key of the service: offers its brands, and looks for owners of codes',
+      ],
+      ['init ./exports --brand 4819 --time-zone Europe/Amsterdam --yes', 'without questions, for a script'],
+      ['init s3://acme/nl/ s3://acme/uk/ --currency nl-shop=EUR', 'several places; an answer for one source'],
+      [
+        'init --check --config my-shop/pipeline.yaml',
+        'check whether the newest files still fit the configuration',
+      ],
+    ]);
+    command.addHelpText(
+      'after',
+      '\nNothing is sent, and no file is overwritten: a second run shows what it would change.\nAnswers are for every source, or for one: --currency SOURCE=EUR. Give an option several times.',
+    );
+    command.action(
+      act(async (output, places: readonly string[], options: InitOptions) => {
+        if (options.check === true) {
+          const { checkSources } = await import('./check-sources.ts');
+          return checkSources(output, options);
+        }
+        const { performInit } = await import('./perform-init.ts');
+        return performInit(output, places, options);
+      }),
+    );
+  },
+};
+
+/** Parses `HEADER=ROLE`, an option that can be given once per column. */
+function collectRoles(text: string, before: StatedRoles | undefined): StatedRoles {
+  const at = text.lastIndexOf('=');
+  const role = COLUMN_ROLES.find((one) => one === text.slice(at + 1).trim());
+  const header = foldHeader(text.slice(0, Math.max(at, 0)));
+  if (role === undefined || header === '')
+    throw new InvalidArgumentError(`It should be "COLUMN=ROLE", with one of: ${COLUMN_ROLES.join(', ')}.`);
+  return new Map([...(before ?? []), [header, role]]);
+}
+
+/** Creates the parser of an option that can be given once per source. */
+function collect(choices: readonly string[] | null = null) {
+  return (text: string, before: SourceAnswers | undefined): SourceAnswers => {
+    const [, source = EVERY_SOURCE, value = ''] = /^(?:([a-z0-9][a-z0-9_-]*)=)?(.*)$/s.exec(text) ?? [];
+    const found = choices?.find((choice) => choice.toLowerCase() === value.toLowerCase()) ?? value;
+    if (value.trim() === '' || (choices !== null && !choices.includes(found)))
+      throw new InvalidArgumentError(
+        choices === null ? 'It should be a value, or SOURCE=VALUE.' : `It should be ${choices.join(' or ')}.`,
+      );
+    return new Map([...(before ?? []), [source, found.trim()]]);
+  };
+}

@@ -1,0 +1,196 @@
+import { Option } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { monthBefore } from '../../core/time/month.ts';
+import { plural } from '../../render/text.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseMonth,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
+
+type StatementOptions = ConfigOptions & {
+  readonly month?: string;
+  readonly brand?: string;
+  readonly deal?: string;
+  readonly format: (typeof STATEMENT_FORMATS)[number];
+};
+type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
+
+export const statementCommand: CommandDefinition = {
+  name: 'statement',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show what influencers earned in a month, net of refunds and cancellations'),
+    )
+      .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
+      .option('--brand <id>', 'one brand only')
+      .option('--deal <id>', 'one deal only, with every order')
+      .addOption(new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'))
+      .action(act(showStatement));
+    addExamples(command, [
+      ['statement', 'what each deal earned last month'],
+      ['statement --month 2026-10 --deal D1', 'every order of one deal'],
+      ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
+      ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
+      [
+        "statement close --month 2026-10 --reason 'paid out'",
+        'freeze it; later changes go into the next statement',
+      ],
+      ['statement verify', 'check that closed statements have not been changed'],
+    ]);
+    addConfigOptions(
+      command
+        .command('close')
+        .description('freeze a month: later changes are corrections in the next statement'),
+    )
+      .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
+      .requiredOption('--reason <text>', 'why; kept with the statement')
+      .action(act(performClosing));
+    addConfigOptions(
+      command.command('verify').description('check closed statements against their hashes'),
+    ).action(act(performVerifying));
+  },
+};
+
+/**
+ * Prints a statement: as it was closed, or as closing it now would write it.
+ * @throws KnownError if the terms cannot be loaded.
+ */
+async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { convertLines } = await import('../../money/convert-lines.ts');
+  const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
+  const { readClosed, readStatement } = await import('../../money/read-statement.ts');
+  const { renderBlocksPage } = await import('../../render/html/report-page.ts');
+  const { renderBlocks } = await import('../../render/render-blocks.ts');
+  const { describeStatement, narrowStatement, renderStatementCsv } = await import(
+    '../../reports/money/statement.ts'
+  );
+  if (options.format === 'pdf' && output.terminal.isInteractive)
+    throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
+  const config = await openConfig(options);
+  const month = options.month ?? monthBefore(new Date(), config.statements.timeZone);
+  const broken = findBrokenRules(config.statements);
+  const whole = await withDatabase(
+    config,
+    async (db) =>
+      (await readClosed(db, month)) ??
+      readStatement(db, { month, rules: loadStatementRules(config.statements) }),
+    reading(output),
+  ).catch((error: unknown) => {
+    // What cannot be read of the configuration comes before a database that does not exist yet.
+    throw broken[0] ?? error;
+  });
+  const { closed } = whole;
+  const exchange = closed === null ? loadExchange(config.statements) : whole.exchange;
+  const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });
+  for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
+  for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
+  for (const orders of statement.held) output.emit({ event: 'statement_held', month, ...orders });
+  for (const fee of statement.unknownFees) output.emit({ event: 'statement_unknown_fee', month, ...fee });
+  const total = exchange === null ? null : convertLines(statement.lines, exchange);
+  output.emit({
+    event: 'statement',
+    month,
+    closed: closed === null ? null : { by: closed.by, at: closed.at, hash: closed.hash },
+    lines: statement.lines.length,
+    ...(total === null ? {} : { inReportingCurrency: total }),
+  });
+  const blocks = describeStatement(statement, {
+    showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
+    total,
+  });
+  const title = `Statement of ${month}`;
+  if (options.format === 'pdf') {
+    const { renderBlocksPdf } = await import('../../render/render-pdf.ts');
+    // The same statement is always the same file.
+    const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
+    if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
+  } else if (options.format === 'csv') output.printRows(renderStatementCsv(statement));
+  else if (options.format === 'html')
+    output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
+  else output.print(renderBlocks(blocks, output.terminal));
+  if (closed !== null) warnOfBrokenRules(output, broken);
+  return EXIT.ok;
+}
+
+/** A closed statement is shown from storage. Says why open ones cannot be shown at present. */
+function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void {
+  for (const { details } of broken) {
+    const { where, message, problems = [] } = details;
+    output.emit({ event: 'statement_rules_broken', where, message, problems });
+    output.warn(
+      [
+        `${where}: ${message} This closed statement does not depend on it. Open statements cannot be shown or closed until you correct it.`,
+        ...problems.map((problem) => `  ${problem.where}: ${problem.message} ${problem.help}`),
+      ].join('\n'),
+    );
+  }
+}
+
+/**
+ * Closes a month and records who closed it.
+ * @throws KnownError `statement_not_closed` (exit 2) if the month cannot be closed.
+ */
+async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
+  const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
+  const config = await openConfig(options);
+  const { month } = options;
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason.',
+    kept: 'with the statement',
+  });
+  const rules = loadStatementRules(config.statements);
+  const exchange = loadExchange(config.statements);
+  const closing = await withDatabase(config, (db) =>
+    inTransaction(db, (trx) => closeMonth(trx, { month, rules, exchange, reason, ...decidedHere(trx) })),
+  );
+  if (closing.kind !== 'closed')
+    throw new KnownError({
+      code: 'statement_not_closed',
+      where: month,
+      ...whyNotClosed(month, closing),
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
+  output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
+  output.print(
+    `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
+  );
+  return EXIT.ok;
+}
+
+/**
+ * Verifies the hashes of all closed statements.
+ * @returns 3 if a statement was changed after it was closed.
+ */
+async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { verifyStatements } = await import('../../money/close-statement.ts');
+  const config = await openConfig(options);
+  const { statements, broken } = await withDatabase(config, verifyStatements, reading(output));
+  output.emit({ event: 'statements_verified', statements, broken });
+  if (broken.length === 0) {
+    output.print(
+      statements === 0
+        ? 'No statement is closed yet.'
+        : `${plural(statements, 'closed statement')}: none has been changed since it was closed.`,
+    );
+    return EXIT.ok;
+  }
+  output.print(
+    `Changed since they were closed: ${broken.map(({ month }) => month).join(', ')}. Somebody bypassed the trigger and changed rows of these statements or of an earlier one. Compare them with the files that you sent out.`,
+  );
+  return EXIT.rowsRejected;
+}

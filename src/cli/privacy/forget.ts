@@ -1,0 +1,74 @@
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { type Certificate, hasKept, isUnknown, OUT_OF_REACH } from '../../core/privacy/forget.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+
+type ForgetOptions = ConfigOptions & { readonly dryRun?: boolean; readonly reason?: string };
+
+/**
+ * `influencer-sync forget`: deletes all data of one customer and makes sure that no export submits that
+ * customer again.
+ */
+export const forgetCommand: CommandDefinition = {
+  name: 'forget',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'forget a customer: delete their data, print a certificate, and never submit them again',
+      ),
+    )
+      .argument(
+        '[address]',
+        'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
+      )
+      .option('--dry-run', 'show what would be removed, and change nothing')
+      .option(
+        '--reason <text>',
+        'why, for example the number of the request, but not the address; kept in the audit',
+      )
+      .action(act(forgetByAddress));
+    addExamples(command, [
+      ['forget', 'asks for the address, so that your shell history does not contain it'],
+      ['forget - --json < address.txt > certificate.json', 'by the address in a file'],
+      ['forget - --dry-run < address.txt', 'what is stored, and what would be removed'],
+    ]);
+    command.addHelpText(
+      'after',
+      '\nExit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was stored (the tombstone is written), 5 a run reads or sends customers',
+    );
+  },
+};
+
+/**
+ * Deletes a customer's data by e-mail address and prints a certificate.
+ * @throws KnownError `bad_address`, `customer_key_missing`, … (exit 2); `already_running` (exit 5) while a
+ *   run reads customers.
+ */
+async function forgetByAddress(
+  output: Output,
+  given: string | undefined,
+  options: ForgetOptions,
+): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { renderCertificate } = await import('./certificate.ts');
+  const { askAddress } = await import('../terminal/ask-address.ts');
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { forgetPerson } = await import('../../privacy/forget-person.ts');
+  const config = await openConfig(options);
+  const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
+  const { dryRun: isDryRun = false, reason = null } = options;
+  const certificate = await withDatabase(config, (db) =>
+    forgetPerson(db, {
+      ...{ config, typed, isDryRun },
+      audit: (trx, record) => auditIn(trx)({ ...record, reason }),
+    }),
+  );
+  output.emit({ event: 'certificate', ...certificate, outOfReach: OUT_OF_REACH });
+  output.print(renderCertificate(certificate, output.terminal));
+  return exitCodeOf(certificate);
+}
+
+function exitCodeOf(certificate: Certificate): ExitCode {
+  if (hasKept(certificate)) return EXIT.rowsRejected;
+  return isUnknown(certificate) ? EXIT.nothingKnown : EXIT.ok;
+}

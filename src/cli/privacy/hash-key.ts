@@ -1,0 +1,151 @@
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
+import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+type HashKeyOptions = ConfigOptions & { readonly reason: string };
+
+/** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
+export const hashKeyCommand: CommandDefinition = {
+  name: 'hash-key',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show how many customers are known only under the previous key'),
+    ).action(act(showHashKey));
+    addExamples(command, [
+      ['hash-key', 'which key is in force, and whether the previous one is still needed'],
+      [
+        "hash-key retire --reason 'the old shop is closed'",
+        'delete the customers whom no export has named since',
+      ],
+    ]);
+    addConfigOptions(
+      command
+        .command('retire')
+        .description('give up the previous key, and delete the customers who are known only under it'),
+    )
+      .requiredOption('--reason <text>', 'why; kept in the audit')
+      .action(act(retireHashKey));
+    addConfigOptions(
+      command
+        .command('lost')
+        .description(
+          'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
+        ),
+    )
+      .requiredOption('--reason <text>', 'what happened; kept in the audit')
+      .action(act(replaceLostHashKey));
+  },
+};
+
+/** Prints whether the previous key is still needed. */
+async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
+  const previous = await withDatabase(await openConfig(options), readPreviousKey, reading(output));
+  output.emit({ event: 'hash_key', ...previous });
+  output.print(describe(previous));
+  return EXIT.ok;
+}
+
+function describe(previous: PreviousKey): string {
+  const { fingerprint, rotatedAt, customers, customersInAll, forgotten, orders } = previous;
+  if (fingerprint === null) return 'One key is in force, and there is no previous one.';
+  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} forgotten customers`;
+  const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
+  const ofOrders =
+    orders === 0
+      ? ''
+      : ` ${plural(orders, 'order')} ${orders === 1 ? 'has' : 'have'} a customer_key that was made with it. Without the previous key, a customer of such an order who orders again counts as another customer.`;
+  return customers + forgotten === 0
+    ? `No customer is known only under the previous key any more${since}.${ofOrders} Remove previous_hash_key from the configuration${orders === 0 ? '' : ' when you accept that'}.`
+    : `Known only under the previous key${since}: ${left}.${ofOrders} Keep previous_hash_key. Customers move to the new key when an export names them.`;
+}
+
+/**
+ * Retires the previous key. Customers that are known only under it are given up: the next export that
+ * contains them submits them again.
+ */
+async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason to retire the previous key.',
+    kept: 'in the audit',
+  });
+  const previous = await withDatabase(config, (db) => retire(db, { config, reason }));
+  output.emit({ event: 'hash_key_retired', ...previous });
+  output.print(
+    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${formatCount(previous.forgotten)} forgotten customers are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
+  );
+  return EXIT.ok;
+}
+
+async function retire(
+  db: Database,
+  { config, reason }: { readonly config: PipelineConfig; readonly reason: string },
+): Promise<PreviousKey> {
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { readPreviousKey, retirePreviousKey } = await import('../../intake/customers/rekey-customers.ts');
+  const { withLeases } = await import('../../ops/with-leases.ts');
+  const { customerLeases } = await import('../../privacy/customer-jobs.ts');
+  const draining = new AbortController().signal;
+  const leases = { names: customerLeases(config), ttlMs: config.api.leaseSeconds * 1000, draining };
+  return withLeases(db, leases, () =>
+    inTransaction(db, async (trx) => {
+      const previous = await readPreviousKey(trx);
+      if (previous.fingerprint === null)
+        throw usageError(
+          'There is no previous key.',
+          'npx influencer-sync hash-key says which keys are valid.',
+        );
+      await retirePreviousKey(trx);
+      const { customers, forgotten } = previous;
+      await auditIn(trx)({
+        action: 'retire_hash_key',
+        subjectKind: 'key',
+        subject: previous.fingerprint,
+        summary: `The previous key of customers is retired; ${customers} customers and ${forgotten} forgotten ones are no longer known.`,
+        reason,
+        before: { customers, forgotten },
+      });
+      return previous;
+    }),
+  );
+}
+
+/** Replaces a lost key with the configured one. */
+async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { readersOf } = await import('./customer-readers.ts');
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason, {
+    message: 'You must say what happened to the key.',
+    kept: 'in the audit',
+  });
+  const clients = openSourceClients();
+  const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
+  const recovered = await withDatabase(config, (db) =>
+    recoverCustomers(db, { config, readers: readersOf(config), clients, audit }),
+  ).finally(clients.close);
+  const { restored, customers, files, filesGone, forgotten } = recovered;
+  output.emit({ event: 'hash_key_replaced', ...recovered });
+  output.print(
+    `The new key is in force. ${formatCount(restored)} customers from ${plural(files, 'file')} count as submitted; ${formatCount(customers)} were known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
+  );
+  if (forgotten > 0)
+    output.warn(
+      `${formatCount(forgotten)} customers had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
+    );
+  return EXIT.ok;
+}

@@ -1,0 +1,65 @@
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { sayRetention } from '../../core/privacy/retention.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+
+type PruneOptions = ConfigOptions & { readonly yes?: boolean };
+
+/** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
+export const pruneCommand: CommandDefinition = {
+  name: 'prune',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'list data that is older than `retention` in the configuration; with --yes, delete it',
+      ),
+    )
+      .option('--yes', 'delete it; without this, nothing is changed')
+      .action(act(pruneData));
+    addExamples(command, [
+      ['prune', 'what would be deleted: table, rows, size, oldest'],
+      ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],
+    ]);
+  },
+};
+
+/**
+ * Deletes data that is older than its retention period, or only lists it (dry run).
+ * @returns 130 if it was interrupted. Whatever was deleted stays deleted, and the next call continues.
+ */
+async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { renderPruned } = await import('./pruned.ts');
+  const { listenForStop } = await import('../terminal/listen-for-stop.ts');
+  const { auditIn } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { prune } = await import('../../privacy/prune.ts');
+  const config = await openConfig(options);
+  const { retention } = config;
+  const isDryRun = options.yes !== true;
+  const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });
+  try {
+    const pruned = await withDatabase(
+      config,
+      async (db) => {
+        const classes = sayRetention(retention);
+        const summary = `Deletes what is older than: ${classes}.`;
+        const record = {
+          action: 'prune',
+          subjectKind: 'table',
+          subject: null,
+          summary,
+          after: retention,
+        } as const;
+        if (!isDryRun && classes !== '') await inTransaction(db, (trx) => auditIn(trx)(record));
+        return prune(db, { retention, isDryRun, isOver: () => stopping.signal.aborted });
+      },
+      isDryRun ? { stopping, ...reading(output) } : { stopping },
+    );
+    for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
+    output.print(renderPruned(pruned, { retention, isDryRun, terminal: output.terminal }));
+    return pruned.isCutShort ? EXIT.interrupted : EXIT.ok;
+  } finally {
+    stopping.ignore();
+  }
+}

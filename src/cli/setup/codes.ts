@@ -1,0 +1,97 @@
+import type { JobSettings } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { Finding } from '../../core/finding.ts';
+import type { CodeProblem } from '../../core/report.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+
+type CodesCheckOptions = ConfigOptions & { readonly limit: number };
+
+const DEFAULT_LIMIT = 500;
+
+export const codesCommand: CommandDefinition = {
+  name: 'codes',
+  define(command, act) {
+    command.description('check codes.csv against the service');
+    addConfigOptions(
+      command
+        .command('check')
+        .description('ask the service whether it knows the owners and brands in codes.csv'),
+    )
+      .option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, DEFAULT_LIMIT)
+      .action(act(checkCodes));
+    addExamples(command, [['codes check', 'before the first run, and after you change codes.csv']]);
+    command.addHelpText(
+      'after',
+      '\nOnly reads. Exits with 2 if the service does not know an owner or a brand.',
+    );
+  },
+};
+
+/** A job that attributes rows by codes.csv. */
+type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: string };
+
+/**
+ * Checks the owners and brands of each codes.csv with the service. Errors within the file are reported when
+ * the configuration is checked.
+ */
+async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
+  const { openConfig } = await import('../open/open-config.ts');
+  const { openClient } = await import('../open/open-service.ts');
+  const { checkOwners } = await import('../../codes/check-owners.ts');
+  const { readCodeRows } = await import('../../codes/load-codes.ts');
+  const { requireService } = await import('../../config/require-settings.ts');
+  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
+  const config = await openConfig(options);
+  const client = openClient(requireService(config));
+  const counts = { ok: 0, warning: 0, problem: 0 };
+  const show = (finding: Finding): void => {
+    counts[finding.status] += 1;
+    output.emit({ event: 'finding', ...finding });
+    output.print(renderFinding(finding, output.terminal));
+  };
+  const seen = new Set<string>();
+  for (const { name, brandId, codes } of Object.values(config.jobs).filter(hasCodes)) {
+    if (seen.has(`${codes} ${brandId}`)) continue;
+    seen.add(`${codes} ${brandId}`);
+    const { rows } = readCodeRows(codes);
+    const { requestsPerSecond } = config.api;
+    const checked = await checkOwners(client, rows, {
+      brandId,
+      requestsPerSecond,
+      maxRequests: options.limit,
+    });
+    const about = `codes of ${name}`;
+    for (const problem of checked.problems) show(toFinding(about, 'problem', problem));
+    for (const problem of checked.warnings) show(toFinding(about, 'warning', problem));
+    const unchecked = checked.unchecked === 0 ? '' : `; ${checked.unchecked} were not checked`;
+    show({
+      status: 'ok',
+      about,
+      what: `The service knows the owners of ${checked.known} of ${rows.length} rows${unchecked}.`,
+    });
+  }
+  output.emit({ event: 'codes_checked', ...counts });
+  output.print(renderVerdict(counts, output.terminal));
+  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+}
+
+function hasCodes(job: JobSettings): job is JobWithCodes {
+  return 'codes' in job && typeof job.codes === 'string' && 'brandId' in job;
+}
+
+function toFinding(
+  about: string,
+  status: 'problem' | 'warning',
+  { line, column, value, reason, help }: CodeProblem,
+): Finding {
+  const shown = value === null ? '' : ` ${JSON.stringify(maskAddresses(value))}`;
+  return { status, about, what: `line ${line}, ${column ?? 'row'}${shown}: ${reason}`, fix: help };
+}

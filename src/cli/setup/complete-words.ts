@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command, Option } from 'commander';
+import { parse } from 'yaml';
+import { NAME } from '../../config/fields.ts';
+import { layoutNames } from '../../config/layout-folders.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { Output } from '../terminal/output.ts';
+import type { Shell } from './completion.ts';
+
+const BASH = `# Completion of influencer-sync for bash.
+_influencer_sync() {
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" complete-words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _influencer_sync influencer-sync
+`;
+
+const ZSH = `#compdef influencer-sync
+# Completion of influencer-sync for zsh.
+_influencer_sync() {
+  local -a found
+  found=("\${(@f)$("\${words[1]}" complete-words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=(\${found:#})
+  if (( \${#found} )); then compadd -- "\${found[@]}"; else _files; fi
+}
+if [ "$funcstack[1]" = "_influencer-sync" ]; then _influencer_sync; else compdef _influencer_sync influencer-sync; fi
+`;
+
+const FISH = `# Completion of influencer-sync for fish. It offers files only where nothing else fits.
+function __influencer_sync
+  set -l words (commandline -opc) (commandline -ct)
+  $words[1] complete-words -- $words[2..] 2>/dev/null
+end
+complete -c influencer-sync -n 'count (__influencer_sync) >/dev/null' -f -a '(__influencer_sync)'
+`;
+
+const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+
+/** Prints the completion script of a shell. */
+export async function printScript(output: Output, shell: Shell): Promise<ExitCode> {
+  output.write(Buffer.from(SCRIPTS[shell]));
+  return EXIT.ok;
+}
+
+/**
+ * Prints the possible completions of the last word, one per line, or nothing if it can be anything. Only the
+ * names of jobs, sources and channels are read from the configuration, so that completion works with an
+ * invalid one too.
+ *
+ * @param self the running command, from which the other commands are found.
+ */
+export async function completeWords(
+  output: Output,
+  words: readonly string[],
+  self: Command,
+): Promise<ExitCode> {
+  const partial = words.at(-1) ?? '';
+  const found = candidatesFor(words.slice(0, -1), partial, self.parent ?? self).filter((word) =>
+    word.startsWith(partial),
+  );
+  if (found.length > 0) output.write(Buffer.from(`${[...new Set(found)].join('\n')}\n`));
+  return EXIT.ok;
+}
+
+function candidatesFor(before: readonly string[], partial: string, program: Command): readonly string[] {
+  let command = program;
+  let position = 0;
+  let open: Option | null = null;
+  let config: string | null = null;
+  for (const word of before) {
+    if (open !== null) {
+      if (open.long === '--config') config = word;
+      open = null;
+    } else if (word.startsWith('-')) {
+      const option = command.options.find(({ long, short }) => word === long || word === short);
+      open = option !== undefined && (option.required || option.optional) ? option : null;
+    } else {
+      const child = command.commands.find((one) => one.name() === word);
+      if (child === undefined) position += 1;
+      else [command, position] = [child, 0];
+    }
+  }
+  if (open !== null) return valuesOf(open, config);
+  if (partial.startsWith('-'))
+    return [...command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []), '--help'];
+  const argument = command.registeredArguments[position];
+  return [
+    ...(position === 0 ? visible(command).map((child) => child.name()) : []),
+    ...(argument?.argChoices ?? []),
+    ...(argument?.name() === 'job' ? namesIn(['jobs'], config) : []),
+    ...(argument?.name() === 'channel' ? namesIn(['notify', 'channels'], config) : []),
+  ];
+}
+
+function visible(command: Command): readonly Command[] {
+  return command.createHelp().visibleCommands(command);
+}
+
+function valuesOf(option: Option, config: string | null): readonly string[] {
+  if (option.argChoices !== undefined) return option.argChoices;
+  if (option.long === '--source') return namesIn(['sources'], config);
+  if (option.long === '--layout')
+    return layoutNames(resolve(config ?? defaultConfig())).filter((name) => NAME.test(name));
+  if (option.long === '--job') return namesIn(['jobs'], config);
+  return [];
+}
+
+function defaultConfig(): string {
+  return process.env.INFLUENCER_SYNC_CONFIG || 'config/pipeline.yaml';
+}
+
+/** The names in the section at a path. Keys that a person would not type are left out. */
+function namesIn(path: readonly string[], config: string | null): readonly string[] {
+  const file = config ?? defaultConfig();
+  if (!existsSync(file)) return [];
+  try {
+    const content: unknown = parse(readFileSync(file, 'utf8'));
+    const named = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : null), content);
+    return isRecord(named) ? Object.keys(named).filter((name) => NAME.test(name)) : [];
+  } catch {
+    return []; // An unreadable file offers no completions.
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type JobOfSource, jobOfSource, proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { sourceAt } from '../../config/load-config-file.ts';
+import type { SourceSettings } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { FileHeld } from '../../core/held/file-held.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Layout } from '../../core/layout.ts';
+import type { SourceFile } from '../../core/source.ts';
+import type { PossibleEncoding } from '../../intake/decode/guess-encoding.ts';
+import { loadLayout, loadLayouts } from '../../intake/layout/load-layout.ts';
+import { listFiles } from '../../store/list-files.ts';
+import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
+import type { ConfigOptions } from '../command.ts';
+import { type ListedLayout, renderLayouts, renderLayoutTest } from '../init/describe/layouts.ts';
+import { describeColumns } from '../init/recognise/describe-columns.ts';
+import { type CustomersExamined, examineCustomers } from '../init/recognise/examine-customers.ts';
+import { examineOrders, type OrdersExamined } from '../init/recognise/examine-orders.ts';
+import {
+  describeEncodings,
+  detectTextForm,
+  type ReadingMeans,
+  readTop,
+} from '../init/recognise/open-text.ts';
+import { recogniseFile } from '../init/recognise/recognise-file.ts';
+import { subjectOf } from '../init/recognise/recognise-header.ts';
+import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import type { LayoutTestOptions } from './layouts.ts';
+
+/** Maximum number of rows that a test reads. */
+const MAX_ROWS = 200_000;
+
+/** Lists every layout that a configuration can use. The configuration itself need not exist. */
+export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const folders = foldersOf(options);
+  // In the project's own folder there are no other layouts.
+  const own = folders.length > 1 ? (folders[0] ?? '') : '';
+  const listed = loadLayouts(folders).map((layout): ListedLayout => {
+    const subject = subjectOf(layout);
+    return {
+      name: layout.name,
+      title: layout.title,
+      subject: subject ?? 'orders',
+      isOwn: own !== '' && existsSync(join(own, `${layout.name}.yaml`)),
+      required: layout.required,
+      given: layout.lacks.filter((lack) => isGiven(layout, lack)),
+      lacks: layout.lacks,
+    };
+  });
+  for (const layout of listed) output.emit({ event: 'layout', ...layout });
+  output.print(renderLayouts(listed, output.terminal));
+  return EXIT.ok;
+}
+
+/**
+ * Whether the source must set a missing value. For exports of orders, consent matters only if a job reads
+ * their customers.
+ */
+function isGiven(layout: Layout, lack: Layout['lacks'][number]): boolean {
+  return (
+    lack === 'currency' || lack === 'time_zone' || (lack === 'consent' && subjectOf(layout) === 'customers')
+  );
+}
+
+function foldersOf(options: ConfigOptions): readonly string[] {
+  return layoutFolders(configPathOf(options));
+}
+
+function configPathOf({ config }: ConfigOptions): string {
+  return resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH));
+}
+
+/**
+ * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends
+ * nothing.
+ */
+export async function testLayout(
+  output: Output,
+  place: string,
+  options: LayoutTestOptions,
+): Promise<ExitCode> {
+  const layouts = loadLayouts(foldersOf(options));
+  const clients = openSourceClients();
+  try {
+    const { timeZone, currency, dateOrder, decimalMark, encoding: named } = options;
+    const given = {
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...(currency === undefined ? {} : { currency }),
+      ...(dateOrder === undefined ? {} : { dateOrder }),
+      ...(decimalMark === undefined ? {} : { decimalMark }),
+      ...(named === undefined ? {} : { encoding: named }),
+    };
+    const plain = { ...sourceAt(place), ...given };
+    const file = await onlyFile(place, clients);
+    const layout =
+      options.layout === undefined
+        ? await recognised(file, layouts, { source: plain, clients })
+        : loadLayout(options.layout, foldersOf(options));
+    const configured = await configuredFor(layout, options);
+    const source = configured === null ? plain : { ...configured.source, uri: plain.uri, ...given };
+    const means = { source, clients };
+    const { encoding, possible } = await detectTextForm(file, means);
+    if (possible !== null) throw encodingUnclear(place, possible);
+    const top = await readTop(file, layout, { ...means, encoding });
+    if ('held' in top) throw top.held;
+    const subject = subjectOf(layout) ?? 'orders';
+    const columns = describeColumns(top.header, layout, subject);
+    const examine = { ...means, files: [{ file, encoding }], layout, written: layout, maxRows: MAX_ROWS };
+    const job = configured?.job ?? proposedJob({ brandId: null, include: null });
+    const examined =
+      subject === 'orders'
+        ? await examineOrders({ ...examine, job })
+        : subject === 'customers'
+          ? await examineCustomers(examine)
+          : null;
+    const rows = top.records.length;
+    output.emit({
+      event: 'layout_tested',
+      layout: layout.name,
+      subject,
+      encoding,
+      columns,
+      rows,
+      job: configured?.job.name ?? null,
+      examined: examined === null ? null : { ...examined, layout: layout.name },
+    });
+    const tested = { layout, subject, columns, examined, rows, job: configured?.job.name ?? null };
+    output.print(renderLayoutTest(tested, output.terminal));
+    return faultsOf(examined) === 0 ? EXIT.ok : EXIT.rowsRejected;
+  } catch (error) {
+    if (!(error instanceof FileHeld)) throw error;
+    throw new KnownError({
+      code: error.reason.code,
+      message: error.message,
+      where: place,
+      help: error.reason.help,
+      safe: 'Nothing was stored or sent.',
+      exitCode: EXIT.rowsRejected,
+    });
+  } finally {
+    clients.close();
+  }
+}
+
+/**
+ * The source with this layout and the job that credits its orders, as configured. Null if there is no configuration that
+ * can be read, or not exactly one such source: then the default settings are shown.
+ */
+async function configuredFor(
+  layout: Layout,
+  options: ConfigOptions,
+): Promise<{ readonly source: SourceSettings; readonly job: JobOfSource } | null> {
+  if (!existsSync(configPathOf(options))) return null;
+  try {
+    const config = await openConfig(options);
+    const [source, other] = Object.values(config.sources).filter((one) => one.layout === layout.name);
+    const job = source === undefined || other !== undefined ? null : jobOfSource(config, source.name);
+    return source === undefined || job === null ? null : { source, job };
+  } catch (error) {
+    if (error instanceof KnownError) return null;
+    throw error;
+  }
+}
+
+function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): KnownError {
+  return new KnownError({
+    code: 'encoding_unclear',
+    message: describeEncodings(possible),
+    where,
+    help: 'Name the encoding in which the words look right:  --encoding NAME',
+    safe: 'Nothing was stored or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
+  if (examined === null) return 0;
+  if (examined.kind === 'customers') return examined.held.length + examined.rejected;
+  const { preview, changes, decimalMark } = examined;
+  // A run holds a file whose decimal mark is not known.
+  const open = decimalMark === 'open' ? 1 : 0;
+  return preview.held.length + preview.heldOrders.length + preview.rejected.length + changes.length + open;
+}
+
+async function recognised(
+  file: SourceFile,
+  layouts: readonly Layout[],
+  means: ReadingMeans,
+): Promise<Layout> {
+  const found = await recogniseFile(file, layouts, means);
+  if (!('why' in found) && found.verdict.kind === 'known') return found.verdict.layout;
+  throw new KnownError({
+    code: 'not_recognised',
+    message: 'why' in found ? found.why : 'No layout knows the header of this file.',
+    where: file.uri,
+    help: 'Name a layout with --layout, or let one be proposed:  npx influencer-sync init FOLDER',
+    safe: 'Nothing was stored or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+async function onlyFile(place: string, clients: SourceClients): Promise<SourceFile> {
+  const files: SourceFile[] = [];
+  for await (const file of listFiles(sourceAt(place), { clients })) {
+    files.push(file);
+    if (files.length > 1) break;
+  }
+  const [file] = files;
+  if (file !== undefined && files.length === 1) return file;
+  throw new KnownError({
+    code: 'not_one_file',
+    message: files.length === 0 ? 'There is no file.' : 'There are several files.',
+    where: place,
+    help: 'Name one file.',
+    safe: 'Nothing was read.',
+    exitCode: EXIT.configuration,
+  });
+}
