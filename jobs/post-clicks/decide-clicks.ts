@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { ownersOf } from '../../src/codes/owners-of.ts';
 import { EXIT } from '../../src/core/exit-code.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
@@ -64,19 +65,9 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     with sources as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "timeZone" text)
     ),
-    owners as materialized (
-      select 1 as rank, 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from,
-        valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and code_folded is not null
-      union all
-      select 2, 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and link_folded is not null
-      union all
-      select 3, 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and handle_folded <> ''
-    ),
+    ${ownersOf(job)},
     hits as materialized (
-      select c.click_id, o.*,
+      select c.click_id, o.*, array_position(array['code', 'link', 'handle'], o.owner_of) as rank,
         case
           when o.brand_id <> ${brandId} then 'code_of_other_brand'
           when (c.day::timestamp at time zone coalesce(s."timeZone", 'UTC')) >= o.valid_to then 'code_expired'
@@ -102,17 +93,17 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       select c.click_id, c.source, c.day, c.country, ${isContradicted} as is_contradicted,
         case
           when c.day < ${startDate}::date then 'excluded'
-          when c.deal_id is not null or c.collab_id is not null or c.influencer_handle is not null then 'attributed'
+          when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
           when b.targets > 1 then 'held'
-          when b.click_id is not null then 'attributed'
+          when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.targets, b.owner_of, f.fault,
-        b.target, b.influencer_handle, b.deal_id, b.collab_id,
-        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target,
-        c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, f.fault,
+        k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
+        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
       left join best b on b.click_id = c.click_id
+      left join intake.codes k on k.job = ${job} and k.line_no = b.line_no
       left join faults f on f.click_id = c.click_id
     ),
     owned as materialized (
