@@ -7,7 +7,6 @@ import type { PipelineConfig } from '../../src/core/config.ts';
 import type { Problem } from '../../src/core/known-error.ts';
 import { didYouMean } from '../../src/core/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
-import { STATUS_WORDS } from './status-words.ts';
 
 /** Checks that the layouts of the job have the status words and the notes that it names, and that codes.csv exists. */
 export function* crossCheck(
@@ -71,3 +70,61 @@ export function checkFiles(jobs: readonly AttributeOrdersSettings[]): readonly P
   const paths = jobs.flatMap(({ codes }) => (codes !== null && isFile(codes) ? [codes] : []));
   return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
 }
+
+/**
+ * Words for the state of an order or its payment that shops use in their own exports and interfaces. A job
+ * may credit other words too, in any language. A word that only resembles one of these is treated as a
+ * misspelling.
+ */
+const STATUS_WORDS: readonly string[] = [
+  // payment
+  'authorized',
+  'expired',
+  'failed',
+  'invoiced',
+  'overpaid',
+  'paid',
+  'partially_paid',
+  'partially_refunded',
+  'payment_review',
+  'pending',
+  'pending_payment',
+  'prepaid',
+  'refunded',
+  'unpaid',
+  'voided',
+  // order
+  'archived',
+  'awaiting_fulfillment',
+  'awaiting_payment',
+  'awaiting_pickup',
+  'awaiting_shipment',
+  'canceled',
+  'cancelled',
+  'checkout_draft',
+  'closed',
+  'complete',
+  'completed',
+  'declined',
+  'disputed',
+  'draft',
+  'fraud',
+  'holded',
+  'incomplete',
+  'manual_verification_required',
+  'on_hold',
+  'open',
+  'processed',
+  'processing',
+  'returned',
+  'suspected_fraud',
+  'valid',
+  // delivery
+  'delivered',
+  'fulfilled',
+  'partially_fulfilled',
+  'partially_shipped',
+  'shipped',
+  'unfulfilled',
+  'unshipped',
+];

@@ -104,7 +104,6 @@ const WAYS: Readonly<Record<string, string>> = {
   click: 'clicks',
   create_deal: 'created',
   note: 'notes',
-  task: 'tasks',
   event: 'events',
   codes: 'codes.csv',
   order: 'exports',

@@ -1,4 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { ownersOf } from '../../src/codes/owners-of.ts';
+import { EXIT } from '../../src/core/exit-code.ts';
+import { KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
@@ -6,7 +9,6 @@ import { isContradicted, type RowTable } from '../../src/intake/files/replace-ro
 import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
-import { refuseRenamedSource } from './decide-renamed.ts';
 
 /*
  * The service adds a click to a total and cannot remove it. So the clicks of one influencer, day, source and
@@ -63,19 +65,9 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     with sources as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "timeZone" text)
     ),
-    owners as materialized (
-      select 1 as rank, 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from,
-        valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and code_folded is not null
-      union all
-      select 2, 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and link_folded is not null
-      union all
-      select 3, 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
-      from intake.codes where job = ${job} and handle_folded <> ''
-    ),
+    ${ownersOf(job)},
     hits as materialized (
-      select c.click_id, o.*,
+      select c.click_id, o.*, array_position(array['code', 'link', 'handle'], o.owner_of) as rank,
         case
           when o.brand_id <> ${brandId} then 'code_of_other_brand'
           when (c.day::timestamp at time zone coalesce(s."timeZone", 'UTC')) >= o.valid_to then 'code_expired'
@@ -101,17 +93,17 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       select c.click_id, c.source, c.day, c.country, ${isContradicted} as is_contradicted,
         case
           when c.day < ${startDate}::date then 'excluded'
-          when c.deal_id is not null or c.collab_id is not null or c.influencer_handle is not null then 'attributed'
+          when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
           when b.targets > 1 then 'held'
-          when b.click_id is not null then 'attributed'
+          when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.targets, b.owner_of, f.fault,
-        b.target, b.influencer_handle, b.deal_id, b.collab_id,
-        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target,
-        c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, f.fault,
+        k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
+        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
       left join best b on b.click_id = c.click_id
+      left join intake.codes k on k.job = ${job} and k.line_no = b.line_no
       left join faults f on f.click_id = c.click_id
     ),
     owned as materialized (
@@ -213,4 +205,49 @@ function parts({ job, accountId, brandId }: { job: string; accountId: string; br
     select source, target, day, country, covered, influencer_handle, deal_id, collab_id, ${brandId}, nullif(country, ''),
       greatest(stated - covered, 0), null
     from chains where stated > covered or open_at = covered`;
+}
+
+type Renamed = { readonly before: string; readonly now: string; readonly lastDay: string };
+
+/**
+ * Stops a run whose new clicks another source has stated before, which the job no longer reads. Clicks are
+ * known by their source, because several sources may count the clicks of one day. So the clicks of a renamed
+ * source would be added to the totals a second time. Call it once `desired_entries` is filled.
+ *
+ * @throws KnownError `click_source_renamed` (exit 2).
+ */
+async function refuseRenamedSource(
+  trx: Transaction<DB>,
+  {
+    job,
+    accountId,
+    sources,
+  }: { readonly job: string; readonly accountId: string; readonly sources: readonly string[] },
+): Promise<void> {
+  const same = (name: string): RawBuilder<boolean> =>
+    sql`e.details ->> ${sql.lit(name)} is not distinct from d.details ->> ${sql.lit(name)}`;
+  const { rows } = await sql<Renamed>`
+    with sent_before as materialized (
+      select e.source, e.details from ledger.entries e
+      where e.account_id = ${accountId} and e.effect is not distinct from 'click' and e.job = ${job}
+        and e.source <> all(${[...sources]}::text[]) and not (${neverSent} or e.state = 'rejected')
+    )
+    select e.source as before, d.source as now, max(d.details ->> 'day') as "lastDay"
+    from desired_entries d
+    join sent_before e on ${same('target')} and ${same('day')} and ${same('country')}
+    where d.body is not null and d.details ->> 'from' = '0'
+      and not exists (select from ledger.entries k where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
+    group by 1, 2 order by 1, 2 limit 1`.execute(trx);
+  const [renamed] = rows;
+  if (renamed !== undefined) throw sourceRenamed(job, renamed);
+}
+
+function sourceRenamed(job: string, { before, now, lastDay }: Renamed): KnownError {
+  return new KnownError({
+    code: 'click_source_renamed',
+    message: `Source ${now} states clicks of days for which ${job} has posted the clicks of source ${before}, which it no longer reads.`,
+    help: `If you renamed the source, change its name back to ${before}. If ${now} counts other clicks, set jobs.${job}.start_date to a day after ${lastDay}.`,
+    safe: 'Nothing was sent, because the service would add the same clicks again.',
+    exitCode: EXIT.configuration,
+  });
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { decideAgain } from '../../jobs/attribute-orders/decide/attribute-orders.ts';
-import { readLines } from '../codes/read-lines.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
-import type { Seeded, SeedProblem } from '../core/backfill.ts';
+import type { Seeded } from '../core/backfill.ts';
 import type { PipelineConfig } from '../core/config.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type Problem } from '../core/known-error.ts';
+import { KnownError, type RowProblem } from '../core/known-error.ts';
+import { describeProblems, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
@@ -15,8 +14,6 @@ import { parseSeeds } from '../intake/orders/map/parse-seeds.ts';
 import { orderIdParser } from '../intake/values/parse-id.ts';
 import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
 
-/** Maximum number of problems that are listed at once. The others are only counted. */
-const SHOWN_PROBLEMS = 20;
 const SAFE = 'Nothing was changed.';
 
 /**
@@ -35,28 +32,23 @@ export async function seedOrders(
   },
 ): Promise<Seeded> {
   const { config, path, reason, seededBy } = options;
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw unreadable(
-      path,
-      'The file cannot be read.',
-      'Check its path, and that this user may read it.',
-      cause,
-    );
-  });
+  const { bytes, text } = readSheetFile(path, unreadable);
   const folders = layoutFolders(config.path);
   const platforms = Object.values(config.sources).map(({ orderPlatform, layout }) => ({
     orderPlatform,
     orderIdOf: orderIdParser(loadLayout(layout, folders).orderIdPattern),
   }));
-  const { rows, problems } = parseSeeds(readLines(decode(bytes, path)), platforms);
+  const { rows, problems } = parseSeeds(text, platforms);
   if (problems.length > 0) throw invalid(path, problems);
   if (rows.length === 0)
-    throw unreadable(
-      path,
-      'The file names no order.',
-      'Its first line names the columns: order_platform,order_id,…',
-      null,
-    );
+    throw new KnownError({
+      code: 'seed_unreadable',
+      message: 'The file names no order.',
+      where: path,
+      help: 'Its first line names the columns: order_platform,order_id,…',
+      safe: SAFE,
+      exitCode: EXIT.configuration,
+    });
   const fileSha256 = createHash('sha256').update(bytes).digest('hex');
   return inTransaction(db, async (trx) => {
     const seed = await seedLedger(trx, { fileName: basename(path), fileSha256, reason, seededBy, rows });
@@ -77,34 +69,19 @@ export function unseedOrders(
   });
 }
 
-function decode(bytes: Buffer, path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw unreadable(path, 'The file is not UTF-8.', 'Save it as "CSV UTF-8".', cause);
-  }
-}
-
-function unreadable(where: string, message: string, help: string, cause: unknown): KnownError {
+function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
   return new KnownError({
     code: 'seed_unreadable',
-    message,
-    where,
-    help,
+    message: isMissing ? 'The file cannot be read.' : 'The file is not UTF-8.',
+    where: path,
+    help: isMissing ? 'Check its path, and that this user may read it.' : 'Save it as "CSV UTF-8".',
     safe: SAFE,
     exitCode: EXIT.configuration,
     cause,
   });
 }
 
-function invalid(path: string, problems: readonly SeedProblem[]): KnownError {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map(
-    ({ line, column, reason, help }): Problem => ({
-      where: `${basename(path)}:${line}${column === null ? '' : ` ${column}`}`,
-      message: reason,
-      help,
-    }),
-  );
+function invalid(path: string, problems: readonly RowProblem[]): KnownError {
   return new KnownError({
     code: 'seed_invalid',
     message:
@@ -114,7 +91,7 @@ function invalid(path: string, problems: readonly SeedProblem[]): KnownError {
     where: path,
     help: 'Correct them and run the command again. A file counts as a whole or not at all.',
     safe: SAFE,
-    problems: shown,
+    problems: describeProblems(problems, basename(path)),
     exitCode: EXIT.rowsRejected,
   });
 }

@@ -27,8 +27,9 @@ export async function assignCode(
     assignedBy,
   }: { readonly job: string; readonly cells: CodeCells; readonly assignedBy: string },
 ): Promise<Assigned> {
-  const row = parseCodeCells(cells);
-  if ('reason' in row) return { kind: 'unusable', why: `${row.reason} ${row.help}` };
+  const { row, problems } = parseCodeCells(cells);
+  if (row === null)
+    return { kind: 'unusable', why: problems.map(({ reason, help }) => `${reason} ${help}`).join(' ') };
   const { rows: listed } = await sql<{ line: number }>`
     select min(line_no) as line from intake.codes where job = ${job} and code_folded = ${row.folded} and line_no > 0
     having min(line_no) is not null`.execute(trx);
@@ -68,7 +69,7 @@ export async function readAssignedCodes(
     where job = ${job} and withdrawn_at is null order by code_folded`.execute(db);
   const named = new Set(listed.map(({ folded }) => folded));
   return rows.flatMap((cells) => {
-    const row = parseCodeCells(cells);
-    return 'reason' in row || named.has(row.folded) ? [] : [row];
+    const { row } = parseCodeCells(cells);
+    return row === null || named.has(row.folded) ? [] : [row];
   });
 }

@@ -116,7 +116,7 @@ function unknown({ line }: CodeRow, column: string, value: string | null, reason
 async function readDeal(client: Client, { dealId, handle }: CodeRow): Promise<Deal | null> {
   try {
     const which = dealId === null ? { influencerHandle: handle ?? '' } : { dealId };
-    const details = await getDealDetails(client, { ...which, returnCollabs: true });
+    const details = await getDealDetails(client, which);
     const opened = openDealAnswer(JSON.stringify(details.raw));
     const answer = 'body' in opened ? readDealAnswer(opened, null) : null;
     const collaborations = answer !== null && 'deal' in answer ? (answer.collaborations ?? []) : [];

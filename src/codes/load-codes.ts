@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { sql, type Transaction } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type Problem } from '../core/known-error.ts';
 import type { CodeProblem } from '../core/report.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
+import { describeProblems, type ReadSheet, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { readAssignedCodes } from './assign-code.ts';
 import { toOwnerRows } from './code-ownership.ts';
-import { type CodeRow, type OwnerRow, type ParsedCodes, parseCodes } from './parse-codes.ts';
+import { type CodeRow, type OwnerRow, parseCodes } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
 
 export type LoadCodesOptions = {
@@ -62,12 +62,9 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
     .digest('base64url');
   await inTransaction(db, (trx) => replace(trx, { job: options.job, zone, hash, rows }));
   const ambiguous = await findAmbiguousCodes(db, options);
-  const problems = [...parsed.problems, ...parsed.warnings, ...ambiguous].map(withoutAddresses);
+  const problems = [...parsed.problems, ...parsed.warnings, ...ambiguous];
   return { hash, codes: rows.length, rows: parsed.rows, problems };
 }
-
-/** Maximum number of mistakes that are listed. A file of another kind has one in each row. */
-const SHOWN = 20;
 
 /**
  * Checks codes.csv before anything of it is used. @returns every mistake with its place, column and value.
@@ -76,35 +73,12 @@ const SHOWN = 20;
  */
 export function checkCodes(path: string, { file }: { readonly file: string }): readonly Problem[] {
   try {
-    const { problems } = readCodeRows(path);
-    const told = problems.slice(0, SHOWN).map(withoutAddresses);
-    const more = problems.length - told.length;
-    return [
-      ...told.map(({ line, column, value, reason, help }) => {
-        const place =
-          column === null ? '' : `${column}${value === null ? '' : ` ${JSON.stringify(value)}`}: `;
-        return { where: `${file}:${line}`, message: `${place}${reason}`, help };
-      }),
-      ...(more > 0
-        ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix the rows above first.' }]
-        : []),
-    ];
+    return describeProblems(readCodeRows(path).problems, file);
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     const { where, message, help } = error.details;
     return [{ where: where?.endsWith(':1') === true ? `${file}:1` : file, message, help }];
   }
-}
-
-/** Masks e-mail addresses. Problems are shown and stored, and the file may contain an address. */
-function withoutAddresses(problem: CodeProblem): CodeProblem {
-  const { column, value, reason } = problem;
-  return {
-    ...problem,
-    column: column === null ? null : maskAddresses(column),
-    value: value === null ? null : maskAddresses(value),
-    reason: maskAddresses(reason),
-  };
 }
 
 async function replace(
@@ -135,53 +109,34 @@ async function replace(
 }
 
 /** Reads codes.csv without storing it. @throws KnownError like `loadCodes`. */
-export function readCodeRows(path: string): ParsedCodes {
-  const parsed = parseCodes(readText(path));
-  if (parsed.missingColumns.length > 0) throw badHeader(path, parsed.missingColumns);
-  return parsed;
-}
-
-function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new KnownError({
-      code: 'codes_missing',
-      message: 'The file with the discount codes could not be read.',
-      where: path,
-      help: 'Check `codes` of the job; the file lists code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to.',
-      safe: 'Nothing was posted; the codes loaded before are kept.',
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
-}
-
-function readText(path: string): string {
-  const bytes = readBytes(path);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new KnownError({
-      code: 'codes_unreadable',
-      message: 'The file with the discount codes is not UTF-8.',
-      where: path,
-      help: 'Save it as "CSV UTF-8".',
-      safe: 'Nothing was posted; the codes loaded before are kept.',
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
-}
-
-function badHeader(path: string, missing: readonly string[]): KnownError {
-  return new KnownError({
+export function readCodeRows(path: string): ReadSheet<CodeRow> {
+  const parsed = parseCodes(readSheetFile(path, unreadable).text);
+  if (parsed.missingColumns.length === 0) return parsed;
+  throw new KnownError({
     code: 'codes_header',
-    message: `The file with the discount codes has no column ${missing.join(', ')}.`,
+    message: `The file with the discount codes has no column ${parsed.missingColumns.join('; ')}.`,
     where: `${path}:1`,
     help: 'Its first line names the columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.',
-    safe: 'Nothing was posted; the codes loaded before are kept.',
+    safe: SAFE,
     exitCode: EXIT.configuration,
+  });
+}
+
+const SAFE = 'Nothing was posted; the codes loaded before are kept.';
+
+function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
+  return new KnownError({
+    code: isMissing ? 'codes_missing' : 'codes_unreadable',
+    message: isMissing
+      ? 'The file with the discount codes could not be read.'
+      : 'The file with the discount codes is not UTF-8.',
+    where: path,
+    help: isMissing
+      ? 'Check `codes` of the job; the file lists code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to.'
+      : 'Save it as "CSV UTF-8".',
+    safe: SAFE,
+    exitCode: EXIT.configuration,
+    cause,
   });
 }
 
@@ -223,7 +178,7 @@ async function findAmbiguousCodes(
   return rows.map((row) => ({
     line: row.line_no,
     column: row.code === null ? 'link' : 'code',
-    value: row.code ?? row.link,
+    value: maskAddresses(row.code ?? row.link ?? ''),
     reason:
       row.other_line > 0
         ? `Line ${row.other_line} gives the code to another owner at the same time.`

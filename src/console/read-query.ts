@@ -1,3 +1,4 @@
+import { isDay } from '../core/time/day.ts';
 import type { Visit } from './console-page.ts';
 
 /** Reads the query of a page. */
@@ -46,8 +47,7 @@ export function idOf({ query }: Asked, name: string): string | null {
 export function dayOf({ query }: Asked, name: string): string | null {
   const text = (query.get(name) ?? '').trim();
   if (text === '') return null;
-  const day = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
-  if (day !== null && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)) return text;
+  if (isDay(text)) return text;
   throw new BadQuery(name, 'Write a day that exists, such as 2026-04-10.');
 }
 

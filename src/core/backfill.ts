@@ -133,14 +133,6 @@ export type SeedRow = {
   readonly reason: string | null;
 };
 
-/** A row that cannot be used. Nothing of the file is then used. */
-export type SeedProblem = {
-  readonly line: number;
-  readonly column: string | null;
-  readonly reason: string;
-  readonly help: string;
-};
-
 /** The result of a seed. */
 export type Seeded = {
   readonly seedId: string;

@@ -10,6 +10,16 @@ export type Problem = {
   readonly help: string;
 };
 
+/** A mistake in a small CSV file, such as codes.csv. It contains no e-mail address. */
+export type RowProblem = {
+  /** 1-based line number, counting the header. */
+  readonly line: number;
+  readonly column: string | null;
+  readonly value: string | null;
+  readonly reason: string;
+  readonly help: string;
+};
+
 /** The message for a known problem. It is printed without a stack trace. */
 export type KnownErrorDetails = {
   /** Stable machine name, for example `config_invalid`. */

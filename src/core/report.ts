@@ -1,4 +1,5 @@
 import type { CheckFinding } from './checks/check-result.ts';
+import type { RowProblem } from './known-error.ts';
 import type { ReadFor } from './layout.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
@@ -77,15 +78,8 @@ export type HeldFile = {
   readonly help: string;
 };
 
-/** A row of codes.csv that cannot be used. The other rows still count. */
-export type CodeProblem = {
-  /** 1-based line number, counting the header. */
-  readonly line: number;
-  readonly column: string | null;
-  readonly value: string | null;
-  readonly reason: string;
-  readonly help: string;
-};
+/** A row of codes.csv that cannot be used, or from an event, with a line below 1. The other rows still count. */
+export type CodeProblem = RowProblem;
 
 /**
  * The current state as gauge metrics. Labels are names from the configuration, states and currencies, which

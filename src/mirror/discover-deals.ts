@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 /**
- * A deal id and how it was discovered: referral, click, create_deal, note, task, event, codes, order, handle,
+ * A deal id and how it was discovered: referral, click, create_deal, note, event, codes, order, handle,
  * autocomplete, deal.
  */
 export type Discovery = { readonly dealId: string; readonly way: string };

@@ -1,17 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { readLines } from '../codes/read-lines.ts';
 import type { StatementSettings } from '../core/config.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
-import type { CodeProblem } from '../core/report.ts';
+import { KnownError, type RowProblem } from '../core/known-error.ts';
+import { describeProblems, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Exchange } from './convert-lines.ts';
 import { parseRates } from './parse-rates.ts';
 import { parseTerms } from './parse-terms.ts';
 import type { StatementRules } from './statement.ts';
-
-/** Maximum number of problems that are listed at once. The others are only counted. */
-const SHOWN_PROBLEMS = 20;
 
 /**
  * Loads the rules of statements, with the rows of terms.csv.
@@ -25,7 +20,7 @@ export function loadStatementRules({
   timeZone,
 }: StatementSettings): StatementRules {
   if (path === null) return { terms: [], returnWindowDays, timeZone };
-  const { terms, problems } = parseTerms(readLines(readText(path)));
+  const { rows: terms, problems } = parseTerms(readSheetFile(path, unreadable).text);
   refuse(problems, path);
   return { terms, returnWindowDays, timeZone };
 }
@@ -40,7 +35,7 @@ export function loadStatementRules({
 export function loadExchange({ reportingCurrency, fx }: StatementSettings): Exchange | null {
   if (reportingCurrency === null) return null;
   if (fx === null) return { reportingCurrency, rates: [] };
-  const { rates, problems } = parseRates(readLines(readText(fx)), reportingCurrency);
+  const { rows: rates, problems } = parseRates(readSheetFile(fx, unreadable).text, reportingCurrency);
   refuse(problems, fx);
   return { reportingCurrency, rates };
 }
@@ -62,7 +57,7 @@ export function findBrokenRules(settings: StatementSettings): readonly KnownErro
 }
 
 /** Refuses the whole file if it has a problem, because money is at stake. */
-function refuse(problems: readonly CodeProblem[], path: string): void {
+function refuse(problems: readonly RowProblem[], path: string): void {
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'statement_rules_invalid',
@@ -73,32 +68,23 @@ function refuse(problems: readonly CodeProblem[], path: string): void {
     where: path,
     help: 'Correct them and run the command again.',
     safe: 'Nothing was closed.',
-    problems: problems.slice(0, SHOWN_PROBLEMS).map(({ line, column, value, reason, help }) => ({
-      where: `${basename(path)}:${line}${column === null ? '' : ` ${column}`}`,
-      message: value === null ? reason : `"${value}": ${reason}`,
-      help,
-    })),
+    problems: describeProblems(problems, basename(path)),
     exitCode: EXIT.rowsRejected,
   });
 }
 
-function readText(path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (cause) {
-    const isEncoding = cause instanceof TypeError;
-    throw new KnownError({
-      code: 'statement_rules_unreadable',
-      message: isEncoding
-        ? 'The terms or exchange rates are not UTF-8.'
-        : 'The terms or exchange rates cannot be read.',
-      where: path,
-      help: isEncoding
-        ? 'Save the file as "CSV UTF-8".'
-        : 'Check the path in statements.terms or statements.fx, and that this user may read the file.',
-      safe: 'Nothing was closed.',
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
+function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
+  return new KnownError({
+    code: 'statement_rules_unreadable',
+    message: isMissing
+      ? 'The terms or exchange rates cannot be read.'
+      : 'The terms or exchange rates are not UTF-8.',
+    where: path,
+    help: isMissing
+      ? 'Check the path in statements.terms or statements.fx, and that this user may read the file.'
+      : 'Save the file as "CSV UTF-8".',
+    safe: 'Nothing was closed.',
+    exitCode: EXIT.configuration,
+    cause,
+  });
 }

@@ -52,8 +52,3 @@ export function hasUnicode(platform: string, env: Variables): boolean {
   if (platform === 'win32') return true;
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
 }
-
-/** A terminal without styles and with a fixed width. */
-export function plainTerminal(columns: number = DEFAULT_COLUMNS): Terminal {
-  return { columns, isInteractive: false, isStyled: false, hasUnicode: true, style: (_format, text) => text };
-}

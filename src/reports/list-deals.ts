@@ -17,7 +17,6 @@ export type ListedDeal = {
   readonly totalCommission: string | null;
   readonly totalFixedFee: string | null;
   readonly isDeleted: boolean;
-  readonly foundBy: string | null;
   readonly firstSeenAt: Date;
   readonly changedAt: Date;
   readonly syncedAt: Date | null;
@@ -27,7 +26,7 @@ const columns = sql`deal_id as "dealId", influencer_handle as "influencerHandle"
   dealflow_name as "dealflowName", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
   total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales", total_payouts_in_account_currency as "totalPayouts",
   total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
-  is_deleted as "isDeleted", found_by as "foundBy", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
+  is_deleted as "isDeleted", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
 
 /**
  * Lists the deals in the mirror by id.

@@ -73,24 +73,20 @@ export async function autocomplete(
 }
 
 /**
- * Reads one deal, by its id (or page address) or by its influencer.
+ * Reads one deal with its collaborations, by its id (or page address) or by its influencer. Not every service
+ * names collaborations.
  *
  * @throws ApiError with status 404 if there is no such deal.
  */
 export async function getDealDetails(
   client: Client,
-  which: {
-    readonly dealId?: string;
-    readonly influencerHandle?: string;
-    /** Asks for the deal's collaborations as well. Not every service supports this. */
-    readonly returnCollabs?: boolean;
-  },
+  which: { readonly dealId?: string; readonly influencerHandle?: string },
 ): Promise<DealRecord> {
   const answer = await call(client, 'get_deal_details', {
     query: {
       ...(which.dealId === undefined ? {} : { deal_id: which.dealId }),
       ...(which.influencerHandle === undefined ? {} : { influencer_handle: which.influencerHandle }),
-      ...(which.returnCollabs === true ? { return_collabs: true } : {}),
+      return_collabs: true,
     },
   });
   // `deal_info` may be missing; the body is then the record itself.

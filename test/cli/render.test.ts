@@ -11,8 +11,9 @@ import { renderKnownError, renderUnknownError } from '../../src/render/error.ts'
 import { renderBar, renderDone, renderLine } from '../../src/render/progress.ts';
 import { type RunSummary, renderRunSummary } from '../../src/render/report-renderer.ts';
 import { renderTable } from '../../src/render/table.ts';
-import { plainTerminal, type Terminal } from '../../src/render/terminal.ts';
+import type { Terminal } from '../../src/render/terminal.ts';
 import { formatBytes, formatDuration } from '../../src/render/text.ts';
+import { plainTerminal } from '../support/plain-terminal.ts';
 
 const terminal = plainTerminal(80);
 

@@ -27,7 +27,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
 
   test('interprets a date without a time as the whole day in the time zone of the job', async () => {
     const { rows } = await load(
-      `${HEADER}\nA,,m,,,2026-03-29,2026-03-29\nB,,m,,,2026-04-01 18:30,2026-04-30T00:00:00Z`,
+      `${HEADER}\nA,,m,,,2026-03-29,2026-03-29\nB,,m,,,2026-04-01 18:30,2026-04-30T00:00:00Z\nC,,m,,,,9999-12-31`,
       { timeZone: 'Europe/Amsterdam' },
     );
     expect(
@@ -36,6 +36,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
       // The clocks go forward on that day, so it has 23 hours.
       ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
       ['2026-04-01T16:30:00.000Z', '2026-04-30T00:00:00.000Z'],
+      [undefined, '9999-12-30T23:00:00.000Z'],
     ]);
   });
 

@@ -40,9 +40,12 @@ describe('a file of codes', () => {
     expect(parseCodes('Rabattcode,deal_id\nA,D1')).toMatchObject({ rows: [], missingColumns: ['code'] });
     expect(parseCodes('code,note\nA,x')).toMatchObject({
       rows: [],
-      missingColumns: ['influencer_handle or deal_id or collab_id'],
+      missingColumns: ['influencer_handle, deal_id or collab_id'],
     });
-    expect(parseCodes('')).toMatchObject({ rows: [], missingColumns: ['code'] });
+    expect(parseCodes('')).toMatchObject({
+      rows: [],
+      missingColumns: ['code', 'influencer_handle, deal_id or collab_id'],
+    });
     for (const owner of ['influencer_handle', 'deal_id', 'collab_id'])
       expect(parseCodes(`code,${owner}\nA,x`).rows).toHaveLength(1);
   });
@@ -167,10 +170,19 @@ describe('a row of codes', () => {
 
   test('from no file has the same columns, and line 0', () => {
     expect(CODE_COLUMNS.join(',')).toBe(HEADER);
-    const row = parseCodeCells({ code: 'A', deal_id: 'D1', valid_to: '2026-05-01', brand_id: null });
+    const { row, problems } = parseCodeCells({
+      code: 'A',
+      deal_id: 'D1',
+      valid_to: '2026-05-01',
+      brand_id: null,
+    });
     const to = { text: '2026-05-02 00:00:00', isLocal: true };
     expect(row).toMatchObject({ line: 0, code: 'A', target: 'deal:D1', brandId: null, from: null, to });
-    expect(parseCodeCells({ code: 'A' })).toMatchObject({ line: 0, reason: 'A has no owner.' });
+    expect(problems).toEqual([]);
+    expect(parseCodeCells({ code: 'A' })).toMatchObject({
+      row: null,
+      problems: [{ line: 0, reason: 'A has no owner.' }],
+    });
   });
 });
 
@@ -214,6 +226,9 @@ describe('a limit of the validity of a code', () => {
     '2026-04-01T10:00:00+01:60',
     '0000-01-01',
     '0026-04-01',
+    '2026-04-01T10:00+16:00',
+    '0000-04-01',
+    '2026-04-01 ',
     '01.04.2026',
     'tomorrow',
     '2026-4-1',

@@ -7,7 +7,7 @@ import { fileName } from '../../src/core/text/file-name.ts';
 import { toPrintable, toPrintableJson } from '../../src/core/text/printable.ts';
 import { createLogger } from '../../src/monitoring/observe/logger.ts';
 import { renderTable } from '../../src/render/table.ts';
-import { plainTerminal } from '../../src/render/terminal.ts';
+import { plainTerminal } from '../support/plain-terminal.ts';
 
 /**
  * Clears the screen, sets the title, starts a sequence without ESC, reverses the writing direction, and

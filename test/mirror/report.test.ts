@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { renderMirror } from '../../jobs/mirror-account/render.ts';
 import { renderRunSummary } from '../../src/render/report-renderer.ts';
-import { plainTerminal } from '../../src/render/terminal.ts';
+import { plainTerminal } from '../support/plain-terminal.ts';
 import { knowDeals, type MirrorRun, openStory } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 

@@ -1,18 +1,22 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { readLines } from '../../src/codes/read-lines.ts';
 import { convertLines } from '../../src/money/convert-lines.ts';
 import { parseRates } from '../../src/money/parse-rates.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';
 
-const parse = (...rows: string[]) => parseRates(readLines(['day,from,to,rate', ...rows].join('\n')), 'EUR');
+const parse = (...rows: string[]) => parseRates(['day,from,to,rate', ...rows].join('\n'), 'EUR');
 
 describe('fx.csv', () => {
   it('contains rates by day into the reporting currency; rates into others are ignored', () => {
-    expect(parse('2026-03-01,usd,EUR,0.92', '2026-03-01,EUR,USD,1.087', '2026-03-02,GBP,eur,1.15')).toEqual({
+    const { rows, problems } = parse(
+      '2026-03-01,usd,EUR,0.92',
+      '2026-03-01,EUR,USD,1.087',
+      '2026-03-02,GBP,eur,1.15',
+    );
+    expect({ rates: rows, problems }).toEqual({
       rates: [
         { currency: 'USD', day: '2026-03-01', rate: '0.92' },
         { currency: 'GBP', day: '2026-03-02', rate: '1.15' },
@@ -39,13 +43,10 @@ describe('fx.csv', () => {
     expect(parse('2026-03-01,USD,EUR,0.92', '2026-03-01,USD,EUR,0.93').problems).toEqual([
       expect.objectContaining({ line: 3, reason: 'Line 2 already has a rate of USD for this day.' }),
     ]);
-    expect(parseRates(readLines('day,from,rate\n'), 'EUR').problems).toMatchObject([
+    expect(parseRates('day,from,rate\n', 'EUR').problems).toMatchObject([
       { line: 1, column: 'to', reason: 'The column is missing.' },
     ]);
-    expect(
-      parseRates(readLines('day,from,to,rate,Rate\n2026-03-01,USD,EUR,0.92,1.08\n'), 'EUR'),
-    ).toMatchObject({
-      rates: [],
+    expect(parseRates('day,from,to,rate,Rate\n2026-03-01,USD,EUR,0.92,1.08\n', 'EUR')).toMatchObject({
       problems: [{ line: 1, column: 'rate', reason: 'The column appears twice.' }],
     });
   });
@@ -63,7 +64,7 @@ describe('a total in one currency', () => {
       '2026-03-01,USD,EUR,0.921234567891',
       '2026-03-02,USD,EUR,0.93',
       '2026-03-01,GBP,EUR,1.15',
-    ).rates;
+    ).rows;
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (lines) => {
         const isKnown = lines.every(

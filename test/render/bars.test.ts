@@ -1,7 +1,8 @@
 import stringWidth from 'string-width';
 import { expect, it } from 'vitest';
 import { drawBar, renderBars } from '../../src/render/bars.ts';
-import { hasUnicode, plainTerminal } from '../../src/render/terminal.ts';
+import { hasUnicode } from '../../src/render/terminal.ts';
+import { plainTerminal } from '../support/plain-terminal.ts';
 
 const COLUMNS = [{ title: 'influencer' }, { title: 'credited', align: 'right' }] as const;
 const ROWS = [

@@ -8,7 +8,6 @@ import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/repor
 import { loadConfig } from '../../jobs/index.ts';
 import type { RunAmount } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { plainTerminal } from '../../src/render/terminal.ts';
 import { listDoubts, sumDoubts } from '../../src/reports/doubts/list-doubts.ts';
 import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders.ts';
 import { readNeeds, readStatus } from '../../src/reports/status/read-status.ts';
@@ -16,6 +15,7 @@ import { readChangeVersion } from '../../src/reports/status/read-version.ts';
 import { renderStatus } from '../../src/reports/status/status.ts';
 import type { Backlog } from '../../src/rollups/backlog.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
+import { plainTerminal } from '../support/plain-terminal.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
 

@@ -38,7 +38,7 @@ test('the typed calls read the account, brands, dealflows and deals from the ser
   );
   expect(await searchDealflows(client)).toContainEqual(expect.objectContaining({ id: 'D_FSSI4P' }));
   expect(await autocomplete(client, 'MIRA')).toEqual([expect.objectContaining({ deal_id: 'ETUNQ6ZTW1' })]);
-  const deal = await getDealDetails(client, { dealId: 'ETUNQ6ZTW1', returnCollabs: true });
+  const deal = await getDealDetails(client, { dealId: 'ETUNQ6ZTW1' });
   expect(deal).toMatchObject({
     id: 'ETUNQ6ZTW1',
     influencerHandle: 'mira.glow.test',

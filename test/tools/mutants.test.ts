@@ -13,22 +13,22 @@ const load = (path: string, ...loads: readonly string[]) => ({ path, loads, load
 it('a fault is shown to the tests of the mirrored folder first, and then to the nearest ones that load its module', () => {
   const modules = [
     load('src/ledger/claim.ts'),
-    load('src/pipeline/post.ts', 'src/ledger/claim.ts'),
-    load('src/cli/run.ts', 'src/pipeline/post.ts'),
+    load('src/runs/post.ts', 'src/ledger/claim.ts'),
+    load('src/cli/run.ts', 'src/runs/post.ts'),
     load('test/ledger/story.ts', 'src/cli/run.ts'),
     load('test/ledger/story.test.ts', 'test/ledger/story.ts'),
     load('test/ledger/claim.test.ts', 'src/ledger/claim.ts'),
     load('test/ledger/other.test.ts', 'src/ledger/record.ts'),
     load('test/cli/run.test.ts', 'src/cli/run.ts'),
-    load('test/pipeline/post.test.ts', 'src/pipeline/post.ts'),
-    load('test/pipeline/post.long.test.ts', 'src/pipeline/post.ts'),
+    load('test/runs/post.test.ts', 'src/runs/post.ts'),
+    load('test/runs/post.long.test.ts', 'src/runs/post.ts'),
   ];
   expect(findTests('src/ledger/claim.ts', { modules, most: 9 })).toEqual({
     beside: ['test/ledger/claim.test.ts', 'test/ledger/story.test.ts'],
-    elsewhere: ['test/pipeline/post.test.ts', 'test/cli/run.test.ts'],
+    elsewhere: ['test/runs/post.test.ts', 'test/cli/run.test.ts'],
   });
   expect(findTests('src/ledger/claim.ts', { modules, most: 3 }).elsewhere).toEqual([
-    'test/pipeline/post.test.ts',
+    'test/runs/post.test.ts',
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { ownersOf } from '../../../src/codes/owners-of.ts';
 import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
@@ -155,16 +156,7 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
       where w.exclusion_reason is null and w.named is null and cardinality(w.links_folded) > 0
     ),
-    owners as materialized (
-      select 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from, valid_to
-      from intake.codes where job = ${job} and code_folded is not null
-      union all
-      select 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to
-      from intake.codes where job = ${job} and handle_folded <> ''
-      union all
-      select 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to
-      from intake.codes where job = ${job} and link_folded is not null
-    ),
+    ${ownersOf(job)},
     hits as (
       select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
         case

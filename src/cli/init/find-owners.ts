@@ -63,7 +63,7 @@ function dealIdsOf(records: readonly Readonly<Record<string, unknown>>[]): reado
 
 /** Reads the codes of one deal's collaborations. */
 async function codesOf(client: Client, dealId: string): Promise<readonly CodeOwner[]> {
-  const details = await getDealDetails(client, { dealId, returnCollabs: true });
+  const details = await getDealDetails(client, { dealId });
   const opened = openDealAnswer(JSON.stringify(details.raw));
   if (!('body' in opened)) return [];
   const answer = readDealAnswer(opened, dealId);

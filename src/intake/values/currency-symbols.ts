@@ -119,7 +119,8 @@ const TABLE: Readonly<Record<string, string>> = {
   DHS: 'AED MAD',
 };
 
-const SYMBOLS: ReadonlyMap<string, readonly string[]> = new Map(
+/** All symbols, in capitals, and the currencies that each can mean. */
+export const SYMBOLS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(TABLE).map(([symbol, currencies]) => [symbol, currencies.split(' ')]),
 );
 const CODE = /^[A-Z]{3}$/;
@@ -138,11 +139,6 @@ export function currenciesOf(text: string): readonly string[] {
   const code = written.slice(0, 3);
   if (!CODE.test(code) || !isCurrency(code)) return NONE;
   return SYMBOLS.get(written.slice(3).toUpperCase())?.includes(code) === true ? [code] : NONE;
-}
-
-/** All symbols, in capitals, and the currencies that each can mean. */
-export function currencySymbols(): ReadonlyMap<string, readonly string[]> {
-  return SYMBOLS;
 }
 
 const NONE: readonly string[] = [];

@@ -68,16 +68,6 @@ export function noteKey(row: string): RawBuilder<string> {
   return sql<string>`'[' || to_json(${sql.ref(`${row}.deal_id`)})::text || ',"' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') || '"]'`;
 }
 
-/** A task on a deal. The service answers with only a message. */
-export const task: EffectKind = {
-  effect: 'task',
-  operation: 'create_task',
-  referenceMember: null,
-  subject: sql`'task at deal ' || (e.body::json ->> 'deal_id')`,
-  namesDeal: false,
-  readAcceptance: readMessage,
-};
-
 function readMessage({ message }: Readonly<Record<string, unknown>>) {
   const text = typeof message === 'string' ? toSafeText(message) : null;
   return text === null ? null : { dealId: null, collabId: null, message: text };

@@ -1,6 +1,6 @@
 import type { Effect } from '../../core/ledger.ts';
 import { click } from './click.ts';
-import { deal, note, task } from './deal.ts';
+import { deal, note } from './deal.ts';
 import type { EffectKind } from './effect.ts';
 import { outreach } from './outreach.ts';
 import { referral } from './referral.ts';
@@ -14,6 +14,5 @@ export const effects: Readonly<Record<Effect, EffectKind>> = {
   click,
   create_deal: deal,
   note,
-  task,
   outreach,
 };

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { MoneyFormat } from '../../../src/core/layout.ts';
 import { maxDecimals } from '../../../src/core/money.ts';
-import { currencySymbols } from '../../../src/intake/values/currency-symbols.ts';
+import { SYMBOLS } from '../../../src/intake/values/currency-symbols.ts';
 import { currencyParser, isCurrency } from '../../../src/intake/values/parse-currency.ts';
 import { parseMoneyIn, readMoney, statedCurrency } from '../../../src/intake/values/parse-money.ts';
 
 const POINT: MoneyFormat = { decimal: '.', thousands: ',', symbols: true };
 const CURRENCIES = Intl.supportedValuesOf('currency').filter(isCurrency);
-const SYMBOLS = [...currencySymbols()];
 
 describe('the symbol next to an amount', () => {
-  test.each(SYMBOLS)(
+  test.each([...SYMBOLS])(
     '%s is accepted beside each currency that it can mean, and beside no other',
     (symbol, means) => {
       expect(means.filter((currency) => !CURRENCIES.includes(currency))).toEqual([]);
@@ -38,7 +37,7 @@ describe('the symbol next to an amount', () => {
         CURRENCIES.filter((currency) => typeof parseMoneyIn(currency, text, POINT) === 'string'),
       ).toEqual([code]);
     }
-    for (const [symbol, means] of SYMBOLS.filter(([one]) => /^\p{Sc}$/u.test(one)))
+    for (const [symbol, means] of [...SYMBOLS].filter(([one]) => /^\p{Sc}$/u.test(one)))
       for (const text of [
         `${code}${symbol}10`,
         `${code} ${symbol} 10`,

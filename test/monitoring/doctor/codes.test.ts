@@ -33,7 +33,7 @@ const MISTAKES: readonly (readonly [row: string, told: string])[] = [
   ['A6,,mia.test', 'The row has 3 cells, and the header has 7.'],
   ['A7,48,19,mia.test,,,,', 'The row has 8 cells, and the header has 7.'],
   ['A8,,mia.test,,,01.05.2026,', 'valid_from "01.05.2026": This is not a readable date or time'],
-  ['A9,,,,,,', 'influencer_handle: A9 has no owner.'],
+  ['A9,,,,,,', 'influencer_handle A9 has no owner.'],
 ];
 
 /**
@@ -72,8 +72,9 @@ describe('errors in codes.csv', () => {
     const text = [HEADER, 'MIA10,,mia.test,,,,', ...MISTAKES.map(([row]) => row), ''].join('\n');
     write('codes.csv', text);
     const told = await problems();
-    expect(told.map(({ where }) => where)).toEqual(MISTAKES.map((_, index) => `codes.csv:${index + 3}`));
-    for (const [index, [, part]] of MISTAKES.entries()) expect(told[index]?.message).toContain(part);
+    expect(told).toHaveLength(MISTAKES.length);
+    for (const [index, [, part]] of MISTAKES.entries())
+      expect(`${told[index]?.where} ${told[index]?.message}`).toMatch(`codes.csv:${index + 3} ${part}`);
     expect(told.every(({ help }) => help !== '')).toBe(true);
     write('pipeline.yaml', FLOW.replace('layout: generic', 'layout: genric'));
     expect(await problems()).toHaveLength(MISTAKES.length + 1);
@@ -99,7 +100,7 @@ describe('errors in codes.csv', () => {
     const { write, problems } = openCodes();
     write('codes.csv', 'code,influencer_handle,valid_form,note\nMIA10,mia.test,2026-05-01,new\n');
     expect(await problems()).toMatchObject([
-      { where: 'codes.csv:1', help: expect.stringContaining('Did you mean "valid_from"?') },
+      { where: 'codes.csv:1 valid_form', help: expect.stringContaining('Did you mean "valid_from"?') },
     ]);
     write('codes.csv', 'Rabattcode,influencer_handle\nMIA10,mia.test\n');
     expect(await problems()).toMatchObject([{ where: 'codes.csv:1' }]);

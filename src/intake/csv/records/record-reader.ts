@@ -2,7 +2,6 @@ import type { CsvError } from 'csv-parse';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { findLineBreak, LineBreakCounter, lineBreakAt } from '../line-breaks.ts';
 import { CollectingParser } from './collecting-parser.ts';
-import { holdOpenRecord } from './hold-open-record.ts';
 import { RecordScanner } from './record-scanner.ts';
 
 /** One record with its position in the text. */
@@ -262,4 +261,41 @@ const QUOTE = 0x22;
 
 function isLineBreak(byte: number | undefined): boolean {
   return byte === CR || byte === 10;
+}
+
+/**
+ * Creates the hold for a record that does not end, usually because of a quote that is never closed.
+ *
+ * @param bytes from the beginning of the record to the end of what was read.
+ * @param line physical line on which the record begins.
+ */
+function holdOpenRecord(
+  bytes: Buffer,
+  { line, quote, maxRecordBytes }: { line: number; quote: '"' | null; maxRecordBytes: number },
+): FileHeld {
+  const opening = quote === null ? -1 : findOpenQuote(bytes);
+  if (opening === -1) {
+    return new FileHeld({
+      code: 'record_too_long',
+      message: `The record on line ${line} is longer than ${maxRecordBytes} bytes.`,
+      help: "Check the file there. If such a record is correct, raise the source's limits.max_record_bytes.",
+    });
+  }
+  const quoteLine = line + new LineBreakCounter(bytes).count(0, opening);
+  return new FileHeld({
+    code: 'unclosed_quote',
+    message: `The quote that opens on line ${quoteLine} is never closed, so the rows after it cannot be read.`,
+    help: 'The file was cut off, or the cell contains a single " that must be doubled. Correct it, or export the file again.',
+  });
+}
+
+/** Finds the quote that opens the cell in which the bytes end; -1 if they end outside quotes. */
+function findOpenQuote(bytes: Buffer): number {
+  let opening = -1;
+  for (let at = bytes.indexOf(QUOTE); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
+    if (opening === -1) opening = at;
+    else if (bytes[at + 1] === QUOTE) at += 1;
+    else opening = -1;
+  }
+  return opening;
 }

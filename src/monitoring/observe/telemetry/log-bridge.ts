@@ -26,7 +26,7 @@ export function startLogs({ resource, timeoutMillis }: Exporting) {
  * Converts lines of `createLogger` to log records. The logger has already left out everything except ids,
  * counts and our own words. A record belongs to the span in which its line was written.
  */
-export function createLogBridge(logger: Logger): (line: string) => void {
+function createLogBridge(logger: Logger): (line: string) => void {
   return (line) => {
     const { level, time, msg, ...attributes } = JSON.parse(line) as Record<string, never> & {
       readonly level: string;
