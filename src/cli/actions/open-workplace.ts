@@ -10,7 +10,7 @@ import { observeClient } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
 import { openClient } from '../open/open-service.ts';
 import type { OpenWork } from '../open/open-workers.ts';
-import { pingStart } from './notices/notify-after.ts';
+import { pingStart } from '../run/notify-after.ts';
 
 export type WorkplaceOptions = {
   readonly config: PipelineConfig;

@@ -13,8 +13,8 @@ import { packageFile } from '../../../core/package/package-file.ts';
 import { renderReportPage } from '../../../render/html/report-page.ts';
 import { renderRunSummary } from '../../../render/report-renderer.ts';
 import { startSandbox } from '../../../sandbox/start-sandbox.ts';
+import { type PerformedJob, performConfigured } from '../../run/perform-job.ts';
 import type { Output } from '../../terminal/output.ts';
-import { type PerformedJob, performConfigured } from '../perform-job.ts';
 import { demoFolder, prepareDemoFolder } from './demo-folder.ts';
 import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { jobKinds } from '../../../../jobs/index.ts';
-import type { PipelineConfig } from '../../../core/config.ts';
-import type { Database } from '../../../db/connect.ts';
-import type { StartedPing } from '../../../monitoring/notify/ping.ts';
+import { jobKinds } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import type { Database } from '../../db/connect.ts';
+import type { StartedPing } from '../../monitoring/notify/ping.ts';
 
 /**
  * Sends notices about a run that a command made, so that people are notified even if no `serve` is running.
@@ -13,7 +13,7 @@ export async function notifyAfter(
   { config, log }: { readonly config: PipelineConfig; readonly log: Logger },
 ): Promise<void> {
   if (config.notify.channels.length === 0) return;
-  const { notifyWithin } = await import('../../../monitoring/notify/keep-notices.ts');
+  const { notifyWithin } = await import('../../monitoring/notify/keep-notices.ts');
   await notifyWithin(db, { config, kinds: jobKinds, ...noticeLog(log) });
 }
 
@@ -26,7 +26,7 @@ export async function pingStart(
   job: string,
 ): Promise<Pick<StartedPing, 'ended'>> {
   if (notify.pings.length === 0) return { ended: async () => {} };
-  const { startPing } = await import('../../../monitoring/notify/ping.ts');
+  const { startPing } = await import('../../monitoring/notify/ping.ts');
   return startPing(notify.pings, job);
 }
 

@@ -1,11 +1,11 @@
-import { EXIT } from '../../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
 import {
   addConfigOptions,
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from '../../command.ts';
+} from '../command.ts';
 
 type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
 
@@ -25,12 +25,12 @@ export const runsCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, options: Options) => {
-        const { didOf, findJob } = await import('../../../../jobs/index.ts');
-        const { openConfig, withDatabase } = await import('../../open/open-config.ts');
-        const { listRuns } = await import('../../../reports/runs/list-runs.ts');
-        const { listSlotTroubles } = await import('../../../reports/runs/list-slots.ts');
-        const { renderRuns } = await import('../../../reports/runs/runs.ts');
-        const { renderSlotTroubles } = await import('../../../reports/runs/slots.ts');
+        const { didOf, findJob } = await import('../../../jobs/index.ts');
+        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { listRuns } = await import('../../reports/runs/list-runs.ts');
+        const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
+        const { renderRuns } = await import('../../reports/runs/runs.ts');
+        const { renderSlotTroubles } = await import('../../reports/runs/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = await openConfig(options);

@@ -1,7 +1,7 @@
-import type { BackfillEnd } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
-import type { BackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
-import type { Backfill, PlanStanding } from '../../../core/backfill.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
+import type { BackfillEnd } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import type { BackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import type { Backfill, PlanStanding } from '../../core/backfill.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 
 /** True if the plan of a backfill contains no order to post. */
 export function hasNothingToPost({ plan }: Backfill): boolean {

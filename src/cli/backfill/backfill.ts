@@ -7,7 +7,7 @@ import {
   type ConfigOptions,
   parseCount,
   parseId,
-} from '../../command.ts';
+} from '../command.ts';
 
 /** The limits of a backfill. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };
@@ -46,11 +46,7 @@ export const backfillCommand: CommandDefinition = {
         .option('--yes', 'execute the plan without asking: for scripts'),
     ).action(
       act(async (output, jobName: string, options: BackfillOptions) =>
-        (await import('../../actions/backfill/perform-backfill.ts')).performBackfill(
-          output,
-          jobName,
-          options,
-        ),
+        (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
       ),
     );
     addExamples(command, [
@@ -77,7 +73,7 @@ function defineControls(command: Command, act: Act): void {
     .argument('[id]', 'number of one backfill', parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
-        (await import('../../actions/backfill/manage-backfill.ts')).showBackfills(output, id, options),
+        (await import('./manage-backfill.ts')).showBackfills(output, id, options),
       ),
     );
   addConfigOptions(command.command('pause').description('pause a backfill after its requests in flight'))
@@ -85,7 +81,7 @@ function defineControls(command: Command, act: Act): void {
     .option(...REASON)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('../../actions/backfill/manage-backfill.ts')).performPause(output, id, options),
+        (await import('./manage-backfill.ts')).performPause(output, id, options),
       ),
     );
   addShareOptions(
@@ -97,7 +93,7 @@ function defineControls(command: Command, act: Act): void {
       .option('--yes', 'execute a plan without asking: for scripts'),
   ).action(
     act(async (output, id: string | undefined, options: ResumeOptions) =>
-      (await import('../../actions/backfill/perform-backfill.ts')).performResume(output, id, options),
+      (await import('./perform-backfill.ts')).performResume(output, id, options),
     ),
   );
   addConfigOptions(
@@ -109,7 +105,7 @@ function defineControls(command: Command, act: Act): void {
     .option(...REASON)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('../../actions/backfill/manage-backfill.ts')).performCancel(output, id, options),
+        (await import('./manage-backfill.ts')).performCancel(output, id, options),
       ),
     );
 }

@@ -1,7 +1,7 @@
-import { describeChanges } from '../../../../jobs/attribute-orders/backfill/render.ts';
-import type { Backfill, PlanChanges } from '../../../core/backfill.ts';
-import { EXIT } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
+import { describeChanges } from '../../../jobs/attribute-orders/backfill/render.ts';
+import type { Backfill, PlanChanges } from '../../core/backfill.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 
 const NOTHING_SENT = 'Nothing was sent.';
 

@@ -1,50 +1,43 @@
 import type { Logger } from 'pino';
-import { listBackfills } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
+import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   approveBackfill,
   continueBackfill,
   resumeBackfill,
-} from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { executeBackfill } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
-import {
-  planBackfill,
-  planRules,
-  readNews,
-} from '../../../../jobs/attribute-orders/backfill/plan-backfill.ts';
-import { findUnfinished } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
-import { renderBackfillEnd } from '../../../../jobs/attribute-orders/backfill/render.ts';
-import { describeUnposted, readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
+} from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import { executeBackfill } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { planBackfill, planRules, readNews } from '../../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { findUnfinished } from '../../../jobs/attribute-orders/backfill/release-entries.ts';
+import { renderBackfillEnd } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { describeUnposted, readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
 import {
   type BackfillRun,
   withBackfillRun,
-} from '../../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
-import {
-  type AttributeOrdersSettings,
-  isAttributeOrders,
-} from '../../../../jobs/attribute-orders/settings.ts';
-import { findJob } from '../../../../jobs/index.ts';
-import type { Backfill, Period } from '../../../core/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import type { RunTarget } from '../../../core/run.ts';
-import { analyzeGrown } from '../../../db/analyze.ts';
-import type { Database } from '../../../db/connect.ts';
-import { inTransaction } from '../../../db/in-transaction.ts';
-import { type OpenLedger, openLedger } from '../../../ledger/open-ledger.ts';
-import { createLogger } from '../../../monitoring/observe/logger.ts';
-import { renderBlocks } from '../../../render/render-blocks.ts';
-import { describeCodeProblems } from '../../../reports/codes/code-problems.ts';
-import { describeStop } from '../../../runs/run-job.ts';
-import { openSourceClients } from '../../../store/source-clients.ts';
-import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
-import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
-import { openWork } from '../../open/open-workers.ts';
-import { listenForStop } from '../../terminal/listen-for-stop.ts';
-import type { Output } from '../../terminal/output.ts';
-import { auditIn, readOperator } from '../../terminal/read-operator.ts';
-import { givenReason } from '../../usage-error.ts';
-import { notifyAfter } from '../notices/notify-after.ts';
-import { openJobClient, tellTarget } from '../perform-job.ts';
+} from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
+import { findJob } from '../../../jobs/index.ts';
+import type { Backfill, Period } from '../../core/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { RunTarget } from '../../core/run.ts';
+import { analyzeGrown } from '../../db/analyze.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
+import { describeCodeProblems } from '../../reports/codes/code-problems.ts';
+import { describeStop } from '../../runs/run-job.ts';
+import { openSourceClients } from '../../store/source-clients.ts';
+import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../open/open-config.ts';
+import { openWork } from '../open/open-workers.ts';
+import { notifyAfter } from '../run/notify-after.ts';
+import { openJobClient, tellTarget } from '../run/perform-job.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { givenReason } from '../usage-error.ts';
+import type { BackfillOptions, ResumeOptions } from './backfill.ts';
 import {
   backfillMissing,
   backfillUnfinished,

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises';
-import { shareOf } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
-import { renderChanges, renderPlan } from '../../../../jobs/attribute-orders/backfill/render.ts';
-import type { BackfillRun } from '../../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
-import type { Backfill, PlanChanges } from '../../../core/backfill.ts';
-import { plural } from '../../../render/text.ts';
-import { listHeldFiles } from '../../../reports/files/list-held-files.ts';
-import type { ResumeOptions } from '../../commands/run/backfill.ts';
-import type { Output } from '../../terminal/output.ts';
+import { shareOf } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { renderChanges, renderPlan } from '../../../jobs/attribute-orders/backfill/render.ts';
+import type { BackfillRun } from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import type { Backfill, PlanChanges } from '../../core/backfill.ts';
+import { plural } from '../../render/text.ts';
+import { listHeldFiles } from '../../reports/files/list-held-files.ts';
+import type { Output } from '../terminal/output.ts';
+import type { ResumeOptions } from './backfill.ts';
 import { planChanged } from './errors.ts';
 
 /** What planning and executing need in addition to the run. */

@@ -1,22 +1,22 @@
-import { listBackfills } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
+import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   CANCELLABLE,
   cancelBackfill,
   pauseBackfill,
-} from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { renderBackfills } from '../../../../jobs/attribute-orders/backfill/render.ts';
-import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
-import type { Backfill, BackfillState } from '../../../core/backfill.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import type { Database } from '../../../db/connect.ts';
-import { inTransaction } from '../../../db/in-transaction.ts';
-import { explainStale, refreshReporting } from '../../../rollups/refresh-reporting.ts';
-import type { ConfigOptions } from '../../command.ts';
-import type { ReasonOption } from '../../commands/run/backfill.ts';
-import { openConfig, withDatabase } from '../../open/open-config.ts';
-import type { Output } from '../../terminal/output.ts';
-import { auditIn } from '../../terminal/read-operator.ts';
-import { givenReason } from '../../usage-error.ts';
+} from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import { renderBackfills } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import type { Backfill, BackfillState } from '../../core/backfill.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
+import type { ConfigOptions } from '../command.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn } from '../terminal/read-operator.ts';
+import { givenReason } from '../usage-error.ts';
+import type { ReasonOption } from './backfill.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
 /** Maximum number of backfills in a listing. */

@@ -4,7 +4,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parsePort,
-} from '../../command.ts';
+} from '../command.ts';
 
 export type ServeOptions = ConfigOptions & { readonly port?: number };
 
@@ -27,7 +27,7 @@ export const serveCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, options: ServeOptions) =>
-        (await import('../../actions/perform-serve.ts')).performServe(output, options),
+        (await import('./perform-serve.ts')).performServe(output, options),
       ),
     );
   },

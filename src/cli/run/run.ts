@@ -4,7 +4,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
-} from '../../command.ts';
+} from '../command.ts';
 
 export type RunCommandOptions = ConfigOptions & {
   readonly limit?: number;
@@ -51,7 +51,7 @@ export const runCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, jobName: string, options: RunCommandOptions) => {
-        const { performJob } = await import('../../actions/perform-job.ts');
+        const { performJob } = await import('./perform-job.ts');
         return performJob(output, { jobName, options, isPlan: false });
       }),
     );
@@ -73,7 +73,7 @@ export const planCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, jobName: string, options: RunCommandOptions) => {
-        const { performJob } = await import('../../actions/perform-job.ts');
+        const { performJob } = await import('./perform-job.ts');
         return performJob(output, { jobName, options, isPlan: true });
       }),
     );

@@ -18,7 +18,6 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
-import type { RunCommandOptions } from '../commands/run/run.ts';
 import { appendMoney } from '../money/append-money.ts';
 import {
   openConfig,
@@ -34,7 +33,8 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
 import { givenReason, requireReason, usageError } from '../usage-error.ts';
-import { notifyAfter, pingStart } from './notices/notify-after.ts';
+import { notifyAfter, pingStart } from './notify-after.ts';
+import type { RunCommandOptions } from './run.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 

@@ -1,17 +1,52 @@
-import { shortPath } from '../../config/locate.ts';
-import { requireService } from '../../config/require-settings.ts';
+import { InvalidArgumentError } from 'commander';
 import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { UNIT_KINDS } from '../../core/work.ts';
-import { cancelStatements } from '../../db/connect.ts';
-import { createLogger } from '../../monitoring/observe/logger.ts';
-import type { WorkOptions } from '../commands/run/work.ts';
-import { openConfig, warnOfPlainConnections, withMigratedDatabase } from '../open/open-config.ts';
-import { openClient } from '../open/open-service.ts';
-import { openWork, openWorker } from '../open/open-workers.ts';
-import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
+import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
 import type { Output } from '../terminal/output.ts';
+
+type WorkOptions = ConfigOptions & {
+  readonly concurrency: number;
+  readonly only?: readonly UnitKind[];
+};
+
+export const workCommand: CommandDefinition = {
+  name: 'work',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
+      ),
+    )
+      .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)
+      .option(
+        '--only <kinds>',
+        `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
+        parseKinds,
+      );
+    addExamples(command, [
+      ['work', 'one more worker; start as many as you like, on any machine'],
+      ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
+      ['status', 'in another terminal: the workers, and what they are doing'],
+    ]);
+    command.action(act(performWork));
+  },
+};
+
+function parseKinds(text: string): readonly UnitKind[] {
+  return text.split(',').map((word) => {
+    const kind = UNIT_KINDS.find((candidate) => candidate === word.trim());
+    if (kind === undefined) throw new InvalidArgumentError(`It should be one of ${UNIT_KINDS.join(', ')}.`);
+    return kind;
+  });
+}
 
 /**
  * Does units of work until SIGTERM or SIGINT. Then it finishes the requests in flight and returns the rest to
@@ -20,9 +55,16 @@ import type { Output } from '../terminal/output.ts';
  * @returns 0 if it stopped in order; 130 if the grace period ended first.
  * @throws KnownError about the configuration (exit 2) or the database.
  */
-export async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
+async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
+  const { openConfig, warnOfPlainConnections, withMigratedDatabase } = await import('../open/open-config.ts');
+  const { openClient } = await import('../open/open-service.ts');
+  const { openWork, openWorker } = await import('../open/open-workers.ts');
+  const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
+  const { requireService } = await import('../../config/require-settings.ts');
+  const { cancelStatements } = await import('../../db/connect.ts');
+  const { createLogger } = await import('../../monitoring/observe/logger.ts');
   const config = await openConfig(options);
-  requireWorkers(config);
+  await requireWorkers(config);
   const api = requireService(config);
   warnOfPlainConnections(config, output);
   const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: false });
@@ -59,9 +101,10 @@ export async function performWork(output: Output, options: WorkOptions): Promise
 }
 
 /** @throws KnownError (exit 2) if no run would share work with a worker. */
-function requireWorkers(config: PipelineConfig): void {
+async function requireWorkers(config: PipelineConfig): Promise<void> {
   const isEmbedded = config.database.url === '';
   if (config.work.engine === 'pg-boss' && !isEmbedded) return;
+  const { shortPath } = await import('../../config/locate.ts');
   throw new KnownError({
     code: 'no_work_to_share',
     message: isEmbedded
