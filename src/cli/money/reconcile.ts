@@ -30,7 +30,7 @@ export const reconcileCommand: CommandDefinition = {
  * Compares the orders that were posted with those that the service counts.
  * @returns 3 if a deal has a larger unexplained difference than the settings allow.
  */
-export async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
+async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { renderBlocks } = await import('../../render/render-blocks.ts');

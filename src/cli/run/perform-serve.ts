@@ -18,7 +18,7 @@ import { readDatabaseClock } from '../../ops/schedule/poll-schedule.ts';
 import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts';
 import { startTicker } from '../../ops/schedule/start-ticker.ts';
 import { leaseNames } from '../../runs/runnable-kind.ts';
-import type { Workplace } from '../actions/open-workplace.ts';
+import type { Workplace } from '../console/open-workplace.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
@@ -115,7 +115,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onEvent: ({ reason, ...event }) =>
       log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
     work: async (claimed) => {
-      const { openWorkplace } = await import('../actions/open-workplace.ts');
+      const { openWorkplace } = await import('../console/open-workplace.ts');
       isLittered = true;
       opened.workplace ??= openWorkplace({
         ...{ config, db, log, metrics, draining },
@@ -194,7 +194,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
 /** Prepares the console; null if the configuration disables it, and then none of its code is loaded. */
 async function openPages({ config, db, log }: Serving, onLoaded: () => void) {
   if (!config.console.enabled) return null;
-  const { openConsole } = await import('../actions/open-console.ts');
+  const { openConsole } = await import('../console/open-console.ts');
   return openConsole({ config, db, host: config.serve.host, log, onLoaded });
 }
 

@@ -1,15 +1,47 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { hashPassword } from '../../console/access/password.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { createLogger } from '../../monitoring/observe/logger.ts';
-import { listen, openServer } from '../../monitoring/observe/start-observer.ts';
-import type { ConsoleCommandOptions } from '../commands/console.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
-import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parsePort,
+} from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
-import { openConsole } from './open-console.ts';
+
+type ConsoleCommandOptions = ConfigOptions & {
+  readonly host: string;
+  readonly port: number;
+  readonly open?: boolean;
+  readonly hashPassword?: boolean;
+};
+
+export const consoleCommand: CommandDefinition = {
+  name: 'console',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
+      ),
+    )
+      .option(
+        '--host <address>',
+        'address to listen on; any address except 127.0.0.1 needs console.auth',
+        '127.0.0.1',
+      )
+      .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4080)
+      .option('--open', 'open the console in the browser of this machine')
+      .option(
+        '--hash-password',
+        'read a password from standard input and print the password_hash for console.auth.users',
+      );
+    addExamples(command, [
+      ['console', 'pages at http://127.0.0.1:4080'],
+      ['console --port 0 --open', 'on a free port, opened in the browser'],
+    ]);
+    command.action(act(performConsole));
+  },
+};
 
 /**
  * Serves the console for a database, without running jobs, until SIGTERM or SIGINT.
@@ -17,6 +49,11 @@ import { openConsole } from './open-console.ts';
  * @throws KnownError `console_auth_missing`, `port_unusable` (exit 2), or an error about the database.
  */
 export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
+  const { openConsole } = await import('./open-console.ts');
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
+  const { createLogger } = await import('../../monitoring/observe/logger.ts');
+  const { listen, openServer } = await import('../../monitoring/observe/start-observer.ts');
   if (options.hashPassword) return printHash(output);
   const config = await openConfig(options);
   const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: true });
@@ -34,7 +71,7 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
           const address = `${url}${config.console.basePath}/`;
           output.emit({ event: 'listening', url: address });
           output.print(`Console at ${address}. Stop with Ctrl-C.`);
-          if (options.open) openBrowser(address);
+          if (options.open) await openBrowser(address);
           await untilAborted(stopping.signal);
           await close();
         } finally {
@@ -50,6 +87,8 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
 }
 
 async function printHash(output: Output): Promise<ExitCode> {
+  const { text } = await import('node:stream/consumers');
+  const { hashPassword } = await import('../../console/access/password.ts');
   const password = process.stdin.isTTY ? '' : (await text(process.stdin)).replace(/\r?\n$/, '');
   if (password.length < MIN_PASSWORD)
     throw usageError(
@@ -65,7 +104,8 @@ async function printHash(output: Output): Promise<ExitCode> {
 const MIN_PASSWORD = 12;
 
 /** Opens the address in a browser. A failure is ignored because the address is printed too. */
-function openBrowser(url: string): void {
+async function openBrowser(url: string): Promise<void> {
+  const { spawn } = await import('node:child_process');
   const [command, ...before] = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }[
     process.platform as string
   ] ?? ['xdg-open'];

@@ -21,7 +21,7 @@ export const demoCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, options: DemoOptions) => {
-        const { showDemo, runDemo } = await import('../actions/demo/run-demo.ts');
+        const { showDemo, runDemo } = await import('./run-demo.ts');
         const exitCode = await runDemo(output, { isVerbose: options.verbose ?? false });
         return options.console === true && exitCode === EXIT.ok ? showDemo(output) : exitCode;
       }),

@@ -1,28 +1,87 @@
-import { jobKinds } from '../../../jobs/index.ts';
+import { type Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
-import { inTransaction } from '../../db/in-transaction.ts';
-import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../decisions/release-files.ts';
-import { previewFiles } from '../../decisions/settle-many.ts';
-import { type KnownFile, listKnownFiles } from '../../intake/files/list-known-files.ts';
+import type { KnownFile } from '../../intake/files/list-known-files.ts';
 import { plural } from '../../render/text.ts';
-import { renderFiles } from '../../reports/files/files.ts';
-import { surveyFiles } from '../../reports/files/survey-files.ts';
-import { openSourceClients } from '../../store/source-clients.ts';
-import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
-import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
-import { decideMany } from './decide-many.ts';
+
+type FilesOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly state?: string;
+  readonly limit: number;
+};
+type ReleaseOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly reason: string;
+  readonly all?: boolean;
+  readonly newest?: boolean;
+  readonly yes?: boolean;
+};
+type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
+
+const DEFAULT_LIMIT = 50;
+const STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'];
+
+export const filesCommand: CommandDefinition = {
+  name: 'files',
+  define(command, act) {
+    addConfigOptions(command.description('list each file of the sources: read, held or skipped, and why'))
+      .option('--source <name>', 'one source only')
+      .addOption(new Option('--state <state>', 'only those').choices(STATES))
+      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, DEFAULT_LIMIT)
+      .action(act(showFiles));
+    addExamples(command, [
+      ['files', 'which files were read, are held or skipped, and which the next run reads'],
+      ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
+      [
+        "files release west.csv --newest --reason 'sent later'",
+        'a file that contradicts another one: it counts',
+      ],
+      ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
+      ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
+      ['files reread --layout etsy-orders', 'all files that were read with a layout'],
+    ]);
+    defineDecisions(command, act);
+  },
+};
+
+function defineDecisions(command: Command, act: Act): void {
+  addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--all', 'all held files, after a preview')
+    .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
+    .option('--source <name>', 'one source only')
+    .option('--yes', 'with --all: do not ask')
+    .requiredOption('--reason <text>', 'why; kept with the file')
+    .action(act(releaseFile));
+  addConfigOptions(command.command('reread').description('let the next run read files again'))
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--source <name>', 'one source only')
+    .option('--layout <name>', 'all files that were read with this layout')
+    .action(act(rereadFiles));
+}
 
 /**
  * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
  * code; the other sources are still listed.
  */
-export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
+async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
+  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { findSource, openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { renderFiles } = await import('../../reports/files/files.ts');
+  const { surveyFiles } = await import('../../reports/files/survey-files.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
   const config = await openConfig(options);
   const sources =
     options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
@@ -55,11 +114,17 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
  * @throws KnownError (exit 2) if no held file or several have the name, or if `--all` needs a confirmation
  *   and there is no terminal.
  */
-export async function releaseFile(
+async function releaseFile(
   output: Output,
   name: string | undefined,
   options: ReleaseOptions,
 ): Promise<ExitCode> {
+  const { findSource, openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decideMany } = await import('../review/decide-many.ts');
+  const { auditIn, decidedHere, readOperator } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
+  const { previewFiles } = await import('../../decisions/settle-many.ts');
   const config = await openConfig(options);
   if ((name === undefined) === (options.all !== true))
     throw usageError(
@@ -106,6 +171,9 @@ async function takeNewest(
     readonly reason: string;
   },
 ): Promise<ExitCode> {
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { takeAsNewest } = await import('../../decisions/release-files.ts');
   const { output, name, files, reason } = options;
   const taken = await inTransaction(db, (trx) => takeAsNewest(trx, { files, reason, ...decidedHere(trx) }));
   if (taken.length === 0)
@@ -122,11 +190,15 @@ async function takeNewest(
  * Marks files to be read again by the next run, by name or by layout.
  * @throws KnownError (exit 2) if no file was read under the name or with the layout.
  */
-export async function rereadFiles(
+async function rereadFiles(
   output: Output,
   name: string | undefined,
   options: RereadOptions,
 ): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
   const { layout, source } = options;
   if ((name === undefined) === (layout === undefined))
     throw usageError(
@@ -155,6 +227,7 @@ async function readWith(
   db: Database,
   filter: { readonly layout: string; readonly source?: string },
 ): Promise<readonly KnownFile[]> {
+  const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
   const files = await listKnownFiles(db, filter);
   const wanted = files.filter(({ state }) => state === 'sealed' || state === 'held');
   if (wanted.length > 0) return wanted;
@@ -177,6 +250,7 @@ async function findFiles(
     readonly states: readonly KnownFile['state'][] | null;
   },
 ): Promise<readonly KnownFile[]> {
+  const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
   const files = await listKnownFiles(db, source === undefined ? {} : { source });
   const found = files.filter(
     (file) =>

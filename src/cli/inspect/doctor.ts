@@ -1,28 +1,44 @@
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { jobKinds } from '../../../jobs/index.ts';
-import { findStoredSecrets } from '../../config/environment/read-variable.ts';
 import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
-import { pendingMigrations } from '../../db/migrate.ts';
-import { examine } from '../../monitoring/doctor/examine.ts';
-import { findingsOf } from '../../monitoring/doctor/findings-of.ts';
-import { renderFinding, renderVerdict } from '../../reports/findings.ts';
 import type { Patient } from '../../runs/doctor-check.ts';
 import type { Client } from '../../service/client.ts';
-import { openSourceClients } from '../../store/source-clients.ts';
-import type { ConfigOptions } from '../command.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
-import { openClient } from '../open/open-service.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
+
+export const doctorCommand: CommandDefinition = {
+  name: 'doctor',
+  define(command, act) {
+    addConfigOptions(
+      command.description('check everything that a run depends on, and say how to fix problems'),
+    );
+    command.option(
+      '--service',
+      'compare the service with its description (docs/service.md) by reading calls, and propose the differences',
+    );
+    addExamples(command, [
+      ['doctor', 'before the first run, and when something looks wrong'],
+      ['doctor --service', 'once, with the key of a real account'],
+      ['doctor --json', 'one finding per line, for a program'],
+    ]);
+    command.addHelpText('after', '\nChanges nothing and posts nothing. Exits with 2 if there is a problem.');
+    command.action(
+      act(async (output, options: ConfigOptions & { readonly service?: boolean }) =>
+        options.service === true
+          ? (await import('../api/doctor-service.ts')).doctorService(output, options)
+          : performDoctor(output, options),
+      ),
+    );
+  },
+};
 
 type Counts = Record<Finding['status'], number>;
 
 /** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
-export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
+async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
   const counts: Counts = { ok: 0, warning: 0, problem: 0 };
   const show = (found: Finding): void => {
     const { fix } = found;
@@ -42,6 +58,9 @@ async function readConfig(
   options: ConfigOptions,
   show: (finding: Finding) => void,
 ): Promise<PipelineConfig | null> {
+  const { openConfig } = await import('../open/open-config.ts');
+  const { findStoredSecrets } = await import('../../config/environment/read-variable.ts');
+  const { findingsOf } = await import('../../monitoring/doctor/findings-of.ts');
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
       show({ status: 'warning', about: 'environment', what: message, fix: help });
@@ -64,9 +83,14 @@ function namesOf(section: Readonly<Record<string, unknown>>): string {
 }
 
 async function examineAll(config: PipelineConfig, show: (finding: Finding) => void): Promise<void> {
+  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { existsSync } = await import('node:fs');
+  const { withDatabase } = await import('../open/open-config.ts');
+  const { examine } = await import('../../monitoring/doctor/examine.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
   const { url, dataFolder } = config.database;
   const sourceClients = openSourceClients();
-  const client = openServiceClient(config);
+  const client = await openServiceClient(config);
   const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
     const patient = {
       config,
@@ -106,15 +130,18 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
  * If the user may not even ask, the result is false; the check of the database says which rights are missing.
  */
 async function hasTables(db: Database): Promise<boolean> {
+  const { pendingMigrations } = await import('../../db/migrate.ts');
   return (await pendingMigrations(db).catch(() => null))?.length === 0;
 }
 
 /** Null if the address or key is missing; the check of the service reports it. */
-function openServiceClient({ api }: PipelineConfig): Client | null {
+async function openServiceClient({ api }: PipelineConfig): Promise<Client | null> {
+  const { openClient } = await import('../open/open-service.ts');
   return api.url === '' || api.key === '' ? null : openClient(api);
 }
 
 async function freeBytes(folder: string): Promise<number> {
+  const { statfs } = await import('node:fs/promises');
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }

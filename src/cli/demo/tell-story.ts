@@ -1,9 +1,9 @@
-import { creditBars, dispositionLines } from '../../../../jobs/attribute-orders/render.ts';
-import type { OrdersReport } from '../../../../jobs/attribute-orders/report.ts';
-import type { CountLine } from '../../../render/block.ts';
-import { renderCounts, renderPart } from '../../../render/render-blocks.ts';
-import type { Terminal } from '../../../render/terminal.ts';
-import { plural } from '../../../render/text.ts';
+import { creditBars, dispositionLines } from '../../../jobs/attribute-orders/render.ts';
+import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import type { CountLine } from '../../render/block.ts';
+import { renderCounts, renderPart } from '../../render/render-blocks.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { plural } from '../../render/text.ts';
 
 const LABEL_WIDTH = 16;
 

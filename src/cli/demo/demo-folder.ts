@@ -1,10 +1,10 @@
 import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shortPath } from '../../../config/locate.ts';
-import { EXIT } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { packageFile } from '../../../core/package/package-file.ts';
+import { shortPath } from '../../config/locate.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { packageFile } from '../../core/package/package-file.ts';
 
 const FOLDER_OF_PACKAGE = 'influencer-sync-demo';
 

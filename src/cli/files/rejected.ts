@@ -47,7 +47,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const config = await openConfig(options);
         if (loadFetchRows !== null && options.export !== undefined) {
-          const { exportRejected } = await import('../actions/export-rejected.ts');
+          const { exportRejected } = await import('./export-rejected.ts');
           const fetchRows = await loadFetchRows();
           const target = { path: options.export, escapeFormulas: options.escapeFormulas, fetchRows };
           return withDatabase(config, (db) =>

@@ -1,20 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOrdersReport } from '../../../../jobs/attribute-orders/report.ts';
-import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
-import { kindOf, loadConfig } from '../../../../jobs/index.ts';
-import { waysToSet } from '../../../config/environment/read-variable.ts';
-import { shortPath } from '../../../config/locate.ts';
-import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
-import { EXIT, type ExitCode } from '../../../core/exit-code.ts';
-import { KnownError } from '../../../core/known-error.ts';
-import { packageFile } from '../../../core/package/package-file.ts';
-import { renderReportPage } from '../../../render/html/report-page.ts';
-import { renderRunSummary } from '../../../render/report-renderer.ts';
-import { startSandbox } from '../../../sandbox/start-sandbox.ts';
-import { type PerformedJob, performConfigured } from '../../run/perform-job.ts';
-import type { Output } from '../../terminal/output.ts';
+import { isOrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import { isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
+import { kindOf, loadConfig } from '../../../jobs/index.ts';
+import { waysToSet } from '../../config/environment/read-variable.ts';
+import { shortPath } from '../../config/locate.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { packageFile } from '../../core/package/package-file.ts';
+import { renderReportPage } from '../../render/html/report-page.ts';
+import { renderRunSummary } from '../../render/report-renderer.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { type PerformedJob, performConfigured } from '../run/perform-job.ts';
+import type { Output } from '../terminal/output.ts';
 import { demoFolder, prepareDemoFolder } from './demo-folder.ts';
 import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
 
@@ -77,7 +77,7 @@ export async function runDemo(
 
 /** Opens the demo's data in the console until a person stops it. */
 export async function showDemo(output: Output): Promise<ExitCode> {
-  const { performConsole } = await import('../perform-console.ts');
+  const { performConsole } = await import('../console/console.ts');
   const config = shortPath(join(demoFolder(), 'pipeline.yaml'));
   return performConsole(output, { config, host: '127.0.0.1', port: 0, open: output.terminal.isInteractive });
 }

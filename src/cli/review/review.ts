@@ -1,7 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/exit-code.ts';
-import type { ReviewHeldOptions } from '../actions/review-held.ts';
-import type { ReviewManyOptions } from '../actions/review-many.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -9,6 +7,8 @@ import {
   type ConfigOptions,
   parseId,
 } from '../command.ts';
+import type { ReviewHeldOptions } from './review-held.ts';
+import type { ReviewManyOptions } from './review-many.ts';
 
 type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
 
@@ -82,12 +82,12 @@ export const reviewCommand: CommandDefinition = {
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { reviewDoubt } = await import('../actions/review-doubt.ts');
-        const { reviewHeld } = await import('../actions/review-held.ts');
+        const { reviewDoubt } = await import('./review-doubt.ts');
+        const { reviewHeld } = await import('./review-held.ts');
         const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
         const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
         const { renderBlocks } = await import('../../render/render-blocks.ts');
-        const { reviewMany } = await import('../actions/review-many.ts');
+        const { reviewMany } = await import('./review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
         const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
         const { renderDoubts } = await import('../../reports/doubts/doubts.ts');
