@@ -8,11 +8,12 @@ import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type RowProblem } from '../core/known-error.ts';
 import { describeProblems, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Database } from '../db/connect.ts';
-import { inTransaction } from '../db/in-transaction.ts';
+import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
 import { parseSeeds } from '../intake/orders/map/parse-seeds.ts';
 import { orderIdParser } from '../intake/values/parse-id.ts';
 import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
+import { auditIn, readOperator } from './terminal/read-operator.ts';
 
 const SAFE = 'Nothing was changed.';
 
@@ -94,4 +95,20 @@ function invalid(path: string, problems: readonly RowProblem[]): KnownError {
     problems: describeProblems(problems, basename(path)),
     exitCode: EXIT.rowsRejected,
   });
+}
+
+/** Records a list of orders that were credited elsewhere, with its audit record. A list that is known stays as it is. */
+export async function recordList(
+  trx: DatabaseTransaction,
+  list: { readonly config: PipelineConfig; readonly path: string; readonly reason: string },
+): Promise<Seeded> {
+  const seeded = await seedOrders(trx, { ...list, seededBy: readOperator() });
+  const { seedId, isKnown, orders, heldBack } = seeded;
+  if (!isKnown)
+    await auditIn(trx)({
+      ...{ action: 'seed_orders', subjectKind: 'seed', subject: seedId, reason: list.reason },
+      summary: `Recorded seed ${seedId}: orders that were credited elsewhere.`,
+      after: { orders, held_back: heldBack },
+    });
+  return seeded;
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { exportRejected } from '../../src/cli/actions/export-rejected.ts';
+import { exportRejected } from '../../src/cli/files/export-rejected.ts';
 import type { RawRowsRequest } from '../../src/core/record.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../reports/seed.ts';

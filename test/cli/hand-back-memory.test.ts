@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { handBackMemory } from '../../src/cli/actions/hand-back-memory.ts';
+import { handBackMemory } from '../../src/cli/run/hand-back-memory.ts';
 
 it('unreachable objects are collected without an option of Node', async () => {
   expect(process.execArgv.join(' ')).not.toContain('expose-gc');

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { reviewDoubt } from '../../src/cli/actions/review-doubt.ts';
+import { reviewDoubt } from '../../src/cli/review/review-doubt.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { renderDoubts } from '../../src/reports/doubts/doubts.ts';
 import { listDoubts } from '../../src/reports/doubts/list-doubts.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { keepSchedule } from '../../src/cli/actions/keep-schedule.ts';
+import { keepSchedule } from '../../src/cli/run/keep-schedule.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { setup } from '../support/setup.ts';
 

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { REFERRAL } from './start-test-sandbox.ts';
 
-const COMMAND = new URL('../../src/cli/commands/api/sandbox.ts', import.meta.url).href;
+const COMMAND = new URL('../../src/cli/api/sandbox.ts', import.meta.url).href;
 
 /** Starts the command in a separate process, without the rest of the command line. */
 function start(

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
@@ -90,7 +89,7 @@ type WebhookType = (typeof webhookTypes)[number];
  * `address/kind`. Existing registrations stay.
  */
 async function registerWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
-  const kinds = readKinds(options.kind);
+  const kinds = await readKinds(options.kind);
   const base = readAddress(url);
   return withApi(options, async ({ webhooks: { createWebhook } }) => {
     for (const kind of kinds) {
@@ -123,7 +122,7 @@ async function listWebhooks(output: Output, options: ManageOptions): Promise<Exi
 
 /** Deletes the webhooks of an address, including those at `address/kind`. */
 async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
-  const kinds = options.kind === undefined ? null : readKinds(options.kind);
+  const kinds = options.kind === undefined ? null : await readKinds(options.kind);
   const base = readAddress(url);
   return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
     const { webhooks } = await getWebhooks();
@@ -184,7 +183,8 @@ function toKnownError(error: ApiError): KnownError {
   });
 }
 
-function readKinds(words: readonly string[] | undefined): readonly WebhookType[] {
+async function readKinds(words: readonly string[] | undefined): Promise<readonly WebhookType[]> {
+  const { didYouMean } = await import('../../core/text/did-you-mean.ts');
   if (words === undefined) return webhookTypes;
   return words.map((word) => {
     const kind = webhookTypes.find((one) => one === word);

@@ -1,0 +1,286 @@
+import type { Logger } from 'pino';
+import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
+import {
+  approveBackfill,
+  continueBackfill,
+  resumeBackfill,
+} from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import { executeBackfill, tellReports } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { planBackfill, planRules, readNews } from '../../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { findUnfinished } from '../../../jobs/attribute-orders/backfill/release-entries.ts';
+import { renderBackfillEnd } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { describeUnposted, readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import {
+  type BackfillRun,
+  withBackfillRun,
+} from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
+import { findJob } from '../../../jobs/index.ts';
+import type { Backfill, Period } from '../../core/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { RunTarget } from '../../core/run.ts';
+import { analyzeGrown } from '../../db/analyze.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
+import { requireWholeLedger } from '../../ledger/sending/compare-ledger.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
+import { describeCodeProblems } from '../../reports/codes/code-problems.ts';
+import { describeStop } from '../../runs/run-job.ts';
+import { openSourceClients } from '../../store/source-clients.ts';
+import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../open/open-config.ts';
+import { openWork } from '../open/open-workers.ts';
+import { notifyAfter } from '../run/notify-after.ts';
+import { openJobClient, tellTarget } from '../run/perform-job.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { givenReason } from '../usage-error.ts';
+import type { BackfillOptions, ResumeOptions } from './backfill.ts';
+import {
+  backfillMissing,
+  backfillUnfinished,
+  needsDays,
+  needsYes,
+  notToBeResumed,
+  planChanged,
+  planGone,
+} from './errors.ts';
+import { exitCodeOf, exitCodeOfIdle, hasNothingToPost } from './exit-codes.ts';
+import {
+  approve,
+  type CommandContext,
+  showPlan,
+  wantedShare,
+  warnOfHeldFiles,
+  withShare,
+} from './show-plan.ts';
+
+/** Plans a backfill and executes it if it is approved. Continues an unfinished one for the same period. */
+export async function performBackfill(
+  output: Output,
+  jobName: string,
+  options: BackfillOptions,
+): Promise<ExitCode> {
+  const config = await openConfig(options);
+  const { job, kind } = findJob(config, jobName);
+  if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
+  if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no backfill`);
+  const { from: fromDay, to: toDay } = options;
+  if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
+  const period = { fromDay, toDay, timeZone: job.timeZone };
+  return withWorkshop(
+    { output, options, config, job, isPlan: options.plan === true },
+    async (run, isKept) => {
+      const unfinished = await findUnfinished(run.db, job.name);
+      if (unfinished !== null) {
+        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+        return goOn(run, unfinished, { output, options });
+      }
+      const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+      showPlan(run, backfill, { output, options, isKept });
+      output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
+      const isWhole = await warnOfHeldFiles(run, output);
+      const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+      if (options.plan === true) return planned;
+      if (hasNothingToPost(backfill)) {
+        const idle = await endIdle(run, backfill);
+        return planned === EXIT.ok ? idle : planned;
+      }
+      if (!(await approve(backfill, changes, { output, options }))) return planned;
+      return start(run, backfill, { output, options });
+    },
+  );
+}
+
+/** Executes a plan, or continues a backfill that is paused or whose process has ended. */
+export async function performResume(
+  output: Output,
+  id: string | undefined,
+  options: ResumeOptions,
+): Promise<ExitCode> {
+  const reason = givenReason(options);
+  const config = await openConfig(options);
+  const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
+  const { job } = findJob(config, backfill.job);
+  if (!isAttributeOrders(job)) throw backfillMissing(id);
+  if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
+  return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
+    const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
+    if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
+    if (now?.state !== 'planned') throw notToBeResumed(backfill);
+    // The plan must still hold with the files and codes that are new since then.
+    await readNews(run);
+    showPlan(run, now, { output, options });
+    if (hasNothingToPost(now)) return endIdle(run, now);
+    if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
+    if (!(await approve(now, null, { output, options }))) return EXIT.ok;
+    return start(run, now, { output, options });
+  });
+}
+
+/** Chooses the unfinished backfill, else the newest plan. */
+async function chooseBackfill(db: Database, id: string | undefined): Promise<Backfill> {
+  const [active] = await listBackfills(
+    db,
+    id === undefined ? { states: ['running', 'paused'], limit: 1 } : { backfillId: id },
+  );
+  const [planned] =
+    active === undefined && id === undefined
+      ? await listBackfills(db, { states: ['planned'], limit: 1 })
+      : [];
+  const backfill = active ?? planned;
+  if (backfill === undefined) throw backfillMissing(id);
+  if (!['running', 'paused', 'planned'].includes(backfill.state)) throw notToBeResumed(backfill);
+  return backfill;
+}
+
+/**
+ * Resumes a paused backfill whose process still waits.
+ * @returns false if the backfill can no longer be resumed in this way.
+ */
+async function wakeOther(
+  output: Output,
+  config: PipelineConfig,
+  { backfill, reason }: { readonly backfill: Backfill; readonly reason: string | null },
+): Promise<boolean> {
+  return withDatabase(config, async (db) => {
+    const { backfillId } = backfill;
+    const { process } = await readBackfillProgress(db, backfill);
+    const resumed = await inTransaction(db, (trx) =>
+      resumeBackfill(trx, { backfillId, reason, audit: auditIn(trx) }),
+    );
+    if (resumed.kind !== 'changed') return false;
+    output.emit({ event: 'backfill_resumed', backfill_id: backfillId, ...process });
+    output.print(resumed.summary);
+    return true;
+  });
+}
+
+type WorkshopOptions = {
+  readonly output: Output;
+  readonly options: ResumeOptions;
+  readonly config: PipelineConfig;
+  readonly job: AttributeOrdersSettings;
+  readonly isPlan: boolean;
+};
+
+async function withWorkshop(
+  { output, config, job, isPlan }: WorkshopOptions,
+  work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const client = isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  try {
+    const open = isPlan ? withPlanDatabase : withMigratedDatabase;
+    return await open(config, { progress, stopping }, async (db, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(db, config);
+      const onTarget = (target: RunTarget) => tellTarget(target, output);
+      const draining = stopping.signal;
+      const log = quietLogger(output);
+      const { openSpread, close } = await openWork(db, { config, log });
+      const service = { client, sourceClients, openSpread };
+      const surroundings = { config, job, db, ...service, progress, draining, onTarget };
+      try {
+        return await withBackfillRun(surroundings, (run) => work(run, isKept));
+      } finally {
+        await close();
+        if (!isPlan) await notifyAfter(db, { config, log });
+      }
+    });
+  } finally {
+    stopping.ignore();
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+/** Log lines are only printed if LOG_LEVEL requests them; people see the progress display. */
+function quietLogger(output: Output): Logger {
+  const level = process.env.LOG_LEVEL ?? 'silent';
+  return createLogger({ level, isInteractive: false, stream: { write: (line) => output.log(line) } });
+}
+
+async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
+  const { client, db, runId, job } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const { backfillId, period } = backfill;
+  const ledger = await openLedger(run, client);
+  const rules = await planRules(run, period);
+  const share = withShare(backfill, context.options);
+  const approvedBy = readOperator();
+  const reason = givenReason(context.options);
+  const started = await inTransaction(db, (trx) =>
+    approveBackfill(trx, {
+      backfillId,
+      rules,
+      runId,
+      approvedBy,
+      ...share,
+      orderNotes: job.orderNotes,
+      reason,
+      audit: auditIn(trx),
+    }),
+  );
+  if (started.kind === 'changed') throw planChanged(backfill, started.changes);
+  if (started.kind === 'not_planned') throw planGone(backfill);
+  await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
+  return execute(run, { ...backfill, ...share }, { ...context, ledger });
+}
+
+/** Ends without posting. Brings the reports up to date, in case the process that posted was killed before it did. */
+async function endIdle(run: BackfillRun, backfill: Backfill): Promise<ExitCode> {
+  await tellReports(run);
+  return exitCodeOfIdle(backfill);
+}
+
+async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
+  const { client, db } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const ledger = await openLedger(run, client);
+  const { backfillId } = backfill;
+  const reason = givenReason(context.options);
+  await inTransaction(db, (trx) => continueBackfill(trx, { backfillId, reason, audit: auditIn(trx) }));
+  run.progress.note(`Continuing backfill ${backfillId}.`);
+  return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
+}
+
+async function execute(
+  run: BackfillRun,
+  backfill: Backfill,
+  { output, ledger }: CommandContext & { readonly ledger: OpenLedger },
+): Promise<ExitCode> {
+  if (run.client === null) throw new Error('a plan posts nothing');
+  const end = await executeBackfill(run, backfill, { client: run.client, ledger });
+  run.progress.end();
+  const progress = await readBackfillProgress(run.db, backfill);
+  const problem = end.kind === 'stopped' ? describeStop(end.stop) : await describeUnposted(run.db, run.runId);
+  const { backfillId, job, period } = backfill;
+  output.emit({
+    event: 'backfill_finished',
+    backfillId,
+    job,
+    ...period,
+    end: end.kind,
+    problem,
+    ...progress,
+  });
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress }, output.terminal));
+  return exitCodeOf(end, progress);
+}
+
+function isSame(one: Period, other: Period): boolean {
+  return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
+}
+
+/** Explains that jobs of this kind need no backfill. */
+function explainNeedless(output: Output, { kind, name }: JobSettings, message: string): ExitCode {
+  output.emit({ event: 'backfill_not_needed', job: name, kind, message });
+  output.print(message);
+  return EXIT.ok;
+}

@@ -1,0 +1,115 @@
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parsePort,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
+
+type ConsoleCommandOptions = ConfigOptions & {
+  readonly host: string;
+  readonly port: number;
+  readonly open?: boolean;
+  readonly hashPassword?: boolean;
+};
+
+export const consoleCommand: CommandDefinition = {
+  name: 'console',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
+      ),
+    )
+      .option(
+        '--host <address>',
+        'address to listen on; any address except 127.0.0.1 needs console.auth',
+        '127.0.0.1',
+      )
+      .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4080)
+      .option('--open', 'open the console in the browser of this machine')
+      .option(
+        '--hash-password',
+        'read a password from standard input and print the password_hash for console.auth.users',
+      );
+    addExamples(command, [
+      ['console', 'pages at http://127.0.0.1:4080'],
+      ['console --port 0 --open', 'on a free port, opened in the browser'],
+    ]);
+    command.action(act(performConsole));
+  },
+};
+
+/**
+ * Serves the console for a database, without running jobs, until SIGTERM or SIGINT.
+ *
+ * @throws KnownError `console_auth_missing`, `port_unusable` (exit 2), or an error about the database.
+ */
+export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
+  const { openConsole } = await import('./open-console.ts');
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
+  const { createLogger } = await import('../../monitoring/observe/logger.ts');
+  const { listen, openServer } = await import('../../monitoring/observe/start-observer.ts');
+  if (options.hashPassword) return printHash(output);
+  const config = await openConfig(options);
+  const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: true });
+  const stopping = listenForStop({ warn: () => {} });
+  try {
+    return await withDatabase(
+      config,
+      async (db) => {
+        const { host, port } = options;
+        const pages = await openConsole({ config, db, host, log });
+        try {
+          const server = openServer();
+          pages.add(server);
+          const { url, close } = await listen(server, { host, port, command: 'console' });
+          const address = `${url}${config.console.basePath}/`;
+          output.emit({ event: 'listening', url: address });
+          output.print(`Console at ${address}. Stop with Ctrl-C.`);
+          if (options.open) await openBrowser(address);
+          await untilAborted(stopping.signal);
+          await close();
+        } finally {
+          await pages.close();
+        }
+        return EXIT.ok;
+      },
+      { stopping, ...reading(output) },
+    );
+  } finally {
+    stopping.ignore();
+  }
+}
+
+async function printHash(output: Output): Promise<ExitCode> {
+  const { text } = await import('node:stream/consumers');
+  const { hashPassword } = await import('../../console/access/password.ts');
+  const password = process.stdin.isTTY ? '' : (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (password.length < MIN_PASSWORD)
+    throw usageError(
+      `A password of at least ${MIN_PASSWORD} characters is needed on standard input.`,
+      'For example:  openssl rand -base64 18 | tee password.txt | npx influencer-sync console --hash-password',
+    );
+  const hash = await hashPassword(password);
+  output.emit({ event: 'password_hash', password_hash: hash });
+  output.print(hash);
+  return EXIT.ok;
+}
+
+const MIN_PASSWORD = 12;
+
+/** Opens the address in a browser. A failure is ignored because the address is printed too. */
+async function openBrowser(url: string): Promise<void> {
+  const { spawn } = await import('node:child_process');
+  const [command, ...before] = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }[
+    process.platform as string
+  ] ?? ['xdg-open'];
+  const child = spawn(command ?? 'xdg-open', [...before, url], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}

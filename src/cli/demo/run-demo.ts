@@ -1,0 +1,165 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isOrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import { isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
+import { kindOf, loadConfig } from '../../../jobs/index.ts';
+import { waysToSet } from '../../config/environment/read-variable.ts';
+import { shortPath } from '../../config/locate.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { packageFile } from '../../core/package/package-file.ts';
+import { renderReportPage } from '../../render/html/report-page.ts';
+import { renderRunSummary } from '../../render/report-renderer.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { type PerformedJob, performConfigured } from '../run/perform-job.ts';
+import type { Output } from '../terminal/output.ts';
+import { demoFolder, prepareDemoFolder } from './demo-folder.ts';
+import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
+
+const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
+
+/**
+ * Starts the sandbox, runs all jobs of the demo's configuration in order on an empty database, then repeats
+ * the jobs that post orders, to show that nothing is posted twice. Leaves a report page, and a database that
+ * other commands can read.
+ *
+ * @param options.isVerbose shows each run like the command `run`; otherwise only its result.
+ * @returns 130 if a person interrupted it.
+ * @throws KnownError `demo_failed` (exit 1) if a run failed or the second run posted something.
+ */
+export async function runDemo(
+  output: Output,
+  { isVerbose }: { readonly isVerbose: boolean },
+): Promise<ExitCode> {
+  const folder = prepareDemoFolder();
+  const path = join(folder, 'pipeline.yaml');
+  const sandbox = await startSandbox({ port: 0, data: ACCOUNT });
+  try {
+    const config = loadConfig(path, {
+      ...process.env,
+      // Ignore any other target in the environment, however it is set.
+      ...Object.fromEntries(
+        ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY'].flatMap(waysToSet).map((name) => [name, '']),
+      ),
+      INFLUENCER_API_URL: sandbox.url,
+      INFLUENCER_API_KEY: sandbox.key,
+    });
+    output.print(introduceDemo(output.terminal));
+    const jobs = Object.values(config.jobs);
+    const performed: PerformedJob[] = [];
+    const reportPath = join(folder, 'report.html');
+    for (const job of [...jobs, ...jobs.filter(isAttributeOrders)]) {
+      const isAgain = performed.length >= jobs.length;
+      const before = isAgain ? await countReferrals(sandbox.url) : 0;
+      const done = await performShown(output, { config, job, isAgain, isVerbose, reportPath });
+      if (done.exitCode === EXIT.interrupted) return EXIT.interrupted;
+      if (done.summary.finished.status === 'failed') throw runFailed(output, done);
+      performed.push(done);
+      const postedAgain = isAgain ? (await countReferrals(sandbox.url)) - before : 0;
+      if (postedAgain !== 0) throw postedTwice(postedAgain);
+    }
+    const firstRuns = performed.slice(0, jobs.length);
+    writeFileSync(reportPath, pageOf(firstRuns));
+    const posted = await countReferrals(sandbox.url);
+    for (const { summary } of firstRuns)
+      if (isOrdersReport(summary.report)) output.print(tellOrders(summary.report, output.terminal));
+    output.print(
+      endDemo({ posted, reportPath: shortPath(reportPath), config: shortPath(path) }, output.terminal),
+    );
+    output.emit({ event: 'demo_finished', posted, posted_again: 0, report: reportPath });
+    return EXIT.ok;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Opens the demo's data in the console until a person stops it. */
+export async function showDemo(output: Output): Promise<ExitCode> {
+  const { performConsole } = await import('../console/console.ts');
+  const config = shortPath(join(demoFolder(), 'pipeline.yaml'));
+  return performConsole(output, { config, host: '127.0.0.1', port: 0, open: output.terminal.isInteractive });
+}
+
+type Step = {
+  readonly config: PipelineConfig;
+  readonly job: JobSettings;
+  readonly isAgain: boolean;
+  readonly isVerbose: boolean;
+  /** The page of all first runs. */
+  readonly reportPath: string;
+};
+
+/** Performs one run, with its full output or in one line. */
+async function performShown(
+  output: Output,
+  { config, job, isAgain, isVerbose, reportPath }: Step,
+): Promise<PerformedJob> {
+  const options = { config: shortPath(config.path), ...(isAgain ? {} : { report: reportPath }) };
+  const request = { jobName: job.name, options, isPlan: false };
+  if (isVerbose) {
+    const heading = isAgain ? 'Orders again: a second run must post 0' : kindOf(job).demo;
+    output.print(`\n${output.terminal.style('bold', heading)}\n\n`);
+  }
+  const shown = output.about(options);
+  const done = await performConfigured(isVerbose ? shown : quietly(shown), config, request);
+  output.emit(done.summary.finished);
+  const did = done.renderer.did(done.summary.report.counts);
+  if (!isVerbose) output.print(`  ${job.name.padEnd(20)}${did}${isAgain ? ' the second time' : ''}`);
+  return done;
+}
+
+/** Suppresses the output of a run except notes about changes on this machine. Events are still emitted. */
+function quietly(output: Output): Output {
+  return {
+    ...output,
+    print: () => {},
+    warn: () => {},
+    createProgress: () =>
+      output.json
+        ? output.createProgress()
+        : {
+            begin: () => {},
+            advance: () => {},
+            end: () => {},
+            note: (message) => output.print(`  ${message}`),
+          },
+  };
+}
+
+/** Renders the report page. Orders come first because they matter most. */
+function pageOf(performed: readonly PerformedJob[]): string {
+  const [orders, others] = [true, false].map((wanted) =>
+    performed.filter(({ summary }) => isOrdersReport(summary.report) === wanted),
+  );
+  return renderReportPage([...(orders ?? []), ...(others ?? [])], {
+    title: 'Report of the demo',
+    madeAt: new Date(),
+  });
+}
+
+/** Counts the referrals in the sandbox's request log: what it really processed. */
+async function countReferrals(url: string): Promise<number> {
+  const log = await (await fetch(`${url}/_sandbox/log/referrals`)).text();
+  return log.split('\n').filter((line) => line !== '').length;
+}
+
+function runFailed(output: Output, { summary, renderer }: PerformedJob): KnownError {
+  output.print(renderRunSummary(summary, { renderer, terminal: output.terminal }));
+  return new KnownError({
+    code: 'demo_failed',
+    message: `The run of ${summary.finished.job} failed.`,
+    help: 'Start the demo again; with --verbose it shows every step. If it fails again, please report it.',
+    exitCode: EXIT.crash,
+  });
+}
+
+function postedTwice(count: number): KnownError {
+  return new KnownError({
+    code: 'demo_failed',
+    message: `The second run posted ${count} orders.`,
+    help: 'This must not happen. Please report it with the output above.',
+    exitCode: EXIT.crash,
+  });
+}

@@ -1,0 +1,63 @@
+import { creditBars, dispositionLines } from '../../../jobs/attribute-orders/render.ts';
+import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import type { CountLine } from '../../render/block.ts';
+import { renderCounts, renderPart } from '../../render/render-blocks.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { plural } from '../../render/text.ts';
+
+const LABEL_WIDTH = 16;
+
+/** The introduction, before the first job. */
+export function introduceDemo(terminal: Terminal): string {
+  return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
+a sandbox of the service. It takes some seconds; nothing leaves this machine.
+`;
+}
+
+/** The result of the orders: what each influencer earned, what was not credited, and why. */
+export function tellOrders({ counts, details }: OrdersReport, terminal: Terminal): string {
+  const lines: readonly CountLine[] = [
+    ...dispositionLines(details).filter(([label]) => !CREDITED.includes(label)),
+    [
+      'unreadable rows',
+      counts.rejected_rows,
+      { note: 'with file, line and fix in the report', color: 'yellow' },
+    ],
+  ];
+  const notCredited = lines.map(
+    ([label, count, more]): CountLine => [label, count, { ...more, always: false }],
+  );
+  return [
+    '',
+    `${terminal.style('bold', 'Who earned what')}: ${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
+    ...renderPart(creditBars(details), terminal),
+    '',
+    terminal.style('bold', 'What was not credited, and why'),
+    ...renderCounts(notCredited, { labelWidth: LABEL_WIDTH, total: counts.orders, terminal }),
+  ].join('\n');
+}
+
+const CREDITED: readonly string[] = ['posted', 'already known'];
+
+/** The end: a second run posted nothing, and which commands to try next. */
+export function endDemo(
+  {
+    posted,
+    reportPath,
+    config,
+  }: { readonly posted: number; readonly reportPath: string; readonly config: string },
+  terminal: Terminal,
+): string {
+  return `
+${terminal.style('bold', 'The same job again')}: 0 orders posted. The sandbox still has ${posted}, each once.
+
+${terminal.style('bold', 'The whole report')}, for a browser:  ${reportPath}
+${terminal.style('bold', 'With your own exports')}:            npx influencer-sync init FOLDER
+${terminal.style('bold', 'Look around')}:
+  npx influencer-sync console --open --config ${config}
+  npx influencer-sync explain order 5601000000101 --config ${config}
+  npx influencer-sync rejected --config ${config}
+  npx influencer-sync statement --month 2026-05 --config ${config}
+  npx influencer-sync status --config ${config}
+`;
+}

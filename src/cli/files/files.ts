@@ -1,0 +1,282 @@
+import { type Command, Option } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Database } from '../../db/connect.ts';
+import type { KnownFile } from '../../intake/files/list-known-files.ts';
+import { plural } from '../../render/text.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+
+type FilesOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly state?: string;
+  readonly limit: number;
+};
+type ReleaseOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly reason: string;
+  readonly all?: boolean;
+  readonly newest?: boolean;
+  readonly yes?: boolean;
+};
+type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
+
+const DEFAULT_LIMIT = 50;
+const STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'];
+
+export const filesCommand: CommandDefinition = {
+  name: 'files',
+  define(command, act) {
+    addConfigOptions(command.description('list each file of the sources: read, held or skipped, and why'))
+      .option('--source <name>', 'one source only')
+      .addOption(new Option('--state <state>', 'only those').choices(STATES))
+      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, DEFAULT_LIMIT)
+      .action(act(showFiles));
+    addExamples(command, [
+      ['files', 'which files were read, are held or skipped, and which the next run reads'],
+      ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
+      [
+        "files release west.csv --newest --reason 'sent later'",
+        'a file that contradicts another one: it counts',
+      ],
+      ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
+      ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
+      ['files reread --layout etsy-orders', 'all files that were read with a layout'],
+    ]);
+    defineDecisions(command, act);
+  },
+};
+
+function defineDecisions(command: Command, act: Act): void {
+  addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--all', 'all held files, after a preview')
+    .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
+    .option('--source <name>', 'one source only')
+    .option('--yes', 'with --all: do not ask')
+    .requiredOption('--reason <text>', 'why; kept with the file')
+    .action(act(releaseFile));
+  addConfigOptions(command.command('reread').description('let the next run read files again'))
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--source <name>', 'one source only')
+    .option('--layout <name>', 'all files that were read with this layout')
+    .action(act(rereadFiles));
+}
+
+/**
+ * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
+ * code; the other sources are still listed.
+ */
+async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
+  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { findSource, openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { renderFiles } = await import('../../reports/files/files.ts');
+  const { surveyFiles } = await import('../../reports/files/survey-files.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
+  const config = await openConfig(options);
+  const sources =
+    options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
+  const clients = openSourceClients();
+  let exitCode: ExitCode = EXIT.ok;
+  try {
+    await withDatabase(
+      config,
+      async (db) => {
+        for (const source of sources) {
+          try {
+            const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
+            const files = all.filter(({ state }) => options.state === undefined || state === options.state);
+            for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
+            const shown = { source, all, files, limit: options.limit };
+            output.print(renderFiles(shown, output.terminal));
+          } catch (error) {
+            if (!(error instanceof KnownError)) throw error;
+            output.fail(error.details);
+            exitCode = error.details.exitCode;
+          }
+        }
+      },
+      reading(output),
+    );
+  } finally {
+    clients.close();
+  }
+  return exitCode;
+}
+
+/**
+ * Releases one held file, or all with `--all`.
+ * @throws KnownError (exit 2) if no held file or several have the name, or if `--all` needs a confirmation
+ *   and there is no terminal.
+ */
+async function releaseFile(
+  output: Output,
+  name: string | undefined,
+  options: ReleaseOptions,
+): Promise<ExitCode> {
+  const { findSource, openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decideMany } = await import('../review/decide-many.ts');
+  const { auditIn, decidedHere, readOperator } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
+  const { previewFiles } = await import('../../decisions/settle-many.ts');
+  const config = await openConfig(options);
+  if ((name === undefined) === (options.all !== true))
+    throw usageError(
+      'The command does not say which files to release.',
+      'Give the name of a file, or --all.',
+    );
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason to release a file.',
+    kept: 'with the file',
+  });
+  const { source = null, yes = false, newest = false } = options;
+  if (newest && name === undefined)
+    throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
+  if (source !== null) findSource(config, source);
+  return withDatabase(config, async (db) => {
+    if (name === undefined)
+      return decideMany(db, {
+        ...{ output, reason, yes, leaseMs: config.api.leaseSeconds * 1000 },
+        none: 'No file is held.',
+        preview: (trx) =>
+          previewFiles(trx, {
+            ...{ actor: readOperator(), via: 'command', reason, audit: auditIn(trx), decision: 'release' },
+            files: { source, state: 'held' },
+            chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
+          }),
+      });
+    const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
+    if (newest) return takeNewest(db, { output, name, files, reason });
+    await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
+    for (const file of files)
+      output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
+    output.print(`${name} is released. A run still reads a new version under its name.`);
+    return EXIT.ok;
+  });
+}
+
+/** @throws KnownError (exit 2) if the file is held for another reason. */
+async function takeNewest(
+  db: Database,
+  options: {
+    readonly output: Output;
+    readonly name: string;
+    readonly files: readonly KnownFile[];
+    readonly reason: string;
+  },
+): Promise<ExitCode> {
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { takeAsNewest } = await import('../../decisions/release-files.ts');
+  const { output, name, files, reason } = options;
+  const taken = await inTransaction(db, (trx) => takeAsNewest(trx, { files, reason, ...decidedHere(trx) }));
+  if (taken.length === 0)
+    throw usageError(
+      `${name} is not held because it contradicts another file.`,
+      'npx influencer-sync files says why it is held, and what ends the hold.',
+    );
+  for (const { source, uri } of files) output.emit({ event: 'file_is_newest', source, uri, reason });
+  output.print(`${name} is newer than all files of its source so far. The next run reads it as such.`);
+  return EXIT.ok;
+}
+
+/**
+ * Marks files to be read again by the next run, by name or by layout.
+ * @throws KnownError (exit 2) if no file was read under the name or with the layout.
+ */
+async function rereadFiles(
+  output: Output,
+  name: string | undefined,
+  options: RereadOptions,
+): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
+  const { layout, source } = options;
+  if ((name === undefined) === (layout === undefined))
+    throw usageError(
+      'The command does not say which files to read again.',
+      'Give the name of a file, or --layout.',
+    );
+  const config = await openConfig(options);
+  return withDatabase(config, async (db) => {
+    const files =
+      name === undefined
+        ? await readWith(db, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
+        : await findFiles(db, name, { ...options, what: 'read or held', states: null });
+    const filter = name === undefined ? { filter: { layout, source: source ?? null } } : {};
+    const { files: count } = await inTransaction(db, (trx) =>
+      rereadFilesAgain(trx, { files, reason: null, ...filter, ...decidedHere(trx) }),
+    );
+    output.emit({ event: 'reread_requested', files: count });
+    output.print(
+      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
+    );
+    return EXIT.ok;
+  });
+}
+
+async function readWith(
+  db: Database,
+  filter: { readonly layout: string; readonly source?: string },
+): Promise<readonly KnownFile[]> {
+  const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
+  const files = await listKnownFiles(db, filter);
+  const wanted = files.filter(({ state }) => state === 'sealed' || state === 'held');
+  if (wanted.length > 0) return wanted;
+  throw notFound(
+    `No file was read with the layout ${filter.layout}.`,
+    'npx influencer-sync files lists the files that were read; the layout of a source is in pipeline.yaml.',
+  );
+}
+
+async function findFiles(
+  db: Database,
+  name: string,
+  {
+    source,
+    what,
+    states,
+  }: {
+    readonly source?: string;
+    readonly what: string;
+    readonly states: readonly KnownFile['state'][] | null;
+  },
+): Promise<readonly KnownFile[]> {
+  const { listKnownFiles } = await import('../../intake/files/list-known-files.ts');
+  const files = await listKnownFiles(db, source === undefined ? {} : { source });
+  const found = files.filter(
+    (file) =>
+      (file.uri === name || fileName(file.uri) === name) &&
+      (states === null ? file.state !== 'reading' : states.includes(file.state)),
+  );
+  const places = [...new Set(found.map((file) => `${file.source}: ${file.uri}`))];
+  if (places.length > 1)
+    throw usageError(
+      `Several files are called "${name}".`,
+      `Give the full address, or --source. They are: ${places.slice(0, 5).join(', ')}${places.length > 5 ? ', …' : ''}.`,
+    );
+  if (found.length > 0) return found;
+  throw notFound(`No ${what} file is called "${name}".`, 'npx influencer-sync files lists them.');
+}
+
+function notFound(message: string, help: string): KnownError {
+  return new KnownError({
+    code: 'file_not_found',
+    message,
+    help,
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

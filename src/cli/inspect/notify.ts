@@ -1,0 +1,133 @@
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { TestableChannel } from '../../monitoring/notify/test-channels.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+
+type HistoryOptions = ConfigOptions & { readonly limit: number };
+
+const DEFAULT_LIMIT = 20;
+
+export const notifyCommand: CommandDefinition = {
+  name: 'notify',
+  define(command, act) {
+    command.description('test the channels of notices, and list the notices that were sent');
+    addExamples(command, [
+      ['notify test', 'send a test notice to every channel'],
+      ['notify test ops', 'send one to this channel only'],
+      ['notify history', 'the last 20 notices, and the channels that received them'],
+    ]);
+    const test = addConfigOptions(
+      command.command('test').description('send a test notice to one channel, or to all of them'),
+    )
+      .argument('[channel]', 'name of the channel in notify.channels')
+      .action(act(testChannels));
+    addExamples(test, [
+      ['notify test', 'every channel; exit code 2 if one fails'],
+      ['notify test ops --json', 'one channel, for a program'],
+    ]);
+    const history = addConfigOptions(
+      command.command('history').description('list notices and their deliveries, newest first'),
+    )
+      .option('--limit <count>', 'maximum notices to list', parseCount, DEFAULT_LIMIT)
+      .action(act(showNotices));
+    addExamples(history, [
+      ['notify history', 'the last 20'],
+      ['notify history --limit 100 --json', 'for a program'],
+    ]);
+  },
+};
+
+/**
+ * Sends a test notice to one channel or to all, and prints the results.
+ *
+ * @returns 2 if a channel did not accept it.
+ * @throws KnownError `channels_missing`, `channel_unknown` (exit 2).
+ */
+async function testChannels(
+  output: Output,
+  name: string | undefined,
+  options: ConfigOptions,
+): Promise<ExitCode> {
+  const { openConfig } = await import('../open/open-config.ts');
+  const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
+  const { testChannels: sendTests } = await import('../../monitoring/notify/test-channels.ts');
+  const { renderChannelTest } = await import('../../reports/notices/notices.ts');
+  const config = await openConfig(options);
+  const channels = await chooseChannels(config, name);
+  let exitCode: ExitCode = EXIT.ok;
+  for await (const { channel, attempt } of sendTests(channels, {
+    now: new Date(),
+    link: linkTo('/', config),
+  })) {
+    const result = {
+      channel: channel.name,
+      kind: channel.kind,
+      state: attempt.kind,
+      reason: attempt.kind === 'failed' ? attempt.reason : null,
+    };
+    output.emit({ event: 'channel_tested', ...result });
+    output.print(renderChannelTest(result, output.terminal));
+    if (attempt.kind === 'failed') exitCode = EXIT.configuration;
+  }
+  return exitCode;
+}
+
+/** Lists notices and their deliveries. */
+async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { listNotices } = await import('../../reports/notices/list-notices.ts');
+  const { renderNotices } = await import('../../reports/notices/notices.ts');
+  const config = await openConfig(options);
+  const notices = await withDatabase(
+    config,
+    (db) => listNotices(db, { limit: options.limit }),
+    reading(output),
+  );
+  for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
+  output.print(renderNotices(notices, output.terminal));
+  return EXIT.ok;
+}
+
+async function chooseChannels(
+  config: PipelineConfig,
+  name: string | undefined,
+): Promise<readonly TestableChannel[]> {
+  const { shortPath } = await import('../../config/locate.ts');
+  const { didYouMean } = await import('../../core/text/did-you-mean.ts');
+  const { testableChannels } = await import('../../monitoring/notify/test-channels.ts');
+  const channels = testableChannels(config.notify);
+  const where = `notify.channels in ${shortPath(config.path)}`;
+  if (channels.length === 0) throw channelsMissing(where);
+  const chosen = channels.filter((channel) => name === undefined || channel.name === name);
+  if (chosen.length > 0) return chosen;
+  const names = channels.map((channel) => channel.name);
+  const near = didYouMean(name ?? '', names);
+  throw new KnownError({
+    code: 'channel_unknown',
+    message: `There is no channel "${name}".`,
+    where,
+    help: near === null ? `Existing channels: ${names.join(', ')}.` : `Did you mean "${near}"?`,
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function channelsMissing(where: string): KnownError {
+  return new KnownError({
+    code: 'channels_missing',
+    message: 'No channel for notices is configured.',
+    where,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
+    help: 'Add one, for example:\n  notify:\n    channels:\n      ops: { kind: slack, url: "${SLACK_WEBHOOK_URL}" }',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}

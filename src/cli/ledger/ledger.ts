@@ -1,0 +1,242 @@
+import type { Command } from 'commander';
+import type { Seeded } from '../../core/backfill.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { formatAmounts } from '../../core/money.ts';
+import type { Recovered } from '../../ledger/continuity/recover.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseId,
+} from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason } from '../usage-error.ts';
+
+type SeedOptions = ConfigOptions & { readonly reason: string };
+
+/**
+ * `influencer-sync ledger`: records what the ledger cannot know: orders that were credited elsewhere, and
+ * claims that the database lost.
+ */
+export const ledgerCommand: CommandDefinition = {
+  name: 'ledger',
+  define(command, act) {
+    command
+      .description(
+        'record orders that were credited elsewhere, or recover claims that a restored database lost',
+      )
+      .enablePositionalOptions();
+    addExamples(command, [
+      [
+        "ledger seed credited-in-2023.csv --reason 'by the shop integration'",
+        'columns: order_platform,order_id and, optionally, amount,currency,deal_id,collab_id,reason',
+      ],
+      ['ledger seeds', 'the recorded files'],
+      [
+        "ledger recover --reason 'restored the backup of 2 May'",
+        'record the orders posted since then as accepted or in doubt; then runs continue',
+      ],
+      [
+        "ledger unseed 3 --reason 'the wrong file'",
+        'withdraw a file: the next run decides about its orders again',
+      ],
+    ]);
+    defineSeeds(command, act);
+    defineRecover(command, act);
+  },
+};
+
+function defineRecover(command: Command, act: Act): void {
+  addConfigOptions(
+    command
+      .command('recover')
+      .description(
+        'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
+      ),
+  )
+    .requiredOption('--reason <text>', 'what happened; kept with the decision')
+    .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
+    .option(
+      '--accept-undescribed',
+      'give up claims that no journal on this machine describes: their orders may be posted again',
+    )
+    .action(act(recoverLostClaims));
+}
+
+function defineSeeds(command: Command, act: Act): void {
+  addConfigOptions(
+    command
+      .command('seed')
+      .description('record a file of orders that were credited elsewhere, so that they are not posted'),
+  )
+    .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
+    .requiredOption('--reason <text>', 'how you know; kept with the decision')
+    .action(act(addSeed));
+  addConfigOptions(command.command('seeds').description('list the recorded files')).action(act(showSeeds));
+  addConfigOptions(command.command('unseed').description('withdraw a file; this is recorded as a decision'))
+    .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
+    .requiredOption('--reason <text>', 'why; kept with the decision')
+    .action(act(takeSeedBack));
+}
+
+type RecoverOptions = ConfigOptions & {
+  readonly reason: string;
+  readonly from?: string;
+  readonly acceptUndescribed?: boolean;
+};
+
+/**
+ * Makes a database usable again that lost claims of this data folder. It records the lost claims as accepted,
+ * in doubt or not processed, and the list of the service if one is given, in one transaction: all of it, or nothing. Running
+ * it again is harmless.
+ *
+ * @returns 0 if runs can continue.
+ * @throws KnownError (exit 7) if claims are missing that no journal on this machine describes.
+ */
+async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
+  const { openConfig, withMigratedDatabase } = await import('../open/open-config.ts');
+  const { recordList } = await import('../seed-orders.ts');
+  const { listenForStop } = await import('../terminal/listen-for-stop.ts');
+  const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { bindAccount } = await import('../../ledger/bind-account.ts');
+  const { ensureLedgerId } = await import('../../ledger/continuity/identity.ts');
+  const { recoverLedger } = await import('../../ledger/continuity/recover.ts');
+  const { compare } = await import('../../ledger/sending/compare-ledger.ts');
+  const { spoolFolder } = await import('../../ledger/sending/recover-previous-runs.ts');
+  const { replaySpool } = await import('../../ledger/spool.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason);
+  const decidedBy = readOperator();
+  const progress = output.createProgress();
+  const stopping = listenForStop(output);
+  return withMigratedDatabase(config, { progress, stopping }, async (db) => {
+    const { continuity, accountId: bound, folders, machineId, isShared } = await compare(db, { config });
+    const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
+    const { from } = options;
+    const { seeded, recovered } = await inTransaction(db, async (trx) => {
+      const list = from === undefined ? null : await recordList(trx, { config, path: from, reason });
+      if (accountId === null) return { seeded: list, recovered: null };
+      await bindAccount(trx, accountId);
+      await ensureLedgerId(trx);
+      const acceptsUndescribed = options.acceptUndescribed === true;
+      const found = await recoverLedger(trx, {
+        ...{ folders, machineId, isShared },
+        ...{ accountId, reason, decidedBy, acceptsUndescribed },
+      });
+      const { claims, accepted, inDoubt, notProcessed } = found;
+      await auditIn(trx)({
+        ...{ action: 'recover_ledger', subjectKind: 'ledger', subject: accountId, reason },
+        summary: `Recovered ${plural(claims, 'claim')} that the database had lost.`,
+        after: { accepted, in_doubt: inDoubt, not_processed: notProcessed },
+      });
+      return { seeded: list, recovered: found };
+    });
+    if (seeded !== null) await showSeeded(output, seeded);
+    if (recovered === null) {
+      output.print('No run has posted from this data folder yet, so there is nothing to recover.');
+      return EXIT.ok;
+    }
+    // Answers that a process had received before it found that the database had changed.
+    const spooled = await replaySpool(db, spoolFolder({ config }), '');
+    const { problem: after } = await compare(db, { config });
+    output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
+    output.print(renderRecovered(recovered));
+    if (after === null) return EXIT.ok;
+    throw new KnownError({
+      ...after.details,
+      safe: 'What this command recorded stays recorded, and running it again adds nothing twice. Nothing is posted until no claim is missing.',
+    });
+  }).finally(() => stopping.ignore());
+}
+
+function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
+  if (claims === 0) return 'The database has every claim that is in the journals.';
+  return [
+    `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(amounts)}):`,
+    `  ${formatCount(accepted)} accepted by the service: not posted again`,
+    `  ${formatCount(inDoubt)} in doubt: not posted again; settle them with \`npx influencer-sync review\` after the next run`,
+    `  ${formatCount(notProcessed)} not processed: posted by the next run`,
+    'The next run reads the files again and finds their orders.',
+  ].join('\n');
+}
+
+/**
+ * Records a file of orders that were credited elsewhere. If this project has posted some of them too, the
+ * exit code is 3.
+ */
+async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { recordList } = await import('../seed-orders.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason);
+  return withDatabase(config, async (db) => {
+    const seeded = await inTransaction(db, (trx) => recordList(trx, { config, path, reason }));
+    await showSeeded(output, seeded);
+    return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+  });
+}
+
+async function showSeeded(output: Output, seeded: Seeded): Promise<void> {
+  const { renderSeeded } = await import('../../reports/seeds.ts');
+  output.emit({ event: 'seeded', ...seeded });
+  output.print(renderSeeded(seeded, output.terminal));
+}
+
+async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { listSeeds } = await import('../../ledger/seed.ts');
+  const { renderSeeds } = await import('../../reports/seeds.ts');
+  return withDatabase(
+    await openConfig(options),
+    async (db) => {
+      const seeds = await listSeeds(db);
+      for (const seed of seeds) output.emit({ event: 'seed', ...seed });
+      output.print(renderSeeds(seeds, output.terminal));
+      return EXIT.ok;
+    },
+    reading(output),
+  );
+}
+
+async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { unseedOrders } = await import('../seed-orders.ts');
+  const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason);
+  return withDatabase(config, async (db) => {
+    const undone = await inTransaction(db, async (trx) => {
+      const taken = await unseedOrders(trx, { seedId, reason, undoneBy: readOperator() });
+      const summary = `Withdrew seed ${seedId}.`;
+      if (taken.kind === 'undone')
+        await auditIn(trx)({
+          ...{ action: 'withdraw_seed', subjectKind: 'seed', subject: seedId, summary, reason },
+          after: { orders: taken.orders },
+        });
+      return taken;
+    });
+    if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
+    output.emit({ event: 'unseeded', seedId, orders: undone.orders });
+    output.print(
+      `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
+    );
+    return EXIT.ok;
+  });
+}
+
+function notThere(seedId: string, isUnknown: boolean): KnownError {
+  return new KnownError({
+    code: isUnknown ? 'seed_not_found' : 'seed_undone',
+    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
+    help: 'npx influencer-sync ledger seeds lists them.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,142 @@
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { JobDecision } from '../../decisions/control-job.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason } from '../usage-error.ts';
+
+type ControlJobOptions = ConfigOptions & { readonly reason: string };
+
+const DECISIONS: readonly {
+  readonly name: string;
+  readonly decision: JobDecision;
+  readonly description: string;
+}[] = [
+  {
+    name: 'run-now',
+    decision: 'run_now',
+    description: 'have `serve` run the job now, in addition to its schedule',
+  },
+  { name: 'pause', decision: 'pause', description: 'skip the slots of a job until you resume it' },
+  {
+    name: 'resume',
+    decision: 'resume',
+    description: 'stop skipping the slots of a job, from the next one on',
+  },
+];
+
+export const jobsCommand: CommandDefinition = {
+  name: 'jobs',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'list the jobs: when each runs next, how its last run ended, and whether it is paused',
+      ),
+    ).action(act(showJobs));
+    addExamples(command, [
+      ['jobs', 'every job of the configuration'],
+      ["jobs pause orders --reason 'the shop corrects its export'", 'skip its slots'],
+      ["jobs resume orders --reason 'corrected'", 'run it again from the next slot on'],
+      ["jobs run-now orders --reason 'corrected'", '`serve` starts a run within seconds'],
+    ]);
+    for (const { name, decision, description } of DECISIONS)
+      addConfigOptions(command.command(name).description(description))
+        .argument('<job>', 'name of the job')
+        .requiredOption('--reason <text>', 'why; kept in ops.audit')
+        .action(
+          act(async (output, job: string, options: ControlJobOptions) =>
+            performControl(output, { job, decision, options }),
+          ),
+        );
+  },
+};
+
+/** Maximum number of jobs. Jobs of earlier configurations have runs too. */
+const MAX_JOBS = 1_000;
+
+/** Lists the jobs of the configuration, and paused jobs that are no longer in it. */
+async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
+  const { renderJobs } = await import('../../reports/runs/jobs.ts');
+  const { listRuns } = await import('../../reports/runs/list-runs.ts');
+  const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
+  const config = await openConfig(options);
+  const jobs = Object.values(config.jobs);
+  const slots = nextSlots(jobs, new Date());
+  const { paused, runs, served } = await withDatabase(
+    config,
+    async (db) => ({
+      paused: await listPausedJobs(db),
+      runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
+      served: await isServed(db),
+    }),
+    reading(output),
+  );
+  const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
+  const listed = [...names].map((name) => {
+    const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};
+    return {
+      job: name,
+      kind,
+      schedule,
+      timeZone,
+      after,
+      nextSlot: slots.find(({ job }) => job === name)?.at ?? null,
+      lastRun: runs.find(({ job }) => job === name) ?? null,
+      paused: paused.find(({ job }) => job === name) ?? null,
+    };
+  });
+  for (const { lastRun, paused: pause, ...job } of listed)
+    output.emit({
+      event: 'job',
+      ...job,
+      last_run: lastRun === null ? null : { run_id: lastRun.runId, status: lastRun.status },
+      paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
+    });
+  output.print(renderJobs(listed, { terminal: output.terminal, isServed: served }));
+  return EXIT.ok;
+}
+
+/**
+ * Pauses or resumes a job, or requests a run now.
+ * @throws KnownError (exit 2) if the decision does not apply to the job's state.
+ */
+async function performControl(
+  output: Output,
+  {
+    job,
+    decision,
+    options,
+  }: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
+): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { decidedHere } = await import('../terminal/read-operator.ts');
+  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { controlJob } = await import('../../decisions/control-job.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason, { message: 'You must give a reason.', kept: 'in ops.audit' });
+  const controlled = await withDatabase(config, (db) =>
+    inTransaction(db, (trx) =>
+      controlJob(trx, {
+        jobs: config.jobs,
+        job,
+        decision,
+        reason,
+        ...decidedHere(trx),
+      }),
+    ),
+  );
+  if (controlled.kind === 'refused')
+    throw new KnownError({
+      code: 'job_unchanged',
+      message: controlled.why,
+      where: job,
+      help: 'See the state of each job: npx influencer-sync jobs',
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
+  output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
+  output.print(controlled.summary);
+  return EXIT.ok;
+}

@@ -1,0 +1,219 @@
+import { createInterface } from 'node:readline/promises';
+import { findJob, jobKinds } from '../../../jobs/index.ts';
+import { requireService } from '../../config/require-settings.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { RunTarget } from '../../core/run.ts';
+import { isLoopback } from '../../core/text/is-loopback.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { recordOwnRun } from '../../decisions/control-job.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import type { Metrics } from '../../monitoring/observe/metrics.ts';
+import type { RunOptions } from '../../ops/run.ts';
+import { type ReportedSummary, renderReportPage } from '../../render/html/report-page.ts';
+import { renderRunSummary } from '../../render/report-renderer.ts';
+import { linkToTrace } from '../../reports/runs/runs.ts';
+import { describeStop, runJob } from '../../runs/run-job.ts';
+import { type Client, observeClient } from '../../service/client.ts';
+import { openSourceClients } from '../../store/source-clients.ts';
+import { appendMoney } from '../money/append-money.ts';
+import {
+  openConfig,
+  warnOfPlainConnections,
+  withMigratedDatabase,
+  withPlanDatabase,
+} from '../open/open-config.ts';
+import { openClient } from '../open/open-service.ts';
+import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openWork } from '../open/open-workers.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { openReportFile } from '../terminal/report-file.ts';
+import { givenReason, requireReason, usageError } from '../usage-error.ts';
+import { notifyAfter, pingStart } from './notify-after.ts';
+import type { RunCommandOptions } from './run.ts';
+
+type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
+
+/** Runs or plans a job of the configuration, shows the result, and writes its report if requested. */
+export async function performJob(output: Output, request: Request): Promise<ExitCode> {
+  const config = await openConfig(request.options);
+  const { report: file } = request.options;
+  const writeReport = file === undefined ? null : openReportFile(file);
+  const done = await performConfigured(output, config, request);
+  output.emit(done.summary.finished);
+  if (file !== undefined && writeReport !== null) {
+    const page = renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() });
+    writeReport(output.completePage(page));
+    if (!output.json) output.warn(`Report: ${file}`);
+  }
+  return done.exitCode;
+}
+
+/** The result of a finished run or plan, for display. */
+export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
+
+/**
+ * Like `performJob` with a loaded configuration, but without the event `run_finished`, and the caller writes the
+ * page.
+ */
+export async function performConfigured(
+  output: Output,
+  config: PipelineConfig,
+  request: Request,
+): Promise<PerformedJob> {
+  const { job, kind } = findJob(config, request.jobName);
+  const reason = readReason(request.options);
+  if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
+  warnOfPlainConnections(config, output);
+  const telemetry = await openTelemetry(output);
+  const opened = request.isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  // Log lines are only printed if LOG_LEVEL requests them; people see the progress display.
+  const level = process.env.LOG_LEVEL;
+  const log = createLogger({
+    level: level ?? (telemetry === null ? 'silent' : 'info'),
+    isInteractive: false,
+    stream: { write: (line) => (level === undefined ? undefined : output.log(line)) },
+    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
+  });
+  log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
+  const ping = request.isPlan ? null : await pingStart(config, job.name);
+  async function performIn(db: Database): Promise<PerformedJob> {
+    const { limit = null, file = null, allowEmpty = false } = request.options;
+    const approve = approverOf(request.options, output);
+    const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
+    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client: opened });
+    const work = await openWork(db, { config, log });
+    async function onBegun(runId: string): Promise<void> {
+      if (reason === null) return;
+      await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+    }
+    const result = await runJob({
+      config,
+      job,
+      kind,
+      db,
+      client: measured?.client ?? opened,
+      sourceClients,
+      options,
+      progress,
+      draining: stopping.signal,
+      openSpread: work.openSpread,
+      onTarget: (target) => tellTarget(target, output),
+      onBegun,
+    }).finally(() => work.close());
+    const { finished, report, stop, exitCode, traceId } = result;
+    measured?.metrics.runEnded(finished);
+    const problem = stop === null ? null : describeStop(stop);
+    const { isPlan } = request;
+    const summary = { finished, report, problem, isPlan };
+    // A blank line between the progress and the result.
+    if (!output.json) output.warn('');
+    output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
+    if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
+    for (const event of kind.render.events(report)) output.emit(event);
+    const { event: _, ...facts } = finished;
+    log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+    // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
+    const isWanted = request.options.report !== undefined && !isPlan && stop === null;
+    const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
+    return { summary, renderer: kind.render, appendix, exitCode };
+  }
+  try {
+    const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
+    const performed = await open(config, { progress, stopping }, async (db) => {
+      try {
+        return await performIn(db);
+      } finally {
+        if (!request.isPlan) await notifyAfter(db, { config, log });
+        // Ends telemetry while the database is open, because the metrics are read from it.
+        await telemetry?.end();
+      }
+    });
+    await ping?.ended(performed.exitCode);
+    return performed;
+  } catch (error) {
+    await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
+    throw error;
+  } finally {
+    progress.end();
+    stopping.ignore();
+    sourceClients.close();
+    await opened?.close();
+    await telemetry?.end();
+  }
+}
+
+/** Adds the metrics of a run to its telemetry. Those of the database are read after the run. */
+async function measureRun(
+  telemetry: OpenTelemetry,
+  {
+    config,
+    db,
+    client,
+  }: { readonly config: PipelineConfig; readonly db: Database; readonly client: Client | null },
+): Promise<{ readonly metrics: Metrics; readonly client: Client | null }> {
+  const { openMetrics } = await import('../open/open-metrics.ts');
+  const metrics = openMetrics(config, db, {
+    atWork: () => [],
+    isLedgerContinuous: () => true,
+    lastPoll: () => null,
+  });
+  telemetry.measure(metrics);
+  const observer = { begun: metrics.requestBegun, ended: metrics.requestEnded };
+  return { metrics, client: client === null ? null : observeClient(client, observer) };
+}
+
+/** Prints which service a run sends to and which ledger it uses, before it does either. */
+export function tellTarget(target: RunTarget, output: Output): void {
+  output.emit({ event: 'run_target', ...target });
+  const { service, accountId, ledger } = target;
+  if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
+}
+
+/**
+ * With two ledgers, one account may get credits for an order twice. So a new ledger needs an explicit option
+ * and a reason.
+ */
+function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
+  if (newLedger !== true) return null;
+  return { reason: requireReason(reason), decidedBy: readOperator() };
+}
+
+/** The reason for which a person runs the job. Null if they gave none, or gave it for a new ledger. */
+function readReason({ newLedger, reason }: RunCommandOptions): string | null {
+  return newLedger === true ? null : givenReason({ reason });
+}
+
+/** Returns who approves what a run is about to do: `--yes`, or the person at the terminal. */
+function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['approve'] {
+  if (yes === true) return async () => true;
+  if (!process.stdin.isTTY) return undefined;
+  return async (question) => {
+    output.warn(question);
+    const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await prompt.question('Type "yes" to continue: ').finally(() => prompt.close());
+    return answer.trim().toLowerCase() === 'yes';
+  };
+}
+
+function needsNoApproval({ name, kind }: JobSettings): KnownError {
+  const others = jobKinds.flatMap(({ kind: other, approves }) => (approves === undefined ? [] : [other]));
+  return usageError(
+    `${name} is a job of the kind ${kind}, which needs no approval.`,
+    `Leave out --yes. It is for jobs of the kind ${others.join(', ')}.`,
+  );
+}
+
+/** Opens the client of a run. Announces the target if it is a live service. */
+export function openJobClient(config: PipelineConfig, output: Output): Client {
+  const api = requireService(config);
+  if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
+  return openClient(api, { connections: api.concurrency });
+}

@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { jobKinds, kindOf } from '../../../jobs/index.ts';
+import { shortPath } from '../../config/locate.ts';
+import { requireService } from '../../config/require-settings.ts';
+import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { isLoopback } from '../../core/text/is-loopback.ts';
+import { cancelStatements, connect, type Database } from '../../db/connect.ts';
+import type { Receiver } from '../../ledger/receiver/start-receiver.ts';
+import { findContinuityProblem } from '../../ledger/sending/compare-ledger.ts';
+import type { KeptNotices } from '../../monitoring/notify/keep-notices.ts';
+import { createLogger } from '../../monitoring/observe/logger.ts';
+import { startObserver } from '../../monitoring/observe/start-observer.ts';
+import { endLeasesBefore } from '../../ops/lease.ts';
+import { readDatabaseClock } from '../../ops/schedule/poll-schedule.ts';
+import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts';
+import { startTicker } from '../../ops/schedule/start-ticker.ts';
+import { leaseNames } from '../../runs/runnable-kind.ts';
+import type { Workplace } from '../console/open-workplace.ts';
+import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { openMetrics } from '../open/open-metrics.ts';
+import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openWork, serveWorker } from '../open/open-workers.ts';
+import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { handBackMemory } from './hand-back-memory.ts';
+import { keepSchedule } from './keep-schedule.ts';
+import { noticeLog } from './notify-after.ts';
+import type { ServeOptions } from './serve.ts';
+
+/**
+ * Enough for concurrent runs, the receiver and the polls of the schedule, which must never wait long for a
+ * connection.
+ */
+const DATABASE_CONNECTIONS = 12;
+
+/**
+ * Runs jobs on schedule until SIGTERM or SIGINT, then finishes the requests in flight.
+ *
+ * @returns 0 if all runs ended in order; 130 if the grace period ended first.
+ * @throws KnownError about the configuration or a port (exit 2), or about an embedded database that is in use
+ *   (exit 5). If a database server is unreachable, it waits for it.
+ */
+export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
+  const config = await openConfig(options);
+  const jobs = jobsToServe(config);
+  const telemetry = await openTelemetry(output);
+  const log = createLogger({
+    level: process.env.LOG_LEVEL,
+    isInteractive: false,
+    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
+  });
+  const db = await connect({
+    url: config.database.url,
+    embeddedFolder: config.database.dataFolder,
+    maxConnections: DATABASE_CONNECTIONS,
+    purpose: 'serve',
+    statementLimitMs: config.database.statementMinutes * 60_000,
+  });
+  const stopping = listenForStop({
+    warn: () => log.info('stopping after the requests in flight; signal again to stop at once'),
+  });
+  stopping.beforeExit(() => cancelStatements(db));
+  try {
+    if (config.database.url === '') await endLeasesBefore(db);
+    return await serve({
+      config,
+      jobs,
+      db,
+      log,
+      telemetry,
+      output,
+      draining: stopping.signal,
+      port: options.port ?? config.serve.port,
+    });
+  } finally {
+    stopping.ignore();
+    await telemetry?.end();
+    await db.destroy();
+  }
+}
+
+type Serving = {
+  readonly config: PipelineConfig;
+  readonly jobs: readonly JobSettings[];
+  readonly db: Database;
+  readonly log: Logger;
+  readonly telemetry: OpenTelemetry | null;
+  readonly output: Output;
+  readonly draining: AbortSignal;
+  readonly port: number;
+};
+
+async function serve(serving: Serving): Promise<ExitCode> {
+  const { config, jobs, db, log, telemetry, output, draining } = serving;
+  // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
+  let isLittered = true;
+  // The code of runs is loaded with the first one, so that a waiting process stays small.
+  const opened: { workplace: Workplace | null } = { workplace: null };
+  const metrics = openMetrics(config, db, {
+    lastPoll: () => schedule.lastPoll(),
+    atWork: () => scheduler.atWork(),
+    isLedgerContinuous: () => schedule.readiness().checks.ledger?.ok === true,
+  });
+  const work = await openWork(db, { config, log });
+  telemetry?.measure(metrics);
+  const scheduler = createScheduler({
+    db,
+    owner: randomUUID(),
+    jobs: jobs.map((job) => ({ ...job, leases: leaseNames(kindOf(job), job) })),
+    leaseMs: config.api.leaseSeconds * 1000,
+    now: readDatabaseClock,
+    onEvent: ({ reason, ...event }) =>
+      log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
+    work: async (claimed) => {
+      const { openWorkplace } = await import('../console/open-workplace.ts');
+      isLittered = true;
+      opened.workplace ??= openWorkplace({
+        ...{ config, db, log, metrics, draining },
+        openSpread: work.openSpread,
+      });
+      return opened.workplace.work(claimed).finally(() => notices?.ask());
+    },
+  });
+  const schedule = keepSchedule({
+    db,
+    scheduler,
+    draining,
+    findLedgerProblem: async () => (await findContinuityProblem(db, config))?.details.code ?? null,
+    onTrouble: (error) =>
+      log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
+    onRecovered: () => log.info('the schedule can be read again'),
+  });
+  const worker = await serveWorker(db, {
+    ...{ config, work, log },
+    isReady: () => schedule.readiness().checks.migrations?.ok === true,
+  });
+  const pages = await openPages(serving, () => {
+    isLittered = true;
+  });
+  const notices = await openNotices(serving, () => schedule.readiness().checks.migrations?.ok === true);
+  const observer = await startObserver({
+    host: config.serve.host,
+    port: serving.port,
+    metrics,
+    readiness: schedule.readiness,
+    ...(pages === null ? {} : { addPages: pages.add }),
+  }).catch(async (error: unknown) => {
+    await pages?.close();
+    throw error;
+  });
+  const receiver = await openReceiver(serving).catch(async (error: unknown) => {
+    await observer.close();
+    await pages?.close();
+    throw error;
+  });
+  const ticker = startTicker(jobs, () => {
+    void schedule.poll().then(() => {
+      void worker?.look();
+      if (!isLittered || scheduler.atWork().length > 0) return;
+      isLittered = false;
+      handBackMemory();
+    });
+  });
+  announce(output, config, { url: observer.url, events: receiver?.url ?? null });
+  log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
+
+  await untilAborted(draining);
+  ticker.stop();
+  scheduler.stop();
+  const isInOrder = await withinGrace(
+    [ended(scheduler, log), receiver?.close(), worker?.stop()],
+    config.serve.graceSeconds,
+  );
+  if (!isInOrder) {
+    log.error(
+      { at_work: scheduler.atWork().length },
+      'the grace period is over; requests in flight are in doubt',
+    );
+    await cancelStatements(db);
+    process.exit(EXIT.interrupted);
+  }
+  await notices?.stop();
+  await observer.close();
+  await pages?.close();
+  opened.workplace?.close();
+  await work.close();
+  log.info('stopped');
+  return EXIT.ok;
+}
+
+/** Prepares the console; null if the configuration disables it, and then none of its code is loaded. */
+async function openPages({ config, db, log }: Serving, onLoaded: () => void) {
+  if (!config.console.enabled) return null;
+  const { openConsole } = await import('../console/open-console.ts');
+  return openConsole({ config, db, host: config.serve.host, log, onLoaded });
+}
+
+/** Starts the checks that create notices; null if no channel is configured. */
+async function openNotices(
+  { config, db, log }: Serving,
+  isReady: () => boolean,
+): Promise<KeptNotices | null> {
+  if (config.notify.channels.length === 0) return null;
+  const { keepNotices } = await import('../../monitoring/notify/keep-notices.ts');
+  return keepNotices(db, { config, kinds: jobKinds, isReady, ...noticeLog(log) });
+}
+
+/**
+ * Starts the receiver of events on its own port: events come from outside, where metrics must not be
+ * readable. Null if no secret is configured.
+ */
+async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
+  if (config.webhooks.secrets.length === 0) return null;
+  const { startReceiver } = await import('../../ledger/receiver/start-receiver.ts');
+  const { createEventStore } = await import('../../ledger/receiver/receive-event.ts');
+  return startReceiver({
+    settings: config.webhooks,
+    store: createEventStore(db),
+    onDelivery: (fate, status, kind) => log.info({ event: fate, status, kind }, 'delivery'),
+    onError: (error) => log.error(error instanceof Error ? error : {}, 'an event could not be stored'),
+  });
+}
+
+/**
+ * Returns the jobs with a schedule, or with another job to follow.
+ *
+ * @throws KnownError `nothing_to_serve`, or what prevents the jobs from sending (exit 2), so that it fails at
+ *   the start and not at night.
+ */
+function jobsToServe(config: PipelineConfig): readonly JobSettings[] {
+  const jobs = Object.values(config.jobs).filter(
+    ({ schedule, after }) => schedule !== null || after !== null,
+  );
+  if (jobs.length > 0) requireService(config);
+  if (jobs.length > 0 || config.webhooks.secrets.length > 0) return jobs;
+  throw new KnownError({
+    code: 'nothing_to_serve',
+    message: 'No job has a schedule, and no events are received.',
+    where: shortPath(config.path),
+    help: 'Give a job a schedule, for example  schedule: "5 * * * *"  for five past every hour; or set webhooks.secret.',
+    safe: 'Nothing was run.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function announce(
+  output: Output,
+  config: PipelineConfig,
+  at: { readonly url: string; readonly events: string | null },
+): void {
+  warnOfPlainConnections(config, output);
+  if (config.api.url !== '' && !isLoopback(config.api.url)) output.warn(`Live: jobs call ${config.api.url}.`);
+  output.emit({ event: 'listening', ...at });
+  const events = at.events === null ? '' : `\nReceiving events at ${at.events}.`;
+  const pages = config.console.enabled ? `Console at ${at.url}${config.console.basePath}/.\n` : '';
+  output.print(`${pages}Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
+}
+
+/**
+ * Waits until the last slots are settled. If the database is unreachable, their leases expire, and the next
+ * process that polls takes the slots over.
+ */
+async function ended(scheduler: Scheduler, log: Logger): Promise<void> {
+  await scheduler.ended().catch((error: unknown) => {
+    log.warn(
+      error instanceof Error ? error : {},
+      'the last slots could not be settled; the next process does it',
+    );
+  });
+}
+
+async function withinGrace(
+  work: readonly (Promise<void> | undefined)[],
+  graceSeconds: number,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), graceSeconds * 1000);
+  try {
+    return await Promise.race([Promise.all(work).then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
