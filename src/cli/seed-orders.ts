@@ -23,7 +23,7 @@ const SAFE = 'Nothing was changed.';
  *
  * @throws KnownError `seed_unreadable` (exit 2), `seed_invalid` (exit 3) with the line and column of each row.
  */
-export async function seedOrders(
+async function seedOrders(
   db: Database,
   options: {
     readonly config: PipelineConfig;
