@@ -95,7 +95,7 @@ it('what is known of the requests of a killed process settles them; the others a
   const answers = openSpool(spool, worker.owner);
   const { entryId, attempt, claim: spooledClaim } = spooled;
   answers.append({ entryId, attempt, claim: spooledClaim, outcome: ACCEPTED, backoffMs: 0 });
-  const lost = { ...spooledClaim, claimId: randomUUID(), claimNo: 99 };
+  const lost = { ...spooledClaim, claimId: randomUUID(), claimNo: '99' };
   answers.append({ entryId, attempt, claim: lost, outcome: ACCEPTED, backoffMs: 0 });
   appendFileSync(join(spool, `${worker.owner}.ndjson`), 'unusable\n');
   await db.transaction().execute((trx) =>
