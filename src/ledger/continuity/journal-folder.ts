@@ -74,10 +74,15 @@ function numberOf({ name }: JournalFile): bigint {
  */
 export async function* linesOf(path: string): AsyncIterable<string> {
   let rest = '';
-  for await (const chunk of createReadStream(path, 'utf8')) {
-    const lines = `${rest}${String(chunk)}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+  try {
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${String(chunk)}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    // An error of reading an open file does not name it (EISDIR, EIO).
+    throw error instanceof Error ? Object.assign(error, { path }) : error;
   }
   if (rest !== '') yield rest;
 }
